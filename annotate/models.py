@@ -1,0 +1,182 @@
+"""How people get their work: enrolment, tasks, places and assignments.
+
+The cap on overlap is the database's. A task has as many places as assessors are wanted; a place holds
+at most one of them; an assessor holds at most one place of a task. Nobody can be seated where no
+place is left, whatever number of processes try.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from collection.models import Criterion, Item, Passage, Rater, Report, Study, Topic
+from collection.models.studies import TaskType
+
+
+class Enrolment(models.Model):
+    """That a person may work in a study."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="enrolments")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="enrolments")
+    joined_at = models.DateTimeField(default=timezone.now)
+    left_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "user"], name="one_enrolment_per_person")]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.study}"
+
+
+class Task(models.Model):
+    """What one screen asks of one assessor: a text with its items.
+
+    `after` is the task that an assessor must have submitted before this one is offered: the report
+    whose sub-questions they answered before they rate its passages.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="tasks")
+    task_type = models.CharField(max_length=20, choices=TaskType)
+    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="+")
+    report = models.ForeignKey(Report, null=True, on_delete=models.CASCADE, related_name="+")
+    passage = models.ForeignKey(Passage, null=True, on_delete=models.CASCADE, related_name="+")
+    after = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
+    position = models.PositiveIntegerField(help_text="The order in which tasks are handed out.")
+    items = models.ManyToManyField(Item, through="TaskItem", related_name="tasks")
+
+    class Meta:
+        ordering = ["study_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "position"], name="one_task_per_position"),
+            models.CheckConstraint(
+                condition=Q(passage__isnull=True) ^ Q(report__isnull=True), name="a_task_shows_one_text"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_task_type_display()}: {self.report or self.passage}"
+
+
+class TaskItem(models.Model):
+    """An item of a task. An item belongs to one task, so the task's places cap its judgments."""
+
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="task_items")
+    item = models.OneToOneField(Item, on_delete=models.CASCADE, related_name="task_item")
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["task_id", "position"]
+
+    def __str__(self) -> str:
+        return f"{self.item} in {self.task}"
+
+
+class Place(models.Model):
+    """One of a task's k seats, empty or held by one rater."""
+
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="places")
+    number = models.PositiveSmallIntegerField()
+    holder = models.ForeignKey(Rater, null=True, on_delete=models.PROTECT, related_name="places")
+
+    class Meta:
+        ordering = ["task_id", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["task", "number"], name="one_place_per_number"),
+            models.UniqueConstraint(fields=["task", "holder"], name="nobody_holds_two_places_of_a_task"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="places_count_from_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"place {self.number} of {self.task}"
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def of(self, user: Any) -> AssignmentQuerySet:
+        """Assignments in this person's hands, now or before."""
+        return self.filter(rater__user=user)
+
+    def open(self) -> AssignmentQuerySet:
+        """Assignments that wait for their assessor."""
+        return self.filter(state=Assignment.State.OPEN)
+
+
+class Assignment(models.Model):
+    """A task in one assessor's hands.
+
+    While it is open or submitted it occupies its place. When it is returned the place is free again
+    and the row stays, to tell who had it.
+    """
+
+    class State(models.TextChoices):
+        OPEN = "open", "open"
+        SUBMITTED = "submitted", "submitted"
+        RETURNED = "returned", "returned"
+
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="assignments")
+    place = models.ForeignKey(Place, on_delete=models.CASCADE, related_name="assignments")
+    rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="assignments")
+    state = models.CharField(max_length=9, choices=State, default=State.OPEN)
+    opened_at = models.DateTimeField()
+    touched_at = models.DateTimeField(help_text="When its assessor last saved anything.")
+    submitted_at = models.DateTimeField(null=True)
+    active_seconds = models.FloatField(default=0, help_text="Time with the page in front and somebody at it.")
+
+    objects = AssignmentQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["place"], condition=~Q(state="returned"), name="one_assignment_occupies_a_place"
+            ),
+            models.UniqueConstraint(fields=["task", "rater"], name="one_assignment_per_task_and_rater"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} for {self.rater}"
+
+
+class AssignmentItem(models.Model):
+    """An item that this assignment asks, drawn once and kept with its probability."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="asked")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="asked")
+    position = models.PositiveSmallIntegerField()
+    inclusion_probability = models.FloatField(default=1.0)
+
+    class Meta:
+        ordering = ["assignment_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "item"], name="an_assignment_asks_an_item_once"),
+            models.UniqueConstraint(fields=["assignment", "position"], name="one_item_per_position"),
+            models.CheckConstraint(
+                condition=Q(inclusion_probability__gt=0, inclusion_probability__lte=1),
+                name="an_items_probability_is_in_0_1",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item} in {self.assignment}"
+
+
+class Draft(models.Model):
+    """A choice that is saved but is no judgment yet: "answerable" with no span marked, say."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="drafts")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="+")
+    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="+")
+    grade = models.FloatField(null=True)
+    spans = models.JSONField(default=list)
+    saved_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "item", "criterion"], name="one_draft_per_question")
+        ]
+
+    def __str__(self) -> str:
+        return f"draft on {self.item}"

@@ -1,0 +1,286 @@
+"""What a page shows of an assignment: its text, its questions, and what was answered so far."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from annotate.models import Assignment, AssignmentItem, Draft
+from annotate.task_types import RULES, Highlighting
+from annotate.task_types.rules import is_positive
+from collection.models import Criterion, ElementSpan, Guideline, Highlight, Item, Judgment, Passage, Report
+from collection.models.studies import TaskType
+from collection.services import Span
+from collection.task_types import TASK_TYPES
+
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+State = Literal["judged", "draft", "empty"]
+
+
+@dataclass(frozen=True)
+class Grade:
+    """A grade that may be chosen, and the key that chooses it."""
+
+    value: float
+    name: str
+    text: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One criterion of a question with what was chosen so far. `lack` says what is missing, if anything."""
+
+    criterion: Criterion
+    grades: Sequence[Grade]
+    highlighting: Highlighting
+    follows: int | None
+    asked: bool
+    grade: float | None
+    spans: Sequence[Span]
+    seconds: float
+    lack: str
+
+    @property
+    def state(self) -> State:
+        if self.grade is None and not self.spans:
+            return "empty"
+        return "draft" if self.lack else "judged"
+
+    def keeps_spans(self, grade: float | None) -> bool:
+        """Whether the answer may keep its highlights when the grade becomes this one."""
+        if self.highlighting is Highlighting.WHEN_POSITIVE:
+            return grade is not None and is_positive(self.criterion, grade)
+        return True
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What the assessor said of the same sub-question when reading the report."""
+
+    assignment_id: int
+    item_id: int
+    answer: str
+    quotes: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Question:
+    """One item of the assignment as the assessor sees it."""
+
+    item: Item
+    number: int
+    answers: Sequence[Answer]
+    candidates: Sequence[Span] = ()
+    earlier: Earlier | None = None
+
+    @property
+    def text(self) -> str:
+        return self.item.element.text if self.item.element else self.item.topic.request
+
+    @property
+    def lack(self) -> str:
+        """What is missing before the question is answered, or nothing."""
+        return next((answer.lack for answer in self.answers if answer.asked and answer.lack), "")
+
+    @property
+    def state(self) -> Literal["done", "draft", ""]:
+        if not self.lack:
+            return "done"
+        return "draft" if any(answer.state != "empty" for answer in self.answers) else ""
+
+
+@dataclass(frozen=True)
+class Screen:
+    """All that one assignment shows."""
+
+    assignment: Assignment
+    text: Passage | Report
+    criteria: Sequence[Criterion]
+    questions: Sequence[Question]
+    guideline: Guideline | None
+    purpose: Highlight.Purpose
+    paragraphs: Sequence[str] = field(repr=False)
+
+    @property
+    def unfinished(self) -> list[Question]:
+        return [question for question in self.questions if question.lack]
+
+    @property
+    def n_done(self) -> int:
+        return len(self.questions) - len(self.unfinished)
+
+    @property
+    def takes_highlights(self) -> bool:
+        rules = RULES[self.assignment.task.task_type]
+        return any(rules.highlighting_of(criterion) is not Highlighting.NONE for criterion in self.criteria)
+
+
+def screen_of(assignment: Assignment) -> Screen:
+    """Read all that the assignment's page shows, in a number of queries that does not grow with it."""
+    task = assignment.task
+    text = task.report or task.passage
+    assert text is not None  # a_task_shows_one_text
+    return Screen(
+        assignment=assignment,
+        text=text,
+        criteria=(criteria := criteria_of(assignment)),
+        questions=questions_of(assignment, criteria),
+        guideline=Guideline.objects.filter(study=task.study_id).order_by("-version").first(),
+        purpose=RULES[task.task_type].purpose,
+        paragraphs=LINE.findall(text.text or ""),
+    )
+
+
+def criteria_of(assignment: Assignment) -> list[Criterion]:
+    """Return the criteria that the assignment asks of each item, in their order. Some are for judges alone."""
+    task = assignment.task
+    names = [shape.name for shape in TASK_TYPES[task.task_type].criteria]
+    asked = Criterion.objects.filter(study=task.study_id, task_type=task.task_type, name__in=names)
+    return list(asked.select_related("scale"))
+
+
+def questions_of(assignment: Assignment, criteria: Sequence[Criterion]) -> list[Question]:
+    """Return the assignment's items with their answers so far."""
+    asked = list(assignment.asked.select_related("item__element", "item__topic").order_by("position"))
+    chosen = _choices_so_far(assignment, asked)
+    candidates = _candidates(assignment, asked)
+    earlier = _earlier_answers(assignment, asked)
+    keys = keys_of(criteria)
+    return [
+        Question(
+            item=row.item,
+            number=_number(assignment, row),
+            answers=_answers(assignment, criteria, keys, {c.pk: chosen[row.item_id, c.pk] for c in criteria}),
+            candidates=candidates[row.item.element_id],
+            earlier=earlier.get(row.item.element_id),
+        )
+        for row in asked
+    ]
+
+
+def keys_of(criteria: Sequence[Criterion]) -> dict[tuple[int, float], str]:
+    """Give each grade a digit of its own: the first criterion's grades theirs, the others' the next free ones."""
+    keys: dict[tuple[int, float], str] = {}
+    for criterion in criteria:
+        values = criterion.scale.values
+        free = 1 + max((int(key) for key in keys.values()), default=0)
+        digits = values if not keys and set(values) <= set(range(10)) else range(free, free + len(values))
+        keys |= {(criterion.pk, value): f"{digit:g}" for value, digit in zip(values, digits, strict=True) if digit < 10}
+    return keys
+
+
+@dataclass(frozen=True)
+class _Choice:
+    grade: float | None = None
+    spans: Sequence[Span] = ()
+    seconds: float = 0
+
+
+def _answers(
+    assignment: Assignment,
+    criteria: Sequence[Criterion],
+    keys: Mapping[tuple[int, float], str],
+    chosen: Mapping[int, _Choice],
+) -> list[Answer]:
+    rules = RULES[assignment.task.task_type]
+    by_name = {criterion.name: criterion for criterion in criteria}
+    answers = []
+    for criterion in criteria:
+        gate = by_name.get(rules.follows.get(criterion.name, ""))
+        choice = chosen[criterion.pk]
+        answers.append(
+            Answer(
+                criterion=criterion,
+                grades=[
+                    Grade(point["value"], point["name"], point["text"], keys.get((criterion.pk, point["value"]), ""))
+                    for point in criterion.scale.points
+                ],
+                highlighting=rules.highlighting_of(criterion),
+                follows=gate.pk if gate else None,
+                asked=rules.is_asked(criterion, gate, chosen[gate.pk].grade if gate else None),
+                grade=choice.grade,
+                spans=choice.spans,
+                seconds=choice.seconds,
+                lack=rules.lack(criterion, choice.grade, len(choice.spans)),
+            )
+        )
+    return answers
+
+
+def _number(assignment: Assignment, row: AssignmentItem) -> int:
+    """Sub-questions of a report keep the rubric's numbers, so masked ones leave a gap; others count from 1."""
+    if assignment.task.task_type == TaskType.ANSWERABILITY and row.item.element:
+        return row.item.element.position + 1
+    return row.position + 1
+
+
+def _choices_so_far(assignment: Assignment, asked: Sequence[AssignmentItem]) -> defaultdict[tuple[int, int], _Choice]:
+    items = [row.item_id for row in asked]
+    chosen: defaultdict[tuple[int, int], _Choice] = defaultdict(_Choice)
+    judgments = Judgment.objects.filter(item__in=items, rater=assignment.rater_id).prefetch_related("highlights")
+    for judgment in judgments:
+        chosen[judgment.item_id, judgment.criterion_id] = _Choice(
+            judgment.grade, _spans(judgment), judgment.seconds or 0
+        )
+    for draft in Draft.objects.filter(assignment=assignment):
+        chosen[draft.item_id, draft.criterion_id] = _Choice(draft.grade, [Span(**span) for span in draft.spans])
+    return chosen
+
+
+def _spans(judgment: Judgment) -> list[Span]:
+    """Return those highlights that stand at a known place."""
+    return [
+        Span(highlight.start, highlight.end, highlight.quote, highlight.purpose)
+        for highlight in judgment.highlights.all()
+        if highlight.start is not None and highlight.end is not None
+    ]
+
+
+def _candidates(assignment: Assignment, asked: Sequence[AssignmentItem]) -> defaultdict[int | None, list[Span]]:
+    """Where the passage may say what a key point says, by key point."""
+    candidates: defaultdict[int | None, list[Span]] = defaultdict(list)
+    if assignment.task.task_type == TaskType.KEY_POINT:
+        elements = [row.item.element_id for row in asked]
+        for span in ElementSpan.objects.filter(passage=assignment.task.passage_id, element__in=elements).order_by(
+            "start"
+        ):
+            candidates[span.element_id].append(Span(span.start, span.end, span.quote))
+    return candidates
+
+
+def _earlier_answers(assignment: Assignment, asked: Sequence[AssignmentItem]) -> dict[int | None, Earlier]:
+    """What the assessor answered about the report before this passage, by sub-question."""
+    before = assignment.task.after_id
+    if before is None:
+        return {}
+    read = Assignment.objects.filter(task=before, rater=assignment.rater_id).first()
+    if read is None:
+        return {}
+    judgments = (
+        Judgment.objects.filter(
+            item__task_item__task=before,
+            item__element__in=[row.item.element_id for row in asked],
+            rater=assignment.rater_id,
+        )
+        .select_related("item", "criterion__scale")
+        .prefetch_related("highlights")
+    )
+    return {
+        judgment.item.element_id: Earlier(
+            assignment_id=read.pk,
+            item_id=judgment.item_id,
+            answer=_name_of_grade(judgment),
+            quotes=[highlight.quote for highlight in judgment.highlights.all()],
+        )
+        for judgment in judgments
+    }
+
+
+def _name_of_grade(judgment: Judgment) -> str:
+    point = judgment.criterion.scale.point(judgment.grade) if judgment.grade is not None else None
+    return str(point["name"]) if point else "ungraded"

@@ -1,0 +1,248 @@
+"""What the API takes and gives of studies and of an assessor's work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from rest_framework import serializers
+
+from annotate.forms import MOST_PEOPLE_AT_ONCE, UsernamesField
+from annotate.models import Enrolment
+from annotate.services.studies import NameTaken, refuse_a_taken_name
+from collection.models import Collection, Criterion, Scale, Study
+from collection.task_types import TASK_TYPES, CriterionShape
+
+ASKED_TASK_TYPES = [(shape.task_type.value, shape.task_type.label) for shape in TASK_TYPES.values()]
+
+
+# --- Studies ------------------------------------------------------------------------------------
+
+
+class ScaleSerializer(serializers.ModelSerializer[Scale]):
+    points = serializers.ListField(child=serializers.DictField())
+
+    class Meta:
+        model = Scale
+        fields = ["name", "level", "points", "content_hash"]
+
+
+class CriterionSerializer(serializers.ModelSerializer[Criterion]):
+    scale = ScaleSerializer()
+
+    class Meta:
+        model = Criterion
+        fields = ["id", "name", "task_type", "question", "threshold", "scale"]
+
+
+class StudySerializer(serializers.ModelSerializer[Study]):
+    collection = serializers.SlugRelatedField[Collection](slug_field="name", read_only=True)
+    criteria = CriterionSerializer(many=True)
+
+    class Meta:
+        model = Study
+        fields = ["name", "title", "collection", "state", "overlap", "created_at", "attributes", "criteria"]
+
+
+class GradeWordsSerializer(serializers.Serializer[Any]):
+    value = serializers.FloatField()
+    name = serializers.CharField(max_length=50)
+    text = serializers.CharField(max_length=500)
+
+
+class CriterionWordsSerializer(serializers.Serializer[Any]):
+    """A criterion in the researcher's words. What is left out stays as the task type has it."""
+
+    name = serializers.SlugField()
+    question = serializers.CharField(max_length=500, required=False)
+    threshold = serializers.FloatField(required=False)
+    grades = GradeWordsSerializer(many=True, required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        shapes = {shape.name: shape for task_type in TASK_TYPES.values() for shape in task_type.criteria}
+        if attrs["name"] not in shapes:
+            raise serializers.ValidationError(
+                f"There is no criterion “{attrs['name']}”; there are {', '.join(shapes)}."
+            )
+        shape = shapes[attrs["name"]]
+        values = [value for value, _, _ in shape.scale.points]
+        if "grades" in attrs and [grade["value"] for grade in attrs["grades"]] != values:
+            raise serializers.ValidationError({"grades": f"These must be the grades {values}, in this order."})
+        if "threshold" in attrs and attrs["threshold"] not in values:
+            raise serializers.ValidationError({"threshold": f"The threshold must be one of {values}."})
+        return {"shape": worded(shape, attrs)}
+
+
+def worded(shape: CriterionShape, words: dict[str, Any]) -> CriterionShape:
+    """Return the criterion with the researcher's words where there are any."""
+    scale = shape.scale
+    if "grades" in words:
+        points = tuple((grade["value"], grade["name"], grade["text"]) for grade in words["grades"])
+        same_values = zip(scale.points, points, strict=True)
+        scale = replace(scale, points=tuple((value, name, text) for (value, _, _), (_, name, text) in same_values))
+    return replace(
+        shape,
+        question=words.get("question", shape.question),
+        threshold=words.get("threshold", shape.threshold),
+        scale=scale,
+    )
+
+
+class UsernamesSerializerField(serializers.ListField):
+    """A list of usernames, each checked as the page checks it."""
+
+    child = serializers.CharField(max_length=150)
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=MOST_PEOPLE_AT_ONCE, **kwargs)
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        names = super().to_internal_value(data)
+        if broken := [name for name in names if len(name.split()) != 1]:
+            raise serializers.ValidationError(f"“{broken[0]}” is no username: it holds spaces.")
+        usernames: list[str] = UsernamesField(required=False).clean("\n".join(names))
+        return usernames
+
+
+class NewStudySerializer(serializers.Serializer[Any]):
+    collection = serializers.SlugRelatedField(slug_field="name", queryset=Collection.objects.none())
+    name = serializers.SlugField(max_length=100)
+    title = serializers.CharField(max_length=200, required=False, default="")
+    task_types = serializers.ListField(child=serializers.ChoiceField(ASKED_TASK_TYPES), min_length=1)
+    overlap = serializers.IntegerField(min_value=1, max_value=50, default=3)
+    depth = serializers.IntegerField(min_value=1, max_value=1000, default=10)
+    sample_sizes = serializers.DictField(child=serializers.IntegerField(min_value=1), required=False)
+    criteria = CriterionWordsSerializer(many=True, required=False)
+    guidelines = serializers.CharField()
+    assessors = UsernamesSerializerField(required=False)
+
+    def get_fields(self) -> dict[str, Any]:
+        fields = super().get_fields()
+        user = self.context["request"].user if "request" in self.context else None
+        if user and user.is_authenticated:
+            fields["collection"].queryset = Collection.objects.of(user)  # type: ignore[attr-defined]
+        return fields
+
+    def validate_name(self, name: str) -> str:
+        try:
+            refuse_a_taken_name(name)
+        except NameTaken as refusal:
+            raise serializers.ValidationError(str(refusal)) from refusal
+        return name
+
+    def validate_task_types(self, task_types: list[str]) -> list[str]:
+        return list(dict.fromkeys(task_types))
+
+    def validate_sample_sizes(self, sizes: dict[str, int]) -> dict[str, int]:
+        if unknown := sizes.keys() - TASK_TYPES.keys():
+            raise serializers.ValidationError(f"{', '.join(sorted(unknown))}: no task type.")
+        return sizes
+
+
+class NewGuidelinesSerializer(serializers.Serializer[Any]):
+    markdown = serializers.CharField()
+
+
+class GuidelinesVersionSerializer(serializers.Serializer[Any]):
+    version = serializers.IntegerField()
+
+
+class OpenedSerializer(serializers.Serializer[Any]):
+    state = serializers.CharField()
+    new_tasks = serializers.IntegerField(help_text="How many tasks were laid out by this call.")
+
+
+class TaskTypeProgressSerializer(serializers.Serializer[Any]):
+    task_type = serializers.CharField()
+    tasks = serializers.IntegerField()
+    places = serializers.IntegerField()
+    filled = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+
+
+class AssessorProgressSerializer(serializers.Serializer[Any]):
+    username = serializers.CharField(source="user.username")
+    enrolled = serializers.BooleanField()
+    open = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+    judgments = serializers.IntegerField()
+    median_seconds = serializers.FloatField(allow_null=True, help_text="Active time per submitted task.")
+    last_seen = serializers.DateTimeField(allow_null=True)
+    excluded_because = serializers.CharField()
+
+
+class ProgressSerializer(serializers.Serializer[Any]):
+    task_types = TaskTypeProgressSerializer(many=True)
+    assessors = AssessorProgressSerializer(many=True)
+
+
+class EnrolmentSerializer(serializers.ModelSerializer[Enrolment]):
+    username = serializers.CharField(source="user.username")
+
+    class Meta:
+        model = Enrolment
+        fields = ["username", "joined_at", "left_at"]
+
+
+class NewEnrolmentsSerializer(serializers.Serializer[Any]):
+    usernames = UsernamesSerializerField()
+
+
+class NewAccountSerializer(serializers.Serializer[Any]):
+    username = serializers.CharField(source="user.username")
+    password = serializers.CharField(help_text="Shown this once.")
+
+
+# --- Work ---------------------------------------------------------------------------------------
+
+
+class SpanSerializer(serializers.Serializer[Any]):
+    """A span of the text in code points, end-exclusive, with the words that stand there."""
+
+    start = serializers.IntegerField(min_value=0)
+    end = serializers.IntegerField(min_value=1)
+    quote = serializers.CharField(trim_whitespace=False)
+
+
+class AnswerSerializer(serializers.Serializer[Any]):
+    criterion = serializers.IntegerField(source="criterion.pk")
+    name = serializers.CharField(source="criterion.name")
+    question = serializers.CharField(source="criterion.question")
+    grades = GradeWordsSerializer(many=True)
+    asked = serializers.BooleanField()
+    grade = serializers.FloatField(allow_null=True)
+    spans = SpanSerializer(many=True)
+    lack = serializers.CharField(help_text="What is missing before it is answered.")
+
+
+class QuestionSerializer(serializers.Serializer[Any]):
+    item = serializers.IntegerField(source="item.pk")
+    number = serializers.IntegerField()
+    text = serializers.CharField()
+    answers = AnswerSerializer(many=True)
+
+
+class AssignmentSerializer(serializers.Serializer[Any]):
+    """A task in the assessor's hands, with its text and what was answered so far."""
+
+    id = serializers.IntegerField(source="assignment.pk")
+    study = serializers.CharField(source="assignment.task.study.name")
+    state = serializers.CharField(source="assignment.state")
+    task_type = serializers.CharField(source="assignment.task.task_type")
+    request = serializers.CharField(source="assignment.task.topic.request")
+    text = serializers.CharField(source="text.text")
+    text_sha256 = serializers.CharField(source="text.text_sha256")
+    questions = QuestionSerializer(many=True)
+
+
+class ChoiceSerializer(serializers.Serializer[Any]):
+    item = serializers.IntegerField()
+    criterion = serializers.IntegerField()
+    grade = serializers.FloatField(allow_null=True)
+    spans = SpanSerializer(many=True, required=False, default=list)
+    seconds = serializers.FloatField(min_value=0, max_value=86_400, allow_null=True, default=None)
+
+
+class SavedChoiceSerializer(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(["judged", "draft", "empty"])
+    lack = serializers.CharField()

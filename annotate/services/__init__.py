@@ -1,0 +1,1 @@
+"""What happens in annotate: one function for each thing, verb first."""

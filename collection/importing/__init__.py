@@ -1,0 +1,1 @@
+"""Imports: files become rows, all or nothing, and the same file twice changes nothing."""

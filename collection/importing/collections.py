@@ -1,0 +1,292 @@
+"""A collection's texts and rankings, from lines that any format is translated into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
+
+from collection.formats.files import BrokenLine, InputFile
+from collection.formats.jsonl import (
+    CollectionLine,
+    ElementSpanLine,
+    Line,
+    PassageLine,
+    RankingLine,
+    ReportLine,
+    RubricElementLine,
+    RunLine,
+    SystemLine,
+    TopicLine,
+    read_collection,
+)
+from collection.importing.rows import BATCH, Imported, Rows
+from collection.models import (
+    Collection,
+    ElementSpan,
+    Passage,
+    RankedPassage,
+    Report,
+    RubricElement,
+    Run,
+    System,
+    Topic,
+)
+from collection.models.texts import text_hash
+
+
+@transaction.atomic
+def import_collection(*, file: InputFile, collection: Collection) -> Imported:
+    """Bring an Assize JSONL file into the collection. Raises BrokenFile, and has then changed nothing."""
+    with file:
+        rows = CollectionRows(collection, file=file, imported=Imported())
+        for number, line in read_collection(file):
+            with file.line(number):
+                rows.add(number, line)
+        rows.flush()
+    return rows.imported
+
+
+class CollectionRows:
+    """What one file brings into a collection.
+
+    A line may refer to what was added before it or is stored. Call `flush` at the end.
+    """
+
+    def __init__(self, collection: Collection, *, file: InputFile, imported: Imported) -> None:
+        self.collection = collection
+        self.file = file
+        self.imported = imported
+        topics = Topic.objects.filter(collection=collection)
+        elements = RubricElement.objects.filter(topic__collection=collection)
+        self.topics = Rows(topics, ("topic_id",), file=file, imported=imported, remember=True)
+        self.elements = Rows(elements, ("topic_id", "kind", "element_id"), file=file, imported=imported, remember=True)
+        self.passages = Rows(
+            Passage.objects.filter(collection=collection),
+            ("passage_id",),
+            file=file,
+            imported=imported,
+            fills=lambda stored, row: row.text is not None and not stored.text_sha256,
+        )
+        self.spans = _Spans(self)
+        self.systems = Rows(
+            System.objects.filter(collection=collection), ("name",), file=file, imported=imported, remember=True
+        )
+        self.runs = Rows(
+            Run.objects.filter(collection=collection), ("name",), file=file, imported=imported, remember=True
+        )
+        self.reports = Rows(
+            Report.objects.filter(run__collection=collection), ("run_id", "topic_id"), file=file, imported=imported
+        )
+        self.ranking = Rows(
+            RankedPassage.objects.filter(run__collection=collection),
+            ("run_id", "topic_id", "passage_id"),
+            file=file,
+            imported=imported,
+        )
+        self.positions = _Positions(elements)
+
+    def flush(self) -> None:
+        """Store what is still waiting."""
+        for rows in (self.topics, self.elements, self.passages, self.spans, self.systems, self.runs):
+            rows.flush()
+        self.reports.flush()
+        self.ranking.flush()
+
+    def add(self, number: int, line: Line) -> None:
+        """Take what the line says. Raises BrokenLine."""
+        match line:
+            case PassageLine():
+                self.passages.add(number, self._passage(line))
+            case RankingLine():
+                self.ranking.add(number, self._ranked_passage(line))
+            case TopicLine():
+                self.topics.add(
+                    number,
+                    Topic(
+                        collection=self.collection,
+                        topic_id=line.topic_id,
+                        title=line.title,
+                        request=line.request,
+                        attributes=line.attributes,
+                    ),
+                )
+            case RubricElementLine():
+                self.elements.add(number, self._rubric_element(line))
+            case ElementSpanLine():
+                self.spans.add(number, line)
+            case SystemLine():
+                self.systems.add(
+                    number,
+                    System(collection=self.collection, name=line.name, family=line.family, attributes=line.attributes),
+                )
+            case RunLine():
+                self.runs.add(number, self._run(line))
+            case ReportLine():
+                self.reports.add(number, self._report(line))
+            case CollectionLine():
+                self._describe(line)
+
+    def topic_pk(self, topic_id: str) -> int:
+        """Return the primary key of this topic. Raises BrokenLine."""
+        return self.topics.pk(topic_id, what=f"topic “{topic_id}”")
+
+    def run_pk(self, name: str) -> int:
+        """Return the primary key of this run. Raises BrokenLine."""
+        return self.runs.pk(name, what=f"run “{name}”")
+
+    def element_pk(self, topic_id: str, kind: str, element_id: str) -> int:
+        """Return the primary key of this rubric element. Raises BrokenLine."""
+        what = f"{kind} “{element_id}” of the topic “{topic_id}”"
+        return self.elements.pk(self.topic_pk(topic_id), kind, element_id, what=what)
+
+    def _describe(self, line: CollectionLine) -> None:
+        """Fill what is still blank in the description of the collection."""
+        fresh = {
+            name: getattr(line, name)
+            for name in ("title", "description", "licence", "attributes")
+            if getattr(line, name) and not getattr(self.collection, name)
+        }
+        if fresh:
+            for name, value in fresh.items():
+                setattr(self.collection, name, value)
+            try:
+                self.collection.full_clean()
+            except ValidationError as error:
+                raise BrokenLine(" ".join(error.messages)) from error
+            self.collection.save(update_fields=list(fresh))
+            self.imported.new["descriptions"] += 1
+
+    def _passage(self, line: PassageLine) -> Passage:
+        return Passage(
+            collection=self.collection,
+            passage_id=line.passage_id,
+            text=line.text,
+            text_sha256="" if line.text is None else text_hash(line.text),
+            title=line.title,
+            document_id=line.document_id,
+            attributes=line.attributes,
+        )
+
+    def _rubric_element(self, line: RubricElementLine) -> RubricElement:
+        topic_pk = self.topic_pk(line.topic_id)
+        return RubricElement(
+            topic_id=topic_pk,
+            kind=line.kind,
+            element_id=line.element_id,
+            position=self.positions.of(line, topic_pk),
+            text=line.text,
+            importance=line.importance,
+            masked=line.masked,
+            attributes=line.attributes,
+        )
+
+    def _run(self, line: RunLine) -> Run:
+        system_pk = self.systems.pk(line.system, what=f"system “{line.system}”")
+        return Run(collection=self.collection, system_id=system_pk, name=line.name, attributes=line.attributes)
+
+    def _report(self, line: ReportLine) -> Report:
+        return Report(
+            run_id=self.run_pk(line.run),
+            topic_id=self.topic_pk(line.topic_id),
+            text=line.text,
+            text_sha256=text_hash(line.text),
+            attributes=line.attributes,
+        )
+
+    def _ranked_passage(self, line: RankingLine) -> RankedPassage:
+        return RankedPassage(
+            run_id=self.run_pk(line.run),
+            topic_id=self.topic_pk(line.topic_id),
+            passage_id=line.passage_id,
+            rank=line.rank,
+            score=line.score,
+        )
+
+
+class _Positions:
+    """Numbers the elements whose line gives no position: as stored, or after the last of topic and kind."""
+
+    def __init__(self, elements: models.QuerySet[RubricElement]) -> None:
+        self.stored: dict[tuple[int, str, str], int] = {}
+        self.next: dict[tuple[int, str], int] = {}
+        for topic, kind, element, position in elements.values_list("topic_id", "kind", "element_id", "position"):
+            self.stored[topic, kind, element] = position
+            self.next[topic, kind] = max(self.next.get((topic, kind), 0), position + 1)
+
+    def of(self, line: RubricElementLine, topic_pk: int) -> int:
+        """Return the position of this line's element."""
+        own, shared = (topic_pk, line.kind, line.element_id), (topic_pk, line.kind)
+        position = line.position
+        if position is None:
+            position = self.stored.get(own, self.next.get(shared, 0))
+        self.stored[own] = position
+        self.next[shared] = max(self.next.get(shared, 0), position + 1)
+        return position
+
+
+@dataclass
+class _Spans:
+    """Element spans, whose offsets are checked against the passages' texts, or found there."""
+
+    parent: CollectionRows
+
+    def __post_init__(self) -> None:
+        self.pending: list[tuple[int, ElementSpanLine, int]] = []
+        self.rows = Rows(
+            ElementSpan.objects.filter(element__topic__collection=self.parent.collection),
+            ("element_id", "passage_id", "start", "end"),
+            file=self.parent.file,
+            imported=self.parent.imported,
+        )
+
+    def add(self, number: int, line: ElementSpanLine) -> None:
+        """Take a span. Raises BrokenLine if its element is unknown."""
+        self.pending.append((number, line, self.parent.element_pk(line.topic_id, line.kind, line.element_id)))
+        if len(self.pending) >= BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Store the spans taken so far, with the passages they stand in."""
+        pending, self.pending = self.pending, []
+        if not pending:
+            return
+        self.parent.passages.flush()
+        wanted = {line.passage_id for _, line, _ in pending}
+        passages = {
+            passage.passage_id: passage
+            for passage in Passage.objects.filter(collection=self.parent.collection, passage_id__in=wanted)
+        }
+        for number, line, element_pk in pending:
+            with self.parent.file.line(number):
+                passage = passages.get(line.passage_id)
+                if passage is None or passage.text is None:
+                    raise BrokenLine(
+                        f"There is no passage “{line.passage_id}” with a text.", "Put its line above this one."
+                    )
+                start, end = located(line, passage.text)
+                self.rows.add(
+                    number,
+                    ElementSpan(element_id=element_pk, passage_id=passage.pk, start=start, end=end, quote=line.quote),
+                )
+        self.rows.flush()
+
+
+def located(line: ElementSpanLine, text: str) -> tuple[int, int]:
+    """Return where the quote stands in the text. Raises BrokenLine unless that is certain."""
+    if line.start is not None and line.end is not None:
+        if line.end > len(text) or text[line.start : line.end] != line.quote:
+            raise BrokenLine(
+                f"The quote does not stand at {line.start} to {line.end} of the passage “{line.passage_id}”.",
+                "Count Unicode code points from 0, the end exclusive, or leave start and end out.",
+            )
+        return line.start, line.end
+    start = text.find(line.quote)
+    if start < 0:
+        raise BrokenLine(f"The quote does not stand in the passage “{line.passage_id}”.", "Quote it to the letter.")
+    if text.find(line.quote, start + 1) >= 0:
+        raise BrokenLine(
+            f"The quote stands in several places of the passage “{line.passage_id}”.", "Give start and end."
+        )
+    return start, start + len(line.quote)

@@ -1,0 +1,195 @@
+"""Rows on their way into the database: the new ones are stored in batches, the known ones must be the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from django.db import models
+
+from collection.formats.files import BrokenLine, InputFile
+
+BATCH = 500
+# What imports bring, as their reports list it: mostly the plural names of models.
+ORDER = [
+    "descriptions",
+    "topics",
+    "rubric elements",
+    "passages",
+    "element spans",
+    "systems",
+    "runs",
+    "reports",
+    "ranked passages",
+    "items",
+    "judgments",
+    "highlights",
+]
+Row = TypeVar("Row", bound=models.Model)
+
+
+@dataclass
+class Imported:
+    """What an import did: how much of what is new, how much was there already, and what to know about it.
+
+    `flaws` lists, for each sort of flaw in the data, where it stands. None of them was fatal.
+    """
+
+    new: Counter[str] = field(default_factory=Counter)
+    known: Counter[str] = field(default_factory=Counter)
+    remarks: list[str] = field(default_factory=list)
+    flaws: dict[str, list[str]] = field(default_factory=dict)
+
+    def flaw(self, what: str, where: str) -> None:
+        """Note a flaw of the data that is no reason to refuse it."""
+        self.flaws.setdefault(what, []).append(where)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything is new."""
+        return self.new.total() > 0
+
+    def counts(self) -> list[tuple[str, int, int]]:
+        """Return a row for each sort of thing: its name in the plural, how many are new, how many known."""
+        names = {*self.known, *self.new}
+        return [(name, self.new[name], self.known[name]) for name in sorted(names, key=ORDER.index)]
+
+    def __str__(self) -> str:
+        return self.told()
+
+    def told(self, *, everything: bool = False) -> str:
+        """Return it in lines, with the first places of each flaw, or with all of them."""
+        lines = [f"{new:,} {name} new, {known:,} already there" for name, new, known in self.counts()]
+        if not self.changed:
+            lines.append("All of it was already there: nothing changed.")
+        return "\n".join([*lines, *self.remarks, *self.flaw_lines(shown=None if everything else 3)])
+
+    def flaw_lines(self, *, shown: int | None = 3) -> list[str]:
+        """Return a line for each sort of flaw, with the first places where it stands."""
+        return [
+            f"{len(places)} × {what}: {'; '.join(places[:shown])}{'; …' if len(places) > len(places[:shown]) else ''}"
+            for what, places in self.flaws.items()
+        ]
+
+
+class Rows(Generic[Row]):
+    """Rows of one model from one file.
+
+    A row is known by its `key`, the attributes that are unique among `stored`. Its other attributes
+    must be those of the stored row, or its line is refused. `pks` maps the keys seen so far to primary
+    keys; with `remember` it starts with everything that is stored. `fills` tells whether a row (second)
+    fills in what is blank in the stored one (first).
+    """
+
+    def __init__(
+        self,
+        stored: models.QuerySet[Row],
+        key: tuple[str, ...],
+        *,
+        file: InputFile,
+        imported: Imported,
+        remember: bool = False,
+        fills: Callable[[Row, Row], bool] | None = None,
+    ) -> None:
+        self.model = stored.model
+        self.names = str(self.model._meta.verbose_name_plural)
+        self.stored = stored
+        self.key = key
+        self.file = file
+        self.imported = imported
+        self.fills = fills
+        self.pending: dict[tuple[Any, ...], tuple[int, Row]] = {}
+        self.pks: dict[tuple[Any, ...], int] = {}
+        if remember:
+            self.pks = {tuple(found): pk for pk, *found in stored.values_list("pk", *key)}
+        fields = self.model._meta.concrete_fields
+        self.hashed = any(field.name == "text_sha256" for field in fields)
+        self.compared = [
+            field.attname
+            for field in fields
+            if not field.primary_key and field.attname not in key and not (self.hashed and field.name == "text")
+        ]
+        self.limits = [
+            (field.attname, field.max_length)
+            for field in fields
+            if isinstance(field, models.CharField) and field.max_length
+        ]
+
+    def add(self, number: int, row: Row) -> None:
+        """Take a row of this line. Raises BrokenLine if it cannot be stored."""
+        for name, limit in self.limits:
+            length = len(getattr(row, name))
+            if length > limit:
+                raise BrokenLine(f"The field “{name}” has {length} characters.", f"It may have {limit} at most.")
+        key = self._key_of(row)
+        if key in self.pending:
+            self._refuse_difference(self.pending[key][1], row)
+            self.imported.known[self.names] += 1
+            return
+        self.pending[key] = (number, row)
+        if len(self.pending) >= BATCH:
+            self.flush()
+
+    def pk(self, *key: Any, what: str) -> int:
+        """Return the primary key of the row with this key. Raises BrokenLine if there is none."""
+        if key not in self.pks:
+            self.flush()
+        try:
+            return self.pks[key]
+        except KeyError:
+            raise BrokenLine(
+                f"There is no {what} above this line, nor in the collection.", "Declare it first, or mend its name."
+            ) from None
+
+    def flush(self) -> None:
+        """Store what is new of the rows taken so far."""
+        pending, self.pending = self.pending, {}
+        if not pending:
+            return
+        known = self._known_among(pending)
+        new, filled = [], []
+        for key, (number, row) in pending.items():
+            stored = known.get(key)
+            if stored is None:
+                new.append(row)
+            elif self.fills and self.fills(stored, row):
+                row.pk = stored.pk
+                filled.append(row)
+            else:
+                self.pks[key] = stored.pk
+                self.imported.known[self.names] += 1
+                try:
+                    self._refuse_difference(stored, row)
+                except BrokenLine as broken:
+                    self.file.refuse(number, broken)
+        for row in self.model._default_manager.bulk_create(new):
+            self.pks[self._key_of(row)] = row.pk
+        if filled:
+            self.model._default_manager.bulk_update(filled, [*self.compared, "text"])
+        self.imported.new[self.names] += len(new) + len(filled)
+
+    def _key_of(self, row: Row) -> tuple[Any, ...]:
+        return tuple(getattr(row, name) for name in self.key)
+
+    def _known_among(self, pending: dict[tuple[Any, ...], tuple[int, Row]]) -> dict[tuple[Any, ...], Row]:
+        wanted = {f"{name}__in": {key[place] for key in pending} for place, name in enumerate(self.key)}
+        rows = self.stored.filter(**wanted)
+        return {self._key_of(row): row for row in (rows.defer("text") if self.hashed else rows)}
+
+    def _refuse_difference(self, stored: Row, row: Row) -> None:
+        for name in self.compared:
+            if getattr(stored, name) == getattr(row, name):
+                continue
+            what = str(self.model._meta.verbose_name)
+            if name == "text_sha256":
+                raise BrokenLine(f"The {what} “{row}” is already there with another text.", CHANGED_TEXT)
+            raise BrokenLine(
+                f"The {what} “{row}” is already there with another {name.removesuffix('_id')}: "
+                f"{getattr(stored, name)!r}, not {getattr(row, name)!r}.",
+                "Make the line say what is stored, or give it an id of its own.",
+            )
+
+
+CHANGED_TEXT = "Texts never change, for highlights count characters in them: give the new text an id of its own."

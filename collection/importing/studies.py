@@ -1,0 +1,99 @@
+"""What imported judgments need of a study: its criteria, items and raters."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+
+from collection.formats.files import BrokenLine, InputFile
+from collection.importing.rows import Imported, Rows
+from collection.models import Collection, Criterion, Item, Rater, Study, Topic
+from collection.models.studies import TaskType
+from collection.task_types import CriterionShape
+
+
+def criterion_of(study: Study, task_type: TaskType, shape: CriterionShape) -> Criterion:
+    """Return the study's criterion of this shape, made if it is new. Raises ValidationError if it has another."""
+    scale = shape.scale.stored()
+    criterion, _ = Criterion.objects.get_or_create(
+        study=study,
+        name=shape.name,
+        defaults={
+            "task_type": task_type,
+            "question": shape.question,
+            "scale": scale,
+            "threshold": shape.threshold,
+            "position": study.criteria.count(),
+        },
+    )
+    if criterion.task_type != task_type or criterion.scale_id != scale.pk:
+        raise ValidationError(
+            f"The study “{study.name}” asks “{shape.name}” on another scale or of other things. Use a new study."
+        )
+    return criterion
+
+
+def imported_rater(collection: Collection, *, kind: str, name: str, source: str) -> Rater:
+    """Return the collection's rater of this name, made if new."""
+    rater, _ = Rater.objects.get_or_create(
+        collection=collection,
+        kind=kind,
+        name=name,
+        defaults={"origin": Rater.Origin.IMPORTED, "source": source},
+    )
+    return rater
+
+
+class ItemRows:
+    """Items that a file's judgments are about."""
+
+    def __init__(self, study: Study, *, file: InputFile, imported: Imported) -> None:
+        self.study = study
+        self.rows = Rows(Item.objects.filter(study=study), ("item_id",), file=file, imported=imported, remember=True)
+
+    def add(
+        self,
+        number: int,
+        task_type: TaskType,
+        *,
+        topic: tuple[int, str],
+        text: str,
+        element: tuple[int, str] | None = None,
+        passage_pk: int | None = None,
+        report_pk: int | None = None,
+    ) -> str:
+        """Take an item, and return its id. `topic` and `element` are primary keys with ids; `text` names the text."""
+        parts = [task_type.value, topic[1], text] + ([element[1]] if element else [])
+        item_id = "/".join(parts)
+        if (item_id,) not in self.rows.pks:
+            item = Item(
+                study=self.study,
+                task_type=task_type,
+                item_id=item_id,
+                topic_id=topic[0],
+                element_id=element[0] if element else None,
+                passage_id=passage_pk,
+                report_id=report_pk,
+            )
+            self.rows.add(number, item)
+        return item_id
+
+    def flush(self) -> None:
+        """Store the items taken so far."""
+        self.rows.flush()
+
+    def pk(self, item_id: str) -> int:
+        """Return the primary key of the item. Raises BrokenLine."""
+        return self.rows.pk(item_id, what=f"item “{item_id}”")
+
+
+def topic_pks(collection: Collection) -> dict[str, int]:
+    """Return the primary keys of the collection's topics by their ids."""
+    return dict(Topic.objects.filter(collection=collection).values_list("topic_id", "pk"))
+
+
+def known(pks: dict[str, int], name: str, what: str) -> int:
+    """Return the primary key of that name. Raises BrokenLine."""
+    try:
+        return pks[name]
+    except KeyError:
+        raise BrokenLine(f"There is no {what} “{name}” in the collection.", "Import it, or mend the id.") from None

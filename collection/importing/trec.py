@@ -1,0 +1,147 @@
+"""Runs, qrels and passages of TREC's kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from collection.formats.files import BrokenLine, InputFile
+from collection.formats.jsonl import PassageLine, RankingLine, RunLine, SystemLine
+from collection.formats.trec import QrelsLine, read_passages, read_qrels, read_run
+from collection.importing.collections import CollectionRows
+from collection.importing.judgments import JudgmentRows
+from collection.importing.rows import BATCH, Imported
+from collection.importing.studies import ItemRows, known, topic_pks
+from collection.models import Collection, Criterion, Judgment, Passage, Rater, Scale
+from collection.models.studies import TaskType
+from collection.task_types import CriterionShape, ScaleShape
+
+
+@transaction.atomic
+def import_passages(*, file: InputFile, collection: Collection) -> Imported:
+    """Bring in passages by id. Raises BrokenFile."""
+    imported = Imported()
+    with file:
+        rows = CollectionRows(collection, file=file, imported=imported)
+        for number, line in read_passages(file):
+            with file.line(number):
+                rows.add(number, line)
+        rows.flush()
+    return imported
+
+
+@transaction.atomic
+def import_run(*, file: InputFile, collection: Collection, run: str = "", system: str = "") -> Imported:
+    """Bring in a six-column run. Its name is `run`, or its tag; its system is `system`, or has the run's name.
+
+    Ranks and scores stay as they stand. Raises BrokenFile.
+    """
+    imported = Imported()
+    with file:
+        rows = CollectionRows(collection, file=file, imported=imported)
+        tag = ""
+        for number, line in read_run(file):
+            with file.line(number):
+                if not tag:
+                    tag = line.tag
+                    rows.add(number, SystemLine(system or run or tag))
+                    rows.add(number, RunLine(run or tag, system or run or tag))
+                if line.tag != tag:
+                    raise BrokenLine(f"The tag is “{line.tag}”, above it is “{tag}”.", "A file holds one run.")
+                rows.add(number, RankingLine(run or tag, line.topic_id, line.passage_id, line.rank, line.score))
+        rows.flush()
+    return imported
+
+
+def relevance_criterion(name: str, grades: Sequence[float]) -> CriterionShape:
+    """Return a criterion for qrels with these grades; the positive ones count as relevant."""
+    points = tuple((grade, f"{grade:g}", "") for grade in sorted(grades))
+    scale = ScaleShape(f"relevance {', '.join(f'{grade:g}' for grade in sorted(grades))}", Scale.Level.ORDINAL, points)
+    return CriterionShape(name, "How relevant is the passage to the topic?", scale, threshold=1)
+
+
+@transaction.atomic
+def import_qrels(
+    *, file: InputFile, criterion: Criterion, rater: Rater, without_texts: bool = False, at: datetime
+) -> Imported:
+    """Bring in qrels as the judgments of one rater, about passages with their topics.
+
+    A passage that the collection lacks is refused, or with `without_texts` made with its id alone.
+    When it was judged is not in the file: it is said to be `at`. Raises BrokenFile.
+    """
+    imported = Imported(remarks=["Qrels do not tell when anything was judged: judged_at is the time of this import."])
+    with file:
+        qrels = _Qrels(file=file, imported=imported, criterion=criterion, rater=rater, at=at)
+        pending: list[tuple[int, QrelsLine]] = []
+        for number, line in read_qrels(file):
+            pending.append((number, line))
+            if len(pending) >= BATCH:
+                qrels.add(pending, without_texts=without_texts)
+                pending.clear()
+        qrels.add(pending, without_texts=without_texts)
+        qrels.judgments.flush()
+    return imported
+
+
+class _Qrels:
+    def __init__(
+        self, *, file: InputFile, imported: Imported, criterion: Criterion, rater: Rater, at: datetime
+    ) -> None:
+        self.file = file
+        self.criterion = criterion
+        self.rater = rater
+        self.at = at
+        self.collection = criterion.study.collection
+        self.topics = topic_pks(self.collection)
+        self.rows = CollectionRows(self.collection, file=file, imported=imported)
+        self.items = ItemRows(criterion.study, file=file, imported=imported)
+        self.judgments = JudgmentRows(file=file, imported=imported)
+
+    def add(self, lines: list[tuple[int, QrelsLine]], *, without_texts: bool) -> None:
+        """Take a batch of lines, with the passages they name."""
+        passages = self._passages(lines)
+        if without_texts:
+            for number, line in lines:
+                if line.passage_id not in passages:
+                    with self.file.line(number):
+                        self.rows.add(number, PassageLine(line.passage_id, text=None))
+            self.rows.flush()
+            passages = self._passages(lines)
+        taken: list[tuple[int, float, str]] = []
+        for number, line in lines:
+            with self.file.line(number):
+                taken.append((number, line.grade, self._item(number, line, passages)))
+        self.items.flush()
+        for number, grade, item_id in taken:
+            with self.file.line(number):
+                judgment = Judgment(
+                    criterion=self.criterion,
+                    item_id=self.items.pk(item_id),
+                    rater=self.rater,
+                    grade=grade,
+                    judged_at=self.at,
+                )
+                self.judgments.add(number, judgment)
+
+    def _passages(self, lines: list[tuple[int, QrelsLine]]) -> dict[str, int]:
+        wanted = {line.passage_id for _, line in lines}
+        rows = Passage.objects.filter(collection=self.collection, passage_id__in=wanted)
+        return dict(rows.values_list("passage_id", "pk"))
+
+    def _item(self, number: int, line: QrelsLine, passages: dict[str, int]) -> str:
+        topic_pk = known(self.topics, line.topic_id, "topic")
+        passage_pk = passages.get(line.passage_id)
+        if passage_pk is None:
+            raise BrokenLine(
+                f"There is no passage “{line.passage_id}” in the collection.",
+                "Import its text first, or import without texts.",
+            )
+        return self.items.add(
+            number,
+            TaskType.RELEVANCE,
+            topic=(topic_pk, line.topic_id),
+            text=line.passage_id,
+            passage_pk=passage_pk,
+        )

@@ -1,0 +1,35 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db import transaction
+
+from collection.formats.files import InputFile
+from collection.importing.collections import import_collection
+from collection.importing.rows import Imported
+from collection.management.importing import ImportCommand, the_user
+from collection.models import Collection
+from collection.sharing import make_collection
+
+
+class Command(ImportCommand):
+    help = "Import an Assize JSONL file into a collection, which is made if it is new."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--collection", required=True, metavar="NAME")
+        parser.add_argument("--owner", metavar="USER", help="who owns the collection if it is new")
+
+    @transaction.atomic
+    def bring(self, file: InputFile, **options: Any) -> Imported:
+        return import_collection(file=file, collection=collection_of(options["collection"], options["owner"]))
+
+
+def collection_of(name: str, owner: str | None) -> Collection:
+    """Return this collection, made if it is new. Raises CommandError and ValidationError."""
+    collection = Collection.objects.filter(name=name).first()
+    if collection is None:
+        if owner is None:
+            raise CommandError(f"The collection “{name}” is new: say whose it is with --owner USER.")
+        collection = make_collection(name=name, owner=the_user(owner))
+    return collection

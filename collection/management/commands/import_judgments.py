@@ -1,0 +1,20 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.utils.timezone import now
+
+from collection.formats.files import InputFile
+from collection.importing.judgment_table import import_judgments
+from collection.importing.rows import Imported
+from collection.management.importing import ImportCommand, the_study
+
+
+class Command(ImportCommand):
+    help = "Import a long judgments table, CSV or JSONL, into a study."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--study", required=True, metavar="NAME")
+
+    def bring(self, file: InputFile, **options: Any) -> Imported:
+        return import_judgments(file=file, study=the_study(options["study"]), at=now())

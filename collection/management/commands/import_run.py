@@ -1,0 +1,21 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from collection.formats.files import InputFile
+from collection.importing.rows import Imported
+from collection.importing.trec import import_run
+from collection.management.importing import ImportCommand, the_collection
+
+
+class Command(ImportCommand):
+    help = "Import a six-column TREC run (topic Q0 docno rank score tag)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--collection", required=True, metavar="NAME")
+        parser.add_argument("--run", default="", metavar="TAG", help="the run's name, if it is not the tag")
+        parser.add_argument("--system", default="", metavar="S", help="the system's name, if it is not the run's")
+
+    def bring(self, file: InputFile, **options: Any) -> Imported:
+        collection = the_collection(options["collection"])
+        return import_run(file=file, collection=collection, run=options["run"], system=options["system"])

@@ -1,0 +1,63 @@
+"""Users who sign in, and raters, who grade."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.db.models import Q
+
+
+class User(AbstractUser):
+    """A person who signs in: an assessor, and a researcher where `is_researcher` says so."""
+
+    is_researcher = models.BooleanField(default=False, help_text="May make collections and studies, and start judges.")
+
+
+class Rater(models.Model):
+    """Whoever grades: an assessor (a person) or a judge (an LLM with its prompt, scale and decoding).
+
+    A person who signs in is one rater, whatever the study (`user`). A rater that came in with a file
+    belongs to the collection of that file, so two files' "annotator 1" stay two people. A judge is
+    known by the hash of all that shapes its grades.
+    """
+
+    class Kind(models.TextChoices):
+        ASSESSOR = "assessor", "assessor"
+        JUDGE = "judge", "judge"
+
+    class Origin(models.TextChoices):
+        HERE = "here", "graded here"
+        IMPORTED = "imported", "imported from a file"
+        SIMULATED = "simulated", "made by a stated simulation"
+
+    kind = models.CharField(max_length=8, choices=Kind)
+    name = models.CharField(max_length=200)
+    origin = models.CharField(max_length=9, choices=Origin, default=Origin.HERE)
+    source = models.TextField(blank=True, help_text="The file or the simulation that the grades come from.")
+    user = models.OneToOneField(User, null=True, blank=True, on_delete=models.PROTECT, related_name="rater")
+    collection = models.ForeignKey(
+        "collection.Collection", null=True, blank=True, on_delete=models.CASCADE, related_name="raters"
+    )
+    content_hash = models.CharField(max_length=64, null=True, blank=True, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    attributes = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["collection", "kind", "name"],
+                condition=Q(collection__isnull=False),
+                name="one_rater_per_name_in_a_collection",
+            ),
+            models.CheckConstraint(
+                condition=Q(user__isnull=True) | Q(kind="assessor"), name="a_user_rates_as_an_assessor"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def simulated(self) -> bool:
+        """Whether its grades were made by a simulation; every page that shows them says so."""
+        return self.origin == self.Origin.SIMULATED

@@ -1,0 +1,194 @@
+"""Studies: which items are judged under which criteria, on which scales.
+
+A study stands here, not in `annotate`, for judges grade its items and `evaluation` reads them too.
+How people get their work (tasks, places, assignments) is `annotate`'s.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from collection.models.texts import Collection, Passage, Report, RubricElement, Topic
+
+
+class TaskType(models.TextChoices):
+    """What one screen asks. `collection.task_types` tells what each is made of."""
+
+    ANSWERABILITY = "answerability", "answerability of a report"
+    RATING = "rating", "rating of a passage"
+    KEY_POINT = "key_point", "key point"
+    RELEVANCE = "relevance", "relevance of a passage"
+
+
+class Scale(models.Model):
+    """The grades a rater may give, each with its name and text. Immutable, known by its hash.
+
+    `points` is a list of `{"value": number, "name": str, "text": str}`, lowest value first. `level`
+    is the level of measurement, which decides which statistics make sense.
+    """
+
+    class Level(models.TextChoices):
+        NOMINAL = "nominal", "nominal"
+        ORDINAL = "ordinal", "ordinal"
+        INTERVAL = "interval", "interval"
+
+    name = models.CharField(max_length=100)
+    level = models.CharField(max_length=8, choices=Level)
+    points = models.JSONField()
+    content_hash = models.CharField(max_length=64, unique=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def values(self) -> list[float]:
+        """The grades, in the scale's order."""
+        return [point["value"] for point in self.points]
+
+    def point(self, grade: float) -> dict[str, Any] | None:
+        """Return the point of this grade, or None if the scale has none."""
+        return next((point for point in self.points if point["value"] == grade), None)
+
+
+class StudyQuerySet(models.QuerySet["Study"]):
+    def of(self, user: Any) -> StudyQuerySet:
+        """Studies on collections that this user researches."""
+        return self.filter(collection__in=Collection.objects.of(user))
+
+
+class Study(models.Model):
+    """A labelling campaign over items of one collection."""
+
+    class State(models.TextChoices):
+        DRAFT = "draft", "draft"
+        OPEN = "open", "open"
+        PAUSED = "paused", "paused"
+        CLOSED = "closed", "closed"
+
+    collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="studies")
+    name = models.SlugField(max_length=100, unique=True)
+    title = models.CharField(max_length=200, blank=True)
+    state = models.CharField(max_length=6, choices=State, default=State.DRAFT)
+    overlap = models.PositiveSmallIntegerField(default=3, help_text="k: how many assessors judge an item.")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    attributes = models.JSONField(default=dict, blank=True)
+
+    objects = StudyQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        verbose_name_plural = "studies"
+        constraints = [models.CheckConstraint(condition=Q(overlap__gte=1), name="a_study_asks_someone")]
+
+    def __str__(self) -> str:
+        return self.title or self.name
+
+
+class Criterion(models.Model):
+    """What is asked about an item, with its scale. An item is asked all criteria of its task type."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="criteria")
+    task_type = models.CharField(max_length=20, choices=TaskType)
+    name = models.SlugField(max_length=50)
+    question = models.CharField(max_length=500, help_text="As the assessor reads it.")
+    scale = models.ForeignKey(Scale, on_delete=models.PROTECT, related_name="+")
+    threshold = models.FloatField(help_text="η: a grade of at least this counts as positive.")
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering = ["study_id", "position", "id"]
+        verbose_name_plural = "criteria"
+        constraints = [models.UniqueConstraint(fields=["study", "name"], name="one_criterion_per_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Guideline(models.Model):
+    """One version of a study's guidelines. Judgments remember which one was in force."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="guidelines")
+    version = models.PositiveSmallIntegerField()
+    markdown = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["study_id", "-version"]
+        constraints = [models.UniqueConstraint(fields=["study", "version"], name="one_guideline_per_version")]
+
+    def __str__(self) -> str:
+        return f"version {self.version}"
+
+
+class Item(models.Model):
+    """One thing to be judged: a text (or two) with a rubric element, or with the topic alone."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="items")
+    task_type = models.CharField(max_length=20, choices=TaskType)
+    item_id = models.CharField(max_length=600, help_text="Its name in files, made of its parts' ids.")
+    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="items")
+    element = models.ForeignKey(RubricElement, null=True, on_delete=models.CASCADE, related_name="items")
+    passage = models.ForeignKey(Passage, null=True, on_delete=models.CASCADE, related_name="items")
+    report = models.ForeignKey(Report, null=True, on_delete=models.CASCADE, related_name="items")
+    other_report = models.ForeignKey(Report, null=True, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "item_id"], name="one_item_per_id"),
+            models.CheckConstraint(
+                condition=Q(passage__isnull=True, report__isnull=False) | Q(passage__isnull=False, report__isnull=True),
+                name="an_item_judges_a_passage_or_a_report",
+            ),
+            models.CheckConstraint(
+                condition=Q(other_report__isnull=True) | Q(report__isnull=False),
+                name="only_reports_are_compared",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.item_id
+
+    @property
+    def judged_text(self) -> Passage | Report:
+        """The passage or the report that is judged."""
+        text = self.passage or self.report
+        assert text is not None  # an_item_judges_a_passage_or_a_report
+        return text
+
+
+class Draw(models.Model):
+    """That an item was drawn for people to judge, and with which probability.
+
+    Estimates over all of a study's items weight a human judgment by 1 / `inclusion_probability`.
+    """
+
+    class Purpose(models.TextChoices):
+        SAMPLE = "sample", "sample for people"
+        CONTROL = "control", "seen by everyone"
+        ACTIVE = "active", "drawn by active labelling"
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="draws")
+    purpose = models.CharField(max_length=7, choices=Purpose, default=Purpose.SAMPLE)
+    inclusion_probability = models.FloatField()
+    design = models.CharField(max_length=100, help_text="How it was drawn: all, simple, stratified, …")
+    stratum = models.CharField(max_length=100, blank=True)
+    drawn_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "purpose"], name="one_draw_per_item_and_purpose"),
+            models.CheckConstraint(
+                condition=Q(inclusion_probability__gt=0, inclusion_probability__lte=1),
+                name="an_inclusion_probability_is_in_0_1",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item} drawn with probability {self.inclusion_probability:g}"

@@ -1,0 +1,157 @@
+"""What the API takes and gives of collections and judgments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from collection.models import (
+    Collection,
+    Highlight,
+    Judgment,
+    Passage,
+    RankedPassage,
+    Rater,
+    Report,
+    RubricElement,
+    Run,
+    Topic,
+)
+from collection.services import Span
+from collection.writing import JudgmentRow
+
+
+class CollectionSerializer(serializers.ModelSerializer[Collection]):
+    owner = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+
+    class Meta:
+        model = Collection
+        fields = ["name", "title", "description", "licence", "owner", "created_at", "attributes"]
+        read_only_fields = ["created_at", "attributes"]
+
+
+class RubricElementSerializer(serializers.ModelSerializer[RubricElement]):
+    class Meta:
+        model = RubricElement
+        fields = ["kind", "element_id", "position", "text", "importance", "masked", "attributes"]
+
+
+class TopicSerializer(serializers.ModelSerializer[Topic]):
+    rubric_elements = RubricElementSerializer(many=True)
+
+    class Meta:
+        model = Topic
+        fields = ["topic_id", "title", "request", "attributes", "rubric_elements"]
+
+
+class PassageSerializer(serializers.ModelSerializer[Passage]):
+    class Meta:
+        model = Passage
+        fields = ["passage_id", "title", "document_id", "text", "text_sha256", "attributes"]
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    system = serializers.CharField(source="system.name")
+    family = serializers.CharField(source="system.family")
+
+    class Meta:
+        model = Run
+        fields = ["name", "system", "family", "attributes"]
+
+
+class ReportSerializer(serializers.ModelSerializer[Report]):
+    run = serializers.CharField(source="run.name")
+    topic_id = serializers.CharField(source="topic.topic_id")
+
+    class Meta:
+        model = Report
+        fields = ["run", "topic_id", "text", "text_sha256", "attributes"]
+
+
+class RankedPassageSerializer(serializers.ModelSerializer[RankedPassage]):
+    run = serializers.CharField(source="run.name")
+    topic_id = serializers.CharField(source="topic.topic_id")
+
+    class Meta:
+        model = RankedPassage
+        fields = ["run", "topic_id", "passage_id", "rank", "score"]
+
+
+class HighlightSerializer(serializers.ModelSerializer[Highlight]):
+    """`start` and `end` count Unicode code points, end-exclusive; null where the quote has no certain place."""
+
+    class Meta:
+        model = Highlight
+        fields = ["purpose", "start", "end", "quote", "text_sha256"]
+
+
+class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
+    item_id = serializers.CharField(source="item.item_id")
+    topic_id = serializers.CharField(source="item.topic.topic_id")
+    criterion = serializers.CharField(source="criterion.name")
+    rater = serializers.CharField(source="rater.name")
+    rater_kind = serializers.ChoiceField(source="rater.kind", choices=Rater.Kind.choices)
+    rater_origin = serializers.ChoiceField(source="rater.origin", choices=Rater.Origin.choices)
+    guideline_version = serializers.IntegerField(source="guideline.version", default=None, allow_null=True)
+    highlights = HighlightSerializer(many=True)
+
+    class Meta:
+        model = Judgment
+        fields = [
+            "topic_id",
+            "item_id",
+            "criterion",
+            "rater",
+            "rater_kind",
+            "rater_origin",
+            "grade",
+            "ungraded",
+            "judged_at",
+            "seconds",
+            "guideline_version",
+            "highlights",
+        ]
+
+
+class NewHighlightSerializer(serializers.Serializer[Any]):
+    start = serializers.IntegerField(min_value=0)
+    end = serializers.IntegerField(min_value=1)
+    quote = serializers.CharField(trim_whitespace=False)
+    purpose = serializers.ChoiceField(choices=Highlight.Purpose.choices, default=Highlight.Purpose.SUPPORT.value)
+
+
+class NewJudgmentSerializer(serializers.Serializer[Any]):
+    """A judgment of your own, or of the imported rater that `rater` names."""
+
+    item_id = serializers.CharField(max_length=600)
+    criterion = serializers.CharField(max_length=50)
+    grade = serializers.FloatField()
+    highlights = NewHighlightSerializer(many=True, required=False)
+    seconds = serializers.FloatField(min_value=0, required=False, allow_null=True)
+    rater = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    rater_kind = serializers.ChoiceField(choices=Rater.Kind.choices, default=Rater.Kind.ASSESSOR.value)
+
+
+def judgment_row(sent: dict[str, Any]) -> JudgmentRow:
+    """Return a checked NewJudgment as the service takes it."""
+    spans = [Span(**highlight) for highlight in sent.get("highlights", ())]
+    rest = {name: value for name, value in sent.items() if name != "highlights"}
+    return JudgmentRow(**rest, spans=spans)
+
+
+class WrittenSerializer(serializers.Serializer[Any]):
+    """How many judgments are as they were sent."""
+
+    judgments = serializers.IntegerField()
+
+
+class RowErrorSerializer(serializers.Serializer[Any]):
+    row = serializers.IntegerField(help_text="Counted from 0; null for what was sent as a whole.", allow_null=True)
+    error = serializers.CharField()
+
+
+class RowErrorsSerializer(serializers.Serializer[Any]):
+    """Why nothing was written."""
+
+    rows = RowErrorSerializer(many=True)

@@ -1,0 +1,1 @@
+"""Pages of the collection, and those of every signed-in person."""

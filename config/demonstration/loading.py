@@ -1,0 +1,146 @@
+"""Loads the demonstration: its people, its collection, its open study and the simulated labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from django.contrib.auth.hashers import make_password
+from django.db import transaction
+from django.db.models import F
+
+from annotate.models import Task
+from annotate.services.studies import make_study, open_study
+from collection.formats.files import InputFile
+from collection.formats.jsonl import written_line
+from collection.importing.collections import import_collection
+from collection.models import Collection, Criterion, Highlight, Item, Judgment, Rater, Study, User
+from collection.models.studies import TaskType
+from collection.models.texts import text_hash
+from collection.services import Span, add_judgments
+from config.demonstration.lines import COLLECTION, collection_lines
+from config.demonstration.simulation import ASSESSORS, JudgedItem, SimulatedAssessor, simulated_grades
+
+STUDY = "demonstration"
+RESEARCHER = "rosa"
+PEOPLE = ("ada", "ben", "cleo")
+PASSWORD = "assize-demo"  # noqa: S105 - shown on the sign-in page of a demonstration
+GUIDELINES = Path(__file__).with_name("guidelines.md")
+
+
+@transaction.atomic
+def load_demonstration(*, at: datetime) -> Study | None:
+    """Load what there is not, all or nothing. Returns None, and touches nothing, where the study is there already."""
+    if Study.objects.filter(name=STUDY).exists():
+        return None
+    rosa, *assessors = make_people()
+    collection, _ = Collection.objects.get_or_create(name=COLLECTION.name, defaults={"owner": rosa})
+    import_texts(collection)
+    study = make_study(
+        collection=collection,
+        name=STUDY,
+        title="Demonstration: six things worth knowing",
+        task_types=[TaskType.ANSWERABILITY, TaskType.RATING, TaskType.KEY_POINT],
+        overlap=len(PEOPLE),
+        guidelines=GUIDELINES.read_text(encoding="utf-8"),
+        assessors=assessors,
+        by=rosa,
+        at=at,
+    )
+    open_study(study=study, at=at)
+    hand_out_key_points_early(study)
+    for assessor in ASSESSORS:
+        add_simulated_judgments(study, assessor, at=at)
+    return study
+
+
+def make_people() -> list[User]:
+    """Return the researcher and the assessors. Whoever is there already keeps their password and their rights."""
+    password = make_password(PASSWORD)
+    people = []
+    for username in (RESEARCHER, *PEOPLE):
+        fresh = {"password": password, "first_name": username.title(), "is_researcher": username == RESEARCHER}
+        user, _ = User.objects.get_or_create(username=username, defaults=fresh)
+        people.append(user)
+    return people
+
+
+def import_texts(collection: Collection) -> None:
+    """Bring the texts in as anybody's would come in: as an Assize JSONL file."""
+    with NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
+        file.writelines(written_line(line) for line in collection_lines())
+        file.flush()
+        import_collection(file=InputFile(Path(file.name), name="demonstration.jsonl"), collection=collection)
+
+
+def hand_out_key_points_early(study: Study) -> None:
+    """Put a key-point task behind each report and its passages, so that a visitor soon meets all three task types."""
+    tasks = list(study.tasks.order_by("position"))
+    key_points = iter([task for task in tasks if task.task_type == TaskType.KEY_POINT])
+    ordered: list[Task] = []
+    for task in tasks:
+        if task.task_type == TaskType.ANSWERABILITY and ordered:
+            ordered += islice(key_points, 1)
+        if task.task_type != TaskType.KEY_POINT:
+            ordered.append(task)
+    ordered += key_points
+
+    for position, task in enumerate(ordered, start=1):
+        task.position = position
+    # Out of the way first: no two tasks may have one position, not even for a moment.
+    study.tasks.update(position=F("position") + len(tasks))
+    Task.objects.bulk_update(ordered, ["position"])
+
+
+# --- Simulated labels -----------------------------------------------------------------------------
+
+
+def add_simulated_judgments(study: Study, assessor: SimulatedAssessor, *, at: datetime) -> None:
+    """Add what the simulated assessor says of every item. It holds no place: those are for people."""
+    rater, _ = Rater.objects.get_or_create(
+        collection=study.collection,
+        kind=Rater.Kind.ASSESSOR,
+        name=assessor.name,
+        defaults={
+            "origin": Rater.Origin.SIMULATED,
+            "source": assessor.source,
+            "attributes": {"simulation": assessor.parameters},
+        },
+    )
+    criteria = {criterion.name: criterion for criterion in study.criteria.all()}
+    said = list(sayings(study, assessor, criteria))
+    add_judgments(
+        Judgment(item=item, criterion=criterion, rater=rater, grade=grade, judged_at=at)
+        for item, criterion, grade, _ in said
+    )
+    add_highlights(rater, criteria["answerability"], {item: spans for item, _, _, spans in said if spans})
+
+
+def sayings(
+    study: Study, assessor: SimulatedAssessor, criteria: dict[str, Criterion]
+) -> Iterator[tuple[Item, Criterion, float, Sequence[Span]]]:
+    """Yield the item, the criterion, the grade and the spans of each simulated judgment."""
+    items = study.items.select_related("topic", "element", "passage", "report__run")
+    for item in items:
+        for said in simulated_grades(assessor, judged_item(item)):
+            yield item, criteria[said.criterion], said.grade, said.spans
+
+
+def judged_item(item: Item) -> JudgedItem:
+    assert item.element is not None  # all three task types ask about one
+    text = item.report.run.name if item.report else item.passage.passage_id if item.passage else ""
+    return JudgedItem(item.task_type, item.topic.topic_id, text, item.element.element_id)
+
+
+def add_highlights(rater: Rater, criterion: Criterion, spans: dict[Item, Sequence[Span]]) -> None:
+    """Mark the spans in the judged texts."""
+    by_item = {item.pk: (text_hash(item.judged_text.text or ""), several) for item, several in spans.items()}
+    Highlight.objects.bulk_create(
+        Highlight(judgment_id=pk, start=span.start, end=span.end, quote=span.quote, text_sha256=sha256)
+        for pk, item in Judgment.objects.filter(rater=rater, criterion=criterion, grade=1).values_list("pk", "item__pk")
+        for sha256, several in [by_item[item]]
+        for span in several
+    )

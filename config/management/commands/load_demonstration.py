@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from collection.management.importing import mended_by_the_reader
+from config.demonstration.loading import PASSWORD, PEOPLE, RESEARCHER, load_demonstration
+
+
+class Command(BaseCommand):
+    help = "Load the demonstration collection with its open study. Where it is there already, nothing changes."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--force", action="store_true", help="load it though DEMONSTRATION is not set")
+
+    def handle(self, *args: Any, force: bool, verbosity: int, **options: Any) -> None:
+        if not (settings.DEMONSTRATION or force):
+            raise CommandError(
+                "Nothing was loaded: the demonstration brings log-ins with a password that everybody knows. "
+                "Set DEMONSTRATION=true where that is meant, or give --force."
+            )
+        with mended_by_the_reader():
+            study = load_demonstration(at=timezone.now())
+        if verbosity == 0:
+            return
+        if study is None:
+            self.stdout.write("The demonstration is there already: nothing changed.")
+        else:
+            names = ", ".join((RESEARCHER, *PEOPLE))
+            self.stdout.write(f"The demonstration is loaded. Sign in as one of {names}, password {PASSWORD}.")

@@ -1,0 +1,37 @@
+"""Where each app's pages and its part of the API stand."""
+
+from django.conf import settings
+from django.contrib import admin
+from django.urls import include, path
+from django.views.generic import RedirectView, TemplateView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+from annotate.api import api_urlpatterns as annotate_api
+from collection.api import api_urlpatterns as collection_api
+from collection.views import account
+from collection.views.styleguide import styleguide
+from evaluation.api import api_urlpatterns as evaluation_api
+from judging.api import api_urlpatterns as judging_api
+
+api_urlpatterns = [*collection_api, *annotate_api, *judging_api, *evaluation_api]
+
+urlpatterns = [
+    path("", account.home, name="home"),
+    path("sign-in/", account.sign_in, name="sign_in"),
+    path("sign-out/", account.sign_out, name="sign_out"),
+    path("account/", account.account, name="account"),
+    path("account/password/", account.password, name="password"),
+    path("account/token/", account.make_token, name="make_token"),
+    path("account/token/revoke/", account.revoke_token, name="revoke_token"),
+    path("styleguide/", styleguide, name="styleguide"),
+    path("robots.txt", TemplateView.as_view(template_name="robots.txt", content_type="text/plain")),
+    path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg", permanent=True)),
+    path("", include("collection.urls")),
+    path("", include("annotate.urls")),
+    path("", include("judging.urls")),
+    path("", include("evaluation.urls")),
+    path("api/v1/", include((api_urlpatterns, "api"))),
+    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/", SpectacularSwaggerSplitView.as_view(template_name="api_docs.html"), name="api_docs"),
+    path("admin/", admin.site.urls),
+]

@@ -1,0 +1,197 @@
+"""Audits of a judge's bias: length, position, self-preference; and circular scores.
+
+Differences are judge minus human, so that what people see too is no bias. Intervals are over topics where there are
+any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.influence import t_interval, unbiased
+from evaluation.intervals import Estimate, undefined
+from evaluation.ratings import BoolArray, FloatArray, IntArray
+
+FEWEST_ITEMS = 10
+
+
+@dataclass(frozen=True)
+class LengthBias:
+    """How many grades the judge adds for a text twice as long that people grade alike, over `n_items`.
+
+    `n_ungraded` items of people's the judge left without a grade; they are not among `n_items`.
+    """
+
+    per_doubling: Estimate
+    n_items: int
+    n_ungraded: int
+
+
+def length_bias(
+    people: FloatArray, judge: FloatArray, lengths: FloatArray, topics: IntArray | None = None
+) -> LengthBias:
+    """Return the slope of the judge's grade on log2(length), with a level of its own for each grade of people.
+
+    All arrays have the shape (items,), NaN where there is no grade; lengths, in any unit, are above 0. Grades are on an
+    interval scale. Source: the control of Dubois et al., Length-Controlled AlpacaEval (2024), as a linear regression;
+    statsmodels' OLS with standard errors by topic, or HC3.
+    """
+    import statsmodels.api as sm
+
+    labelled = np.isfinite(people)
+    n_ungraded = int((labelled & np.isnan(judge)).sum())
+    rows = labelled & np.isfinite(judge)
+    grades = np.unique(people[rows])
+    levels = (people[rows][:, None] == grades).astype(np.float64)
+    longer = np.log2(lengths[rows])
+    n_items, n_topics = int(rows.sum()), None if topics is None else len(np.unique(topics[rows]))
+
+    def result(estimate: Estimate) -> LengthBias:
+        return LengthBias(estimate, n_items, n_ungraded)
+
+    if n_items < FEWEST_ITEMS + len(grades):
+        return result(undefined(f"{n_items} items graded by both are too few"))
+    if n_topics == 1:
+        return result(undefined("one topic only, which has no spread"))
+    within = longer - levels @ (levels.T @ longer / levels.sum(axis=0))
+    if within @ within < FEWEST_ITEMS * np.finfo(float).eps:
+        return result(undefined("texts that people grade alike are all of one length"))
+    model = sm.OLS(judge[rows], np.column_stack([longer, levels]))
+    if topics is None:
+        fit = model.fit(cov_type="HC3", use_t=True)
+    else:
+        groups = np.unique(topics[rows], return_inverse=True)[1]
+        fit = model.fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
+    low, high = fit.conf_int()[0]
+    return result(Estimate(float(fit.params[0]), float(low), float(high), float(fit.bse[0])))
+
+
+@dataclass(frozen=True)
+class PositionBias:
+    """What a judge of pairs does when the two sides change places.
+
+    - `towards_first`: P(prefers the first) − ½ over both orders, a tie being half: 0 without bias, ±½ at most;
+    - `consistent`: the share of pairs decided alike in both orders;
+    - of the inconsistent, `n_first_twice` and `n_second_twice` took the same side twice;
+    - `n_ungraded` pairs lack a decision in one order. They are not among `n_pairs`.
+    """
+
+    towards_first: Estimate
+    consistent: float | None
+    n_pairs: int
+    n_first_twice: int
+    n_second_twice: int
+    n_ungraded: int
+
+
+def position_bias(as_given: FloatArray, swapped: FloatArray, topics: IntArray | None = None) -> PositionBias:
+    """Return the bias over pairs judged in both orders, shape (pairs,).
+
+    Both arrays say whether the judge prefers A: 1 yes, 0 no, ½ tie, NaN no decision. In `as_given` A stands first, in
+    `swapped` second. Source: Wang et al., Large language models are not fair evaluators (2023).
+    """
+    both = np.isfinite(as_given) & np.isfinite(swapped)
+    first, second, n = as_given[both], swapped[both], int(both.sum())
+    counts = {
+        "n_pairs": n,
+        "n_first_twice": int(((first == 1) & (second == 0)).sum()),
+        "n_second_twice": int(((first == 0) & (second == 1)).sum()),
+        "n_ungraded": len(both) - n,
+    }
+    if not n:
+        return PositionBias(undefined("no pair was decided in both orders"), None, **counts)
+    shift = _mean((first - second) / 2, None if topics is None else topics[both])
+    return PositionBias(shift, float((first == second).mean()), **counts)
+
+
+@dataclass(frozen=True)
+class FamilyCell:
+    """Judge minus human over the items of one family of systems as one family of judges grades them."""
+
+    judge_family: str
+    system_family: str
+    difference: Estimate
+    n_items: int
+    own: bool
+
+
+@dataclass(frozen=True)
+class SelfPreference:
+    """The cells, judges × systems, and how much more each judge family adds to its own systems than to others."""
+
+    cells: tuple[FamilyCell, ...]
+    preference: Mapping[str, Estimate]
+    n_ungraded: int
+
+
+def self_preference(
+    judge_families: Sequence[str],
+    system_families: Sequence[str],
+    judge: FloatArray,
+    people: FloatArray,
+    topics: IntArray | None = None,
+) -> SelfPreference:
+    """Return judge minus human by family; a row is an item as one judge grades it, all arrays of shape (rows,).
+
+    Rows without a human grade are left out; those without the judge's are counted. An unknown family is an empty
+    string, and is nobody's own. Source: Panickssery et al., LLM evaluators recognize and favor their own generations
+    (2024), here against people's grades of the same items.
+    """
+    by_judge, by_system = _names(judge_families), _names(system_families)
+    rows = np.isfinite(judge) & np.isfinite(people)
+    extra = judge - people
+    cells, preference = [], {}
+    for family in np.unique(by_judge):
+        judged = rows & (by_judge == family)
+        for system in np.unique(by_system):
+            here = judged & (by_system == system)
+            if here.any():
+                found = _mean(extra[here], None if topics is None else topics[here])
+                cells.append(FamilyCell(family, system, found, int(here.sum()), bool(family) and family == system))
+        if family:
+            preference[family] = _contrast(
+                extra, judged & (by_system == family), judged & (by_system != family), topics
+            )
+    n_ungraded = int((np.isfinite(people) & np.isnan(judge)).sum())
+    return SelfPreference(tuple(cells), preference, n_ungraded)
+
+
+def circular(judge_family: str, families: Mapping[str, Collection[str]]) -> list[str]:
+    """Return what a judge's own family did for the things it judges, of the roles named; empty: no circle.
+
+    `families` by role, as "wrote the report", "ranked the passages", "made the nuggets". Sources: Clarke and Dietz,
+    LLM-based relevance assessment still can't replace human relevance assessment (2024), arXiv 2412.17156; Balog,
+    Metzler and Qin, Rankers, judges, and assistants (2025), arXiv 2503.19092.
+    """
+    own = _name(judge_family)
+    return [role for role, found in families.items() if own and own in {_name(family) for family in found}]
+
+
+def _contrast(extra: FloatArray, own: BoolArray, others: BoolArray, topics: IntArray | None) -> Estimate:
+    """The mean over own rows minus that over the others."""
+    n_own, n_others = int(own.sum()), int(others.sum())
+    if n_own < 2 or n_others < 2:
+        return undefined("fewer than two items of its own family, or of others, have both grades")
+    value = float(extra[own].mean() - extra[others].mean())
+    influence = np.zeros(len(extra))
+    influence[own] = (extra[own] - extra[own].mean()) / n_own * unbiased(n_own)
+    influence[others] = -(extra[others] - extra[others].mean()) / n_others * unbiased(n_others)
+    either = own | others
+    among = None if topics is None else topics[either]
+    return t_interval(value, influence[either], among, freedom=min(n_own, n_others) - 1)
+
+
+def _mean(values: FloatArray, topics: IntArray | None) -> Estimate:
+    mean, n = float(values.mean()), len(values)
+    return t_interval(mean, (values - mean) / n * unbiased(n), topics, freedom=n - 1)
+
+
+def _names(families: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.str_]]:
+    return np.array([_name(family) for family in families], dtype=str)
+
+
+def _name(family: str) -> str:
+    return family.strip().casefold()

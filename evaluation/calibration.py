@@ -1,0 +1,354 @@
+"""Scores of a judge corrected by human labels on a part of its items.
+
+Every estimate is a sum over items plus something small; standard errors come from the items' parts (see `influence`),
+over topics where items belong to topics. Intervals are t-intervals with n − 1 degrees of freedom, n the labels or the
+topics; for shares of yes Wilson's with the same t, as a plain t-interval covers 91 % where one item in ten is a yes.
+
+The population is what the items are a sample of. Ungraded replies stay in it: where a judge says nothing, a score rests
+on human labels alone (see `predictions`).
+
+Sources: PPI++: Angelopoulos, Duchi and Zrnic, PPI++: Efficient Prediction-Powered Inference (2023), arXiv 2311.01453.
+Unequal probabilities: the difference estimator with Hájek's weights, Särndal, Swensson and Wretman, Model Assisted
+Survey Sampling (1992), sections 5.7 and 6.3; as in Zrnic and Candès, Active Statistical Inference (2024), arXiv
+2403.03208, which takes Horvitz and Thompson's. Post-stratification: Cochran, Sampling Techniques (3rd ed., 1977),
+section 5A.9. Misclassification: Rogan and Gladen, Estimating prevalence from the results of a screening test (1978).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from evaluation.influence import left_out, share_interval, standard_error, sums_by_topic, t_interval, unbiased
+from evaluation.intervals import Estimate, undefined
+from evaluation.labels import Labels
+from evaluation.ratings import FloatArray
+from evaluation.recalibration import FEWEST_PER_GRADE, crossfitted, grade_groups, is_sparse
+
+FEWEST_LABELS = 50
+FEWEST_OF_A_CLASS = 10
+NO_LABELS = "people have labelled no item"
+ONE_LABEL = "people have labelled one item, which has no spread"
+UNKNOWN_DRAW = "nobody recorded with which probability the labelled items were drawn"
+NOT_YES_OR_NO = "the values are not yes and no"
+NO_LABEL_SHIFT = "label shift was not declared"
+BY_PEOPLE = "count through human labels alone"
+A_GRADE = "count as a grade of their own"
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score with its interval, and what it took.
+
+    - `method`: how it was computed, in a few words;
+    - `power`: how much of the judge is used (λ of PPI++): 0 is people alone;
+    - `effective_labels`: how many human labels alone would give the same standard error;
+    - `influence`: what each item adds to the estimate's deviation, shape (items,); empty where undefined.
+    """
+
+    estimate: Estimate
+    method: str
+    power: float | None = None
+    effective_labels: float | None = None
+    warnings: tuple[str, ...] = ()
+    influence: FloatArray = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as the `calibrate` command prints it."""
+        answer: dict[str, Any] = {**self.estimate.as_dict(), "method": self.method}
+        if self.estimate.value is not None:
+            answer |= {"se": self.estimate.se, "effective_labels": self.effective_labels}
+            if self.estimate.reason:
+                answer["reason"] = self.estimate.reason
+        if self.power is not None:
+            answer["lambda"] = self.power
+        if self.warnings:
+            answer["warnings"] = list(self.warnings)
+        return answer
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """One population's score by people alone, by the judge alone, and by the judge as people correct it."""
+
+    people: Score
+    judge: Score
+    ppi: Score
+    post_stratified: Score
+    rogan_gladen: Score
+    n_items: int
+    n_labelled: int
+    n_ungraded: int
+
+    @property
+    def scores(self) -> dict[str, Score]:
+        """The five by name."""
+        return {
+            "people": self.people,
+            "judge": self.judge,
+            "ppi": self.ppi,
+            "post_stratified": self.post_stratified,
+            "rogan_gladen": self.rogan_gladen,
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as the `calibrate` command prints it."""
+        return {
+            "n_items": self.n_items,
+            "n_labelled": self.n_labelled,
+            "n_ungraded": self.n_ungraded,
+            "ungraded_share": self.n_ungraded / self.n_items if self.n_items else None,
+            "scores": {name: score.as_dict() for name, score in self.scores.items()},
+        }
+
+
+def correct(labels: Labels, *, label_shift: bool = False) -> Corrected:
+    """Return all scores of a population.
+
+    `label_shift` declares that the judge errs alike on labelled items and on all others once the truth is given, which
+    Rogan and Gladen's correction needs; then it needs no probabilities of the draw. All others but the judge's own do.
+    """
+    return Corrected(
+        people=people_score(labels),
+        judge=judge_score(labels),
+        ppi=ppi_score(labels),
+        post_stratified=post_stratified_score(labels),
+        rogan_gladen=rogan_gladen_score(labels, label_shift=label_shift),
+        n_items=labels.n_items,
+        n_labelled=labels.n_labelled,
+        n_ungraded=labels.n_ungraded,
+    )
+
+
+def people_score(labels: Labels) -> Score:
+    """Return the mean of people's labels, the judge left aside (λ = 0)."""
+    return _ppi(labels, None, method="human labels alone")
+
+
+def judge_score(labels: Labels) -> Score:
+    """Return the mean of the judge's values. Its interval tells of the sample of items, not of the judge's errors.
+
+    An ungraded reply is no yes: among yes and no it stays in the denominator. Grades have no value for it, so a mean of
+    grades is over the graded replies.
+    """
+    method = "judge alone"
+    counted = np.ones(labels.n_items, dtype=bool) if labels.yes_or_no else labels.graded
+    if not labels.graded.any():
+        return Score(undefined("the judge graded no item"), method)
+    shares = np.where(counted, labels.shares, 0.0)
+    shares = shares / shares.sum()
+    values = np.where(labels.graded, labels.judge, 0.0)
+    value = float(shares @ values)
+    n = int(counted.sum())
+    influence = shares * (values - value) * unbiased(n)
+    fate = "count as no" if labels.yes_or_no else "are left out"
+    return Score(
+        _interval(value, influence, labels, freedom=n - 1, like=value),
+        method,
+        warnings=_ungraded(labels, fate),
+        influence=influence,
+    )
+
+
+def ppi_score(labels: Labels) -> Score:
+    """Return the judge's mean plus what people's labels correct in it, the judge used as far as it helps (PPI++).
+
+    Without topics and with equal probabilities: θ = λ·mean(f_U) + mean(Y − λf_L) over the unlabelled and the labelled,
+    SE² = λ² var(f_U)/N + var(Y − λf_L)/n. Else: θ = λ Σ a_i f_i + Σ_L v_i (Y_i − λf_i), with a_i the items' shares in
+    the score and v_i ∝ a_i × weight, summing to 1 (Hájek), and λ in 0…1 + n/N that gives the least standard error; with
+    equal probabilities the two have the same form.
+    """
+    return _ppi(labels, predictions(labels), method="PPI++", fate=BY_PEOPLE)
+
+
+def predictions(labels: Labels) -> FloatArray:
+    """Return the judge's values, and for ungraded replies the mean of the others.
+
+    A value that is the mean moves an estimate nowhere: an ungraded item counts through its human label alone, and the
+    estimate stays unbiased, since labelled and unlabelled items are filled alike.
+    """
+    if not labels.graded.any():
+        return np.zeros(labels.n_items)
+    mean = float(np.average(labels.judge[labels.graded], weights=labels.shares[labels.graded]))
+    return np.where(labels.graded, labels.judge, mean)
+
+
+def post_stratified_score(labels: Labels) -> Score:
+    """Return Σ_g (N_g/N)·Ȳ_g over the judge's grades, ungraded being one of them.
+
+    Where a grade has fewer than five labels, the grades are recalibrated by isotonic regression, fitted crosswise so
+    that no item is predicted from its own label, and corrected by PPI++.
+    """
+    groups, _ = grade_groups(labels)
+    if (reason := _reason_against(labels)) is not None:
+        return Score(undefined(reason), "post-stratified by the judge's grade")
+    if is_sparse(labels):
+        method = f"isotonic, cross-fitted: a grade has fewer than {FEWEST_PER_GRADE} labels"
+        return _ppi(labels, crossfitted(labels), method=method, fate=A_GRADE)
+    labelled, weights = labels.labelled, _label_weights(labels)
+    n_groups = int(groups.max()) + 1
+    in_group = np.bincount(groups, weights=weights, minlength=n_groups)
+    people = np.where(labelled, labels.people, 0.0)
+    means = np.bincount(groups, weights=weights * people, minlength=n_groups) / in_group
+    sizes = np.bincount(groups, weights=labels.shares, minlength=n_groups)
+    value = float(sizes @ means)
+    within = sizes[groups] * left_out(weights / in_group[groups]) * (people - means[groups])
+    influence = within + labels.shares * (means[groups] - value)
+    estimate = _interval(value, influence, labels, freedom=labels.n_labelled - n_groups)
+    score = Score(estimate, "post-stratified by the judge's grade", influence=influence)
+    return _with_labels(score, labels, A_GRADE)
+
+
+def rogan_gladen_score(labels: Labels, *, label_shift: bool) -> Score:
+    """Return (p + Sp − 1)/(Se + Sp − 1), p the judge's share of yes, by the delta method.
+
+    Under label shift: given the truth, the judge errs on labelled items as on all others; labelled items may hold yes
+    and no in another proportion. Refused where Se + Sp ≤ 1: the judge tells no more than chance. An ungraded reply is
+    no yes, in p as in Se and Sp.
+    """
+    method = "Rogan–Gladen"
+    labelled = labels.labelled
+    yes, no = labelled & (labels.people == 1), labelled & (labels.people == 0)
+    if not label_shift:
+        return Score(undefined(NO_LABEL_SHIFT), method)
+    if not labels.yes_or_no:
+        return Score(undefined(NOT_YES_OR_NO), method)
+    if yes.sum() < 2 or no.sum() < 2:
+        return Score(undefined("people labelled fewer than two items yes, or fewer than two no"), method)
+    weights = np.where(labelled, 1.0, 0.0) if labels.weights is None else np.where(labelled, labels.weights, 0.0)
+    judged_yes = np.where(labels.judge == 1, 1.0, 0.0)
+    p = float(labels.shares @ judged_yes)
+    among_yes, among_no = (np.where(which, weights, 0.0) / weights[which].sum() for which in (yes, no))
+    sensitivity, specificity = float(among_yes @ judged_yes), float(among_no @ (1 - judged_yes))
+    informed = sensitivity + specificity - 1
+    if informed <= 0:
+        reason = f"sensitivity {sensitivity:.3f} and specificity {specificity:.3f} sum to 1 or less"
+        return Score(undefined(f"{reason}: the judge tells no more than chance"), method)
+    value = (p + specificity - 1) / informed
+    influence = (
+        labels.shares * (judged_yes - p)
+        - value * unbiased(int(yes.sum())) * among_yes * (judged_yes - sensitivity)
+        + (1 - value) * unbiased(int(no.sum())) * among_no * (1 - judged_yes - specificity)
+    ) / informed
+    estimate = _interval(value, influence, labels, freedom=int(min(yes.sum(), no.sum())) - 1)
+    return _with_labels(Score(estimate, method, influence=influence), labels, "count as no")
+
+
+def topic_scores(labels: Labels, score: Score) -> Mapping[int, float]:
+    """Return a value for each topic whose mean over topics is the score and whose sd/√C is its standard error.
+
+    These are the score's linear parts, so paired tests of systems and resampled topics, as in `leaderboards`, hold for
+    corrected scores as they do for plain means. They may leave 0…1. Empty where the score is undefined.
+    """
+    if score.estimate.value is None or labels.topics is None or not len(score.influence):
+        return {}
+    numbers, parts = sums_by_topic(score.influence, labels.topics)
+    parts = parts - parts.mean()
+    return dict(zip(numbers.tolist(), (score.estimate.value + len(parts) * parts).tolist(), strict=True))
+
+
+def _ppi(labels: Labels, judge: FloatArray | None, *, method: str, fate: str = "") -> Score:
+    """Correct these predictions, one for each item, by the labels; without predictions take the labels alone."""
+    if (reason := _reason_against(labels)) is not None:
+        return Score(undefined(reason), method)
+    value, influence, power = _corrected_mean(labels, judge)
+    estimate = _interval(value, influence, labels, freedom=labels.n_labelled - 1)
+    score = Score(estimate, method, power=None if judge is None else power, influence=influence)
+    return _with_labels(score, labels, fate)
+
+
+def _corrected_mean(labels: Labels, judge: FloatArray | None) -> tuple[float, FloatArray, float]:
+    """Return the estimate, its influence and λ."""
+    predicted = np.zeros(labels.n_items) if judge is None else judge
+    return _plain_ppi(labels, predicted) if labels.plain else _weighted_ppi(labels, predicted)
+
+
+def _plain_ppi(labels: Labels, judge: FloatArray) -> tuple[float, FloatArray, float]:
+    labelled = labels.labelled
+    people, on_labelled, on_others = labels.people[labelled], judge[labelled], judge[~labelled]
+    n, n_others = len(on_labelled), len(on_others)
+    power, spread = 0.0, float(np.var(judge, ddof=1))
+    if n_others > 1 and spread > 0:
+        shared = float(np.cov(people, on_labelled)[0, 1])
+        power = float(np.clip(shared / ((1 + n / n_others) * spread), 0, 1))
+    errors = people - power * on_labelled
+    influence = np.zeros(labels.n_items)
+    influence[labelled] = (errors - errors.mean()) / n * unbiased(n)
+    if not power:
+        return float(errors.mean()), influence, power
+    influence[~labelled] = power * (on_others - on_others.mean()) / n_others * unbiased(n_others)
+    return float(errors.mean() + power * on_others.mean()), influence, power
+
+
+def _weighted_ppi(labels: Labels, judge: FloatArray) -> tuple[float, FloatArray, float]:
+    shares, weights = labels.shares, _label_weights(labels)
+    weights = weights / weights.sum()
+    people = np.where(labels.labelled, labels.people, 0.0)
+    mean, on_labelled, on_people = float(shares @ judge), float(weights @ judge), float(weights @ people)
+    widened = left_out(weights)
+    of_people = widened * (people - on_people)
+    of_judge = shares * (judge - mean) - widened * (judge - on_labelled)
+    power, n_others = 0.0, labels.n_items - labels.n_labelled
+    if n_others and (spread := float(of_judge @ of_judge)) > 0:
+        power = float(np.clip(-(of_judge @ of_people) / spread, 0, 1 + labels.n_labelled / n_others))
+    return on_people + power * (mean - on_labelled), of_people + power * of_judge, power
+
+
+def _label_weights(labels: Labels) -> FloatArray:
+    """How much each item's label counts, not yet normed: its share in the score times the items it stands for."""
+    assert labels.weights is not None  # _reason_against
+    return np.where(labels.labelled, labels.shares * np.nan_to_num(labels.weights), 0.0)
+
+
+def _reason_against(labels: Labels) -> str | None:
+    """Why people's labels give no score, or None."""
+    if labels.n_labelled < 2:
+        return ONE_LABEL if labels.n_labelled else NO_LABELS
+    if labels.weights is None:
+        return UNKNOWN_DRAW
+    return None
+
+
+def _with_labels(score: Score, labels: Labels, fate: str) -> Score:
+    """Add the effective number of labels and the warnings, with the `fate` of ungraded replies if it matters."""
+    effective = None
+    if score.estimate.se and labels.weights is not None:
+        _, alone, _ = _corrected_mean(labels, None)
+        effective = labels.n_labelled * (standard_error(alone, labels.topics) / score.estimate.se) ** 2
+    warnings = (*_too_few(labels), *(_ungraded(labels, fate) if fate else ()))
+    return replace(score, effective_labels=effective, warnings=warnings)
+
+
+def _too_few(labels: Labels) -> tuple[str, ...]:
+    """What makes an interval of these labels too short."""
+    found = []
+    if labels.n_labelled < FEWEST_LABELS:
+        found.append(f"{labels.n_labelled} labels; below {FEWEST_LABELS} intervals are too short")
+    values = labels.people[labels.labelled]
+    if np.isin(values, (0, 1)).all():
+        rarer = int(min(values.sum(), (1 - values).sum()))
+        if rarer < FEWEST_OF_A_CLASS:
+            found.append(f"{rarer} labels of the rarer class; below {FEWEST_OF_A_CLASS} intervals are too short")
+    return tuple(found)
+
+
+def _ungraded(labels: Labels, fate: str) -> tuple[str, ...]:
+    if not labels.n_ungraded:
+        return ()
+    return (f"{labels.n_ungraded} of {labels.n_items} replies are ungraded: they {fate}",)
+
+
+def _interval(
+    value: float, influence: FloatArray, labels: Labels, *, freedom: int, like: float | None = None
+) -> Estimate:
+    """The t-interval; for shares of yes Wilson's, which looks at the share `like`, or else at people's."""
+    if not labels.yes_or_no:
+        return t_interval(value, influence, labels.topics, freedom=freedom)
+    n = labels.n_items
+    if like is None:
+        weights = labels.labelled.astype(np.float64) if labels.weights is None else _label_weights(labels)
+        like, n = float(np.average(np.nan_to_num(labels.people), weights=weights)), labels.n_labelled
+    return share_interval(value, influence, labels.topics, freedom=freedom, like=like, n=n)

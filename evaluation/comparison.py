@@ -1,0 +1,211 @@
+"""People against a judge on the same items: by grade, at a threshold, and by the coverage of texts.
+
+Ungraded replies of the judge stay in the denominators: at the threshold they are neither yes nor no
+(see `thresholds`), and in coverage they count as not answered. Figures on the grades themselves (κ,
+α, rank correlations) have nowhere to put them and leave them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from evaluation import coefficients
+from evaluation.agreement import ONE_GRADE, cohen_kappas, library_alpha
+from evaluation.correlations import pairs_of_values, rank_correlations
+from evaluation.coverage import coverage
+from evaluation.intervals import Estimate, estimate, undefined
+from evaluation.ratings import (
+    MISSING,
+    BoolArray,
+    CodeArray,
+    FloatArray,
+    IntArray,
+    Ratings,
+    count_patterns,
+    grades_of,
+    majority,
+    on_scale,
+    pairs_of_codes,
+)
+from evaluation.thresholds import ThresholdFigures, at_threshold
+
+OTHER_SCALE = "people and judge grade on different scales"
+NOTHING_GRADED = "no item was graded by both"
+NO_TEXTS = "the tables name no topics"
+
+
+@dataclass(frozen=True)
+class CoverageFigures:
+    """Whether people and judge order texts alike by coverage: one share a text, NaN where nothing was asked."""
+
+    spearman: Estimate
+    kendall: Estimate
+    people: FloatArray = field(default_factory=lambda: np.empty(0))
+    judge: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def n_texts(self) -> int:
+        """How many texts have a coverage from both."""
+        return int((np.isfinite(self.people) & np.isfinite(self.judge)).sum())
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A judge against one person, or against the majority of several; `by_rater` has each of these.
+
+    `n_items` were graded by people and asked of the judge; `n_ungraded` of them the judge left without a
+    grade. `mean_coverage` takes the mean of people's coverages in place of their majority's.
+    """
+
+    n_items: int
+    n_ungraded: int
+    kappa: Estimate
+    kappa_quadratic: Estimate
+    krippendorff_alpha: Estimate
+    spearman: Estimate
+    kendall: Estimate
+    threshold: ThresholdFigures
+    coverage: CoverageFigures
+    mean_coverage: CoverageFigures | None = None
+    by_rater: Mapping[str, Comparison] = field(default_factory=dict)
+
+    @property
+    def ungraded_share(self) -> float | None:
+        """The share of the compared items that the judge left ungraded."""
+        return self.n_ungraded / self.n_items if self.n_items else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as the `compare` command prints it. `reasons` tells of every null that cannot say itself."""
+        numbers = {"spearman": self.spearman, "kendall": self.kendall}
+        shares = {f"threshold.{name}": value for name, value in self.threshold.figures().items()}
+        orders = {"coverage.spearman": self.coverage.spearman, "coverage.kendall": self.coverage.kendall}
+        answer: dict[str, Any] = {
+            "n_items": self.n_items,
+            "n_ungraded": self.n_ungraded,
+            "kappa": self.kappa.as_dict(),
+            "kappa_quadratic": self.kappa_quadratic.as_dict(),
+            "krippendorff_alpha": self.krippendorff_alpha.as_dict(),
+            **{name: figure.value for name, figure in numbers.items()},
+            "threshold": self.threshold.as_dict(),
+            "coverage": {"spearman": self.coverage.spearman.value, "kendall": self.coverage.kendall.value},
+            "reasons": {
+                name: figure.reason for name, figure in (numbers | shares | orders).items() if figure.value is None
+            },
+        }
+        if len(self.by_rater) > 1:
+            answer["by_rater"] = {name: one.as_dict() for name, one in self.by_rater.items()}
+        return answer
+
+
+def compare(people: Ratings, judge: Ratings, *, at: float, people_at: float, same_scale: bool) -> Comparison:
+    """Compare the judge with the majority of people, ties to the lower grade, and with each person.
+
+    Both hold the same items in the same order, all of them asked of the judge, who is the one column of
+    `judge`. Grades are numbers; `same_scale` says whether those of the two may be compared as they are.
+    """
+    if same_scale:
+        scale = tuple(sorted({*people.scale, *judge.scale}, key=float))
+        people, judge = on_scale(people, scale), on_scale(judge, scale)
+    one = partial(_compare_one, people, judge, at=at, people_at=people_at, same_scale=same_scale)
+    by_rater = {str(name): one(column) for name, column in zip(people.raters, people.codes.T, strict=True)}
+    together = one(majority(people))
+    return replace(together, by_rater=by_rater, mean_coverage=_mean_coverage(people, together, by_rater))
+
+
+def _compare_one(
+    people: Ratings, judge: Ratings, graded: CodeArray, *, at: float, people_at: float, same_scale: bool
+) -> Comparison:
+    """Compare one column of people's grades with the judge's, over the items that have the former."""
+    judged = judge.codes[:, 0]
+    compared = graded != MISSING
+    people_yes = grades_of(graded, people.numbers) >= people_at
+    judge_yes = grades_of(judged, judge.numbers) >= at
+    topics = None if people.topics is None else people.topics[compared]
+    ranked = pairs_of_codes(graded, judged, max(len(people.scale), len(judge.scale)), people.topics)
+    by_grade = _agreement(people, graded, judged, same_scale=same_scale)
+    by_rank = rank_correlations(ranked)
+    return Comparison(
+        n_items=int(compared.sum()),
+        n_ungraded=int((compared & (judged == MISSING)).sum()),
+        kappa=by_grade["kappa"],
+        kappa_quadratic=by_grade["kappa_quadratic"],
+        krippendorff_alpha=by_grade["krippendorff_alpha"],
+        spearman=by_rank["spearman"],
+        kendall=by_rank["kendall"],
+        threshold=at_threshold(
+            people_yes[compared],
+            judge_yes[compared],
+            judged[compared] == MISSING,
+            topics,
+            at=at,
+            people_at=people_at,
+        ),
+        coverage=_coverage(people, compared, people_yes, judge_yes),
+    )
+
+
+def _agreement(people: Ratings, graded: CodeArray, judged: CodeArray, *, same_scale: bool) -> dict[str, Estimate]:
+    """Return κ, quadratic κ and ordinal α on the grades themselves."""
+    names = ("kappa", "kappa_quadratic", "krippendorff_alpha")
+    if not same_scale:
+        return dict.fromkeys(names, undefined(OTHER_SCALE))
+    pairs = pairs_of_codes(graded, judged, len(people.scale), people.topics)
+    if not len(pairs.frequencies):
+        return dict.fromkeys(names, undefined(NOTHING_GRADED))
+    if len({*pairs.first, *pairs.second}) < 2:
+        return dict.fromkeys(names, undefined(ONE_GRADE))
+    kappas = cohen_kappas(pairs, people.numbers)
+    two = replace(people, codes=np.asfortranarray(np.stack([graded, judged], axis=1)))
+    patterns = count_patterns(two.of_items((two.codes != MISSING).all(axis=1)))
+    alpha = partial(coefficients.krippendorff_alpha, patterns=patterns, level="ordinal", numbers=people.numbers)
+    values = library_alpha(patterns, "ordinal", people.numbers)
+    return {
+        "kappa": kappas["plain"],
+        "kappa_quadratic": kappas["quadratic"],
+        **estimate({"krippendorff_alpha": alpha}, patterns, values=values),
+    }
+
+
+def _coverage(people: Ratings, compared: BoolArray, people_yes: BoolArray, judge_yes: BoolArray) -> CoverageFigures:
+    """Return both sides' coverage of each text over the compared items, and how alike the orders are."""
+    if people.texts is None:
+        return CoverageFigures(undefined(NO_TEXTS), undefined(NO_TEXTS))
+    n_texts = int(people.texts.max(initial=-1)) + 1
+    by_people = coverage(people_yes & compared, compared, people.texts, n_texts)
+    by_judge = coverage(judge_yes & compared, compared, people.texts, n_texts)
+    return _ordered_alike(by_people, by_judge, topics_of_texts(people))
+
+
+def _ordered_alike(by_people: FloatArray, by_judge: FloatArray, topics: IntArray | None) -> CoverageFigures:
+    both = np.isfinite(by_people) & np.isfinite(by_judge)
+    # Shares are ratios of small whole numbers; rounding makes equal shares tie, whatever their sums' rounding.
+    patterns = pairs_of_values(
+        by_people[both].round(12), by_judge[both].round(12), None if topics is None else topics[both]
+    )
+    alike = rank_correlations(patterns)
+    return CoverageFigures(alike["spearman"], alike["kendall"], people=by_people, judge=by_judge)
+
+
+def _mean_coverage(people: Ratings, together: Comparison, by_rater: Mapping[str, Comparison]) -> CoverageFigures:
+    """Return the mean of people's coverages against the judge's."""
+    if people.texts is None:
+        return together.coverage
+    shares = np.stack([one.coverage.people for one in by_rater.values()])
+    n_raters = np.isfinite(shares).sum(axis=0)
+    mean = np.full(shares.shape[1], np.nan)
+    np.divide(np.nansum(shares, axis=0), n_raters, out=mean, where=n_raters > 0)
+    return _ordered_alike(mean, together.coverage.judge, topics_of_texts(people))
+
+
+def topics_of_texts(ratings: Ratings) -> IntArray | None:
+    """Return the topic of each text, where topics hold several texts; None where a text is all of its topic."""
+    if ratings.texts is None or ratings.topics is None:
+        return None
+    topics = np.zeros(int(ratings.texts.max(initial=-1)) + 1, dtype=np.int64)
+    topics[ratings.texts] = ratings.topics
+    return topics

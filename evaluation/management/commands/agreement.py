@@ -1,0 +1,55 @@
+"""manage.py agreement: how far raters agree, in a table or in a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from evaluation.agreement import measure_agreement
+from evaluation.management.base import EvaluationCommand
+from evaluation.printing import agreement_text
+from evaluation.ratings import LEVELS, LevelDoesNotFit, Ratings
+from evaluation.services.studies import CriterionNotFound, find_criterion, load_criterion
+from evaluation.tables import TableBroken, parse_scale, ratings_of_table, read_table
+
+
+class Command(EvaluationCommand):
+    help = "Percent agreement, Fleiss, Randolph, Gwet, Krippendorff, and Cohen per pair, with 95 % intervals."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("table", nargs="?", help="CSV or JSONL: item, rater, grade, and perhaps topic, criterion")
+        parser.add_argument("--study", metavar="NAME", help="read the people's judgments of this study instead")
+        parser.add_argument("--criterion", metavar="C", help="which criterion, where there are several")
+        parser.add_argument("--level", choices=LEVELS, help="level of measurement (a study's scale has its own)")
+        parser.add_argument("--scale", metavar="0,1,…", help="all grades of the scale, lowest first, used or not")
+        parser.add_argument("--json", action="store_true", help="print JSON")
+
+    def handle(self, **options: Any) -> None:
+        if bool(options["table"]) == bool(options["study"]):
+            raise CommandError("Name either a TABLE or a --study.")
+        try:
+            ratings = _of_study(options) if options["study"] else _of_table(options)
+        except (TableBroken, LevelDoesNotFit, CriterionNotFound) as error:
+            raise CommandError(str(error)) from error
+        agreement = measure_agreement(ratings)
+        if agreement.n_ungraded:
+            self.note(f"{agreement.n_ungraded} of {agreement.n_ungraded + agreement.n_ratings} rows hold no grade.")
+        if options["json"]:
+            self.print_json(agreement.as_dict())
+        else:
+            self.stdout.write(agreement_text(agreement))
+
+
+def _of_table(options: dict[str, Any]) -> Ratings:
+    scale = parse_scale(options["scale"]) if options["scale"] else None
+    table = read_table(Path(options["table"]), criterion=options["criterion"])
+    return ratings_of_table(table, level=options["level"], scale=scale)
+
+
+def _of_study(options: dict[str, Any]) -> Ratings:
+    if options["scale"]:
+        raise CommandError("A study has its scale; --scale is for tables.")
+    criterion = find_criterion(options["study"], options["criterion"])
+    return load_criterion(criterion, level=options["level"]).people

@@ -1,0 +1,92 @@
+"""manage.py compare: people against a judge on the same items."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from evaluation.comparison import Comparison, compare
+from evaluation.management.base import EvaluationCommand
+from evaluation.pairing import NotComparable, pair, people_threshold
+from evaluation.printing import comparison_text
+from evaluation.ratings import LevelDoesNotFit, Ratings
+from evaluation.services.judges import pair_judges
+from evaluation.services.studies import CriterionNotFound, find_criterion, load_criterion
+from evaluation.tables import TableBroken, ratings_of_table, read_table
+
+
+def finite(text: str) -> float:
+    """Read a number that is one."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
+
+
+class Command(EvaluationCommand):
+    help = "Compare a judge with people: κ, rank correlations, precision and recall at a threshold, coverage of topics."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("human_table", nargs="?", help="CSV or JSONL: item, rater, grade, and perhaps topic")
+        parser.add_argument("judge_table", nargs="?", help="the same, with the grades of one judge")
+        parser.add_argument("--study", metavar="NAME", help="compare this study's people and judge instead")
+        parser.add_argument("--threshold", type=finite, metavar="η", help="a grade ≥ η is positive")
+        parser.add_argument("--human-threshold", type=finite, metavar="η", help="the same for people, if another")
+        parser.add_argument("--criterion", metavar="C", help="which criterion, where the tables hold several")
+        parser.add_argument("--judge", metavar="NAME", help="which rater of JUDGE_TABLE, where it holds several")
+        parser.add_argument("--json", action="store_true", help="print JSON")
+
+    def handle(self, **options: Any) -> None:
+        if bool(options["study"]) == bool(options["human_table"] and options["judge_table"]):
+            raise CommandError("Name either a HUMAN_TABLE and a JUDGE_TABLE, or a --study.")
+        try:
+            comparison, n_people_only, n_judge_only = (_of_study if options["study"] else _of_tables)(options)
+        except (TableBroken, LevelDoesNotFit, NotComparable, CriterionNotFound) as error:
+            raise CommandError(str(error)) from error
+        left_out = {"human_only": n_people_only, "judge_only": n_judge_only}
+        if any(left_out.values()):
+            self.note(
+                f"Left out: {left_out['human_only']} items that only people have, "
+                f"{left_out['judge_only']} that only the judge has."
+            )
+        if options["json"]:
+            self.print_json({**comparison.as_dict(), "left_out": left_out})
+        else:
+            self.stdout.write(comparison_text(comparison))
+
+
+def _of_tables(options: dict[str, Any]) -> tuple[Comparison, int, int]:
+    at = options["threshold"]
+    if at is None:
+        raise CommandError("Say with --threshold from which grade on an item is positive.")
+    people = _ratings(options["human_table"], options["criterion"])
+    judge = _ratings(options["judge_table"], options["criterion"], options["judge"])
+    if len(judge.raters) > 1:
+        listed = ", ".join(map(str, judge.raters))
+        raise NotComparable(f"JUDGE_TABLE holds several raters: {listed}. Choose one with --judge.")
+    paired = pair(people, judge)
+    people_at, same_scale = people_threshold(paired.people, paired.judge, at)
+    if options["human_threshold"] is not None:
+        people_at, same_scale = options["human_threshold"], options["human_threshold"] == at
+    comparison = compare(paired.people, paired.judge, at=at, people_at=people_at, same_scale=same_scale)
+    return comparison, paired.n_people_only, paired.n_judge_only
+
+
+def _ratings(path: str, criterion: str | None, rater: str | None = None) -> Ratings:
+    return ratings_of_table(read_table(Path(path), criterion=criterion, rater=rater), numbers_only=True)
+
+
+def _of_study(options: dict[str, Any]) -> tuple[Comparison, int, int]:
+    if options["threshold"] is not None or options["human_threshold"] is not None:
+        raise CommandError("A study's criteria have their thresholds; --threshold is for tables.")
+    judged = load_criterion(find_criterion(options["study"], options["criterion"]))
+    found = pair_judges(judged)
+    listed = ", ".join(one.name for one in found) or "none"
+    chosen = [one for one in found if options["judge"] in (None, one.name)]
+    if len(chosen) != 1:
+        raise NotComparable(f"Choose one judge with --judge; those that graded the same items: {listed}.")
+    one = chosen[0]
+    return one.compared(), one.paired.n_people_only, one.paired.n_judge_only

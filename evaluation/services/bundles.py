@@ -1,0 +1,180 @@
+"""Writes a study's audit bundle: its tables without any text of the collection, and the figures that come of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from platform import python_version
+from typing import IO, Any
+
+from collection.models import Draw, EarlierJudgment, Exclusion, Guideline, Item, Judgment, Study, Topic
+from evaluation.agreement import plain_grade
+from evaluation.archives import write_archive
+from evaluation.bundles import ITEMS, JUDGMENTS, MANIFEST, RATERS, STUDY, TOPICS, figures_of, json_bytes, manifest_of
+from evaluation.services.data_cards import data_card
+from evaluation.services.naming import published_names, study_raters
+from evaluation.services.provenance import (
+    about_criterion,
+    about_exclusions,
+    about_guidelines,
+    about_rater,
+    about_study,
+    code_version,
+    requirement_versions,
+)
+from evaluation.spreadsheets import guarded
+
+CHUNK = 10_000
+
+
+def write_bundle(
+    study: Study, out: IO[bytes], *, names: bool = False, with_simulated: bool = False, at: datetime
+) -> None:
+    """Write the bundle as a zip. The same study gives the same bytes but for `created_at` in its manifest.
+
+    People are called by numbers unless `names` asks for theirs; simulated assessors get into the qrels only where
+    `with_simulated` asks for them. Their judgments are in the tables either way, and marked.
+    """
+    called = published_names(study, names=names)
+    files = {
+        STUDY: json_bytes(_about(study, called, names=names, with_simulated=with_simulated)),
+        RATERS: json_bytes(_raters(study, called)),
+        TOPICS: _csv(["topic_id"], Topic.objects.filter(items__study=study).distinct().order_by("pk"), "topic_id"),
+        ITEMS: _items(study),
+        JUDGMENTS: _judgments(study, called),
+        "draws.csv": _draws(study),
+        "environment.json": json_bytes(
+            {"code": code_version(), "python": python_version(), "requirements": requirement_versions()}
+        ),
+        "data_card.md": data_card(study, names=names).encode(),
+        "README.md": README.encode(),
+        **{
+            f"guidelines/v{guideline.version}.md": guideline.markdown.encode()
+            for guideline in Guideline.objects.filter(study=study)
+        },
+    }
+    files |= figures_of(files)
+    files[MANIFEST] = manifest_of(files, study=study.name, created_at=at.isoformat(), code=code_version())
+    write_archive(files, out)
+
+
+def _about(study: Study, called: dict[int, str], *, names: bool, with_simulated: bool) -> dict[str, Any]:
+    judgments = Judgment.objects.of_study(study)
+    exclusions = list(Exclusion.objects.filter(study=study, lifted_at=None).order_by("pk"))
+    return {
+        **about_study(study),
+        "state": study.state,
+        "criteria": [about_criterion(one) for one in study.criteria.select_related("scale").order_by("position", "pk")],
+        "guidelines": about_guidelines(study, judgments),
+        "exclusions": about_exclusions(exclusions, called, names=names),
+        "people": "by name" if names else "by number",
+        "qrels": {"with_simulated": with_simulated},
+        "counts": {
+            "judgments": judgments.count(),
+            "ungraded": judgments.filter(grade=None).count(),
+            "changed_or_withdrawn": EarlierJudgment.objects.filter(criterion__study=study).count(),
+        },
+    }
+
+
+def _raters(study: Study, called: dict[int, str]) -> list[dict[str, Any]]:
+    excluded = set(Exclusion.objects.filter(study=study, lifted_at=None).values_list("rater", flat=True))
+    return [{**about_rater(rater, called[rater.pk]), "excluded": rater.pk in excluded} for rater in study_raters(study)]
+
+
+def _items(study: Study) -> bytes:
+    """Write what each item judges: ids and hashes, never a text."""
+    fields = (
+        "item_id",
+        "task_type",
+        "topic__topic_id",
+        "element__element_id",
+        "report__run__name",
+        "passage__passage_id",
+        "report__text_sha256",
+        "passage__text_sha256",
+        "other_report__run__name",
+        "other_report__text_sha256",
+    )
+    names = ["item_id", "task_type", "topic_id", "element_id", "run", "passage_id", "text_sha256"]
+    rows = Item.objects.filter(study=study).order_by("pk").values_list(*fields).iterator(CHUNK)
+    return _written(
+        [*names, "other_run", "other_text_sha256"],
+        ([*row[:6], row[6] if row[5] is None else row[7], *row[8:]] for row in rows),
+    )
+
+
+def _judgments(study: Study, called: dict[int, str]) -> bytes:
+    fields = (
+        "item__topic__topic_id",
+        "item__item_id",
+        "criterion__name",
+        "rater_id",
+        "grade",
+        "ungraded",
+        "judged_at",
+        "seconds",
+        "guideline__version",
+    )
+    judgments = Judgment.objects.of_study(study).order_by("item_id", "criterion_id", "rater_id")
+    rows = judgments.values_list(*fields).iterator(CHUNK)
+    return _written(
+        ["topic_id", "item_id", "criterion", "rater", "grade", "ungraded", "judged_at", "seconds", "guideline_version"],
+        (
+            (topic, item, criterion, called[rater], _plain(grade), ungraded, _time(judged_at), seconds, version)
+            for topic, item, criterion, rater, grade, ungraded, judged_at, seconds, version in rows
+        ),
+    )
+
+
+def _draws(study: Study) -> bytes:
+    fields = ("item__item_id", "purpose", "inclusion_probability", "design", "stratum", "drawn_at")
+    rows = Draw.objects.filter(item__study=study).order_by("item_id", "purpose").values_list(*fields).iterator(CHUNK)
+    names = ["item_id", "purpose", "inclusion_probability", "design", "stratum", "drawn_at"]
+    return _written(names, ((*row[:5], _time(row[5])) for row in rows))
+
+
+def _csv(names: Sequence[str], rows: Any, *fields: str) -> bytes:
+    return _written(names, rows.values_list(*fields).iterator(CHUNK))
+
+
+def _written(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([guarded(cell) for cell in row] for row in rows)
+    return out.getvalue().encode()
+
+
+def _plain(grade: float | None) -> int | float | str | None:
+    return None if grade is None else plain_grade(grade)
+
+
+def _time(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat()
+
+
+README = """# Audit bundle
+
+Everything that the figures of this study are made of, and the figures. The texts that were judged are not here: they
+belong to their collection and its licence. Their SHA-256 is, so that whoever has them can check them.
+
+| file | |
+| --- | --- |
+| manifest.json | the SHA-256 of every other file |
+| study.json | what was asked on which scale, guideline versions, exclusions |
+| raters.json | who judged; judges with the hash of all that shapes their grades, and what is known of their prompts |
+| topics.csv, items.csv | what was judged, by id and hash |
+| judgments.csv | the current judgments in long form; an empty grade is ungraded, never 0 |
+| draws.csv | which items were drawn, with their probabilities |
+| guidelines/ | each version that was shown |
+| figures/, qrels/ | agreement, judges against people, labels: computed from the tables above alone |
+| environment.json | versions of the code and of what it uses |
+| data_card.md | the study in words |
+
+In the CSV files a text that a spreadsheet might take for a formula has an apostrophe before it.
+
+Check it: `manage.py verify_bundle FILE.zip` compares all hashes, computes the figures again and says yes or no.
+"""

@@ -1,0 +1,149 @@
+"""The items that people dispute most, and everything that was said of one item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from collection.models import Exclusion, Highlight, Item, Judgment, Rater
+from evaluation.agreement import plain_grade
+from evaluation.categories import dispute
+from evaluation.ratings import MISSING, Grade, Ratings
+
+SHOWN = 50
+
+
+@dataclass(frozen=True)
+class DisputedItem:
+    """An item with how far its people are apart, and who gave what."""
+
+    pk: int
+    item_id: str
+    topic: str
+    question: str
+    distance: float
+    grades: tuple[tuple[str, int | float | str], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "item": self.item_id,
+            "topic": self.topic,
+            "question": self.question,
+            "distance": self.distance,
+            "grades": dict(self.grades),
+        }
+
+
+def disputed_items(people: Ratings, *, most: int = SHOWN) -> tuple[DisputedItem, ...]:
+    """Return the items on which people are furthest apart, the most disputed first; none on which they agree."""
+    distances = np.nan_to_num(dispute(people))
+    rows = [row for row in np.argsort(-distances, kind="stable")[:most].tolist() if distances[row] > 0]
+    items = Item.objects.select_related("topic", "element").in_bulk([people.items[row] for row in rows])
+    return tuple(
+        DisputedItem(
+            pk=people.items[row],
+            item_id=items[people.items[row]].item_id,
+            topic=items[people.items[row]].topic.topic_id,
+            question=_question(items[people.items[row]]),
+            distance=float(distances[row]),
+            grades=tuple(
+                (str(name), plain_grade(people.scale[code]))
+                for name, code in zip(people.raters, people.codes[row].tolist(), strict=True)
+                if code != MISSING
+            ),
+        )
+        for row in rows
+    )
+
+
+def _question(item: Item) -> str:
+    return item.element.text if item.element else item.topic.request
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What one rater said of the item under one criterion."""
+
+    judgment: Judgment
+    name: str
+    meaning: str
+    highlights: tuple[Highlight, ...]
+    excluded: bool
+
+    @property
+    def rater(self) -> Rater:
+        return self.judgment.rater
+
+    @property
+    def is_judge(self) -> bool:
+        return self.rater.kind == Rater.Kind.JUDGE
+
+    @property
+    def grade(self) -> Grade | None:
+        return self.judgment.grade
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of the judged text that the same people marked; nobody, where `names` is empty."""
+
+    text: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ItemOpinions:
+    """Everything that was said of an item, people first, and its text in pieces."""
+
+    item: Item
+    question: str
+    opinions: tuple[Opinion, ...]
+    pieces: tuple[Piece, ...]
+
+
+def opinions_of(item: Item) -> ItemOpinions:
+    """Return what everybody said of the item, under every criterion it was judged by."""
+    judgments = list(
+        Judgment.objects.filter(item=item)
+        .select_related("rater", "criterion__scale", "guideline")
+        .prefetch_related("highlights")
+        .order_by("criterion__position", "rater__kind", "rater__name")
+    )
+    out = set(Exclusion.objects.filter(study=item.study_id, lifted_at=None).values_list("rater", flat=True))
+    opinions = tuple(
+        Opinion(
+            judgment=judgment,
+            name=judgment.rater.name,
+            meaning=_meaning(judgment),
+            highlights=tuple(judgment.highlights.all()),
+            excluded=judgment.rater_id in out,
+        )
+        for judgment in judgments
+    )
+    text = item.judged_text.text or ""
+    return ItemOpinions(item, _question(item), opinions, tuple(pieces_of(text, opinions)))
+
+
+def _meaning(judgment: Judgment) -> str:
+    if judgment.grade is None:
+        return judgment.get_ungraded_display()
+    point = judgment.criterion.scale.point(judgment.grade)
+    return str(point["name"]) if point else ""
+
+
+def pieces_of(text: str, opinions: Iterable[Opinion]) -> Iterable[Piece]:
+    """Yield the text in order, cut wherever a highlight begins or ends."""
+    marks = [
+        (highlight.start, highlight.end, opinion.name)
+        for opinion in opinions
+        for highlight in opinion.highlights
+        if highlight.start is not None and highlight.end is not None
+    ]
+    cuts = sorted({0, len(text), *(place for start, end, _ in marks for place in (start, end) if place <= len(text))})
+    for start, end in pairwise(cuts):
+        names = dict.fromkeys(name for first, last, name in marks if first <= start and end <= last)
+        yield Piece(text[start:end], tuple(names))

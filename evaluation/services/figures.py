@@ -1,0 +1,259 @@
+"""All figures of one criterion of a study: what its page, its downloads and the API show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from collection.models import Criterion, Exclusion, Rater
+from collection.task_types import TASK_TYPES
+from evaluation.agreement import Agreement, measure_agreement, plain_grade, rater_counts
+from evaluation.charts import CoveragePoint
+from evaluation.comparison import Comparison
+from evaluation.intervals import Estimate
+from evaluation.printing import LABELS
+from evaluation.ratings import Grade
+from evaluation.services.judges import JudgedText, PairedJudge, judged_texts, pair_judges
+from evaluation.services.studies import load_criterion
+
+MEANINGS = {
+    "percent_agreement": "How often two people who judged an item gave it the same grade. Some of that is chance.",
+    "fleiss_kappa": (
+        "Agreement beyond what the shares of the grades alone would give. "
+        "Falls where one grade fills nearly everything."
+    ),
+    "randolph_kappa": "Agreement beyond what blind choice among the grades of the scale would give.",
+    "gwet_ac1": "Agreement beyond chance, where chance strikes only hard items. Stays put where κ falls.",
+    "gwet_ac2": "AC1 with part of the credit for grades that lie near each other; on a nominal scale the same as AC1.",
+    "krippendorff_alpha": "One minus observed over expected disagreement, weighed by the scale’s level.",
+}
+SUMMARY = ("percent_agreement", "fleiss_kappa", "gwet_ac1")
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A coefficient with what it says in a line."""
+
+    name: str
+    label: str
+    meaning: str
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class AssessorRow:
+    """An assessor with the number of judgments and the share of each grade."""
+
+    rater: Rater
+    name: str
+    n_judgments: int
+    shares: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class JudgeFigures:
+    """A judge with a row against all people together, then one against each of them."""
+
+    one: PairedJudge
+    comparison: Comparison
+    rows: tuple[tuple[str, Comparison], ...]
+    texts: list[JudgedText]
+
+
+@dataclass(frozen=True)
+class CriterionFigures:
+    """What people's judgments under a criterion say, and judges' beside them."""
+
+    criterion: Criterion
+    agreement: Agreement
+    assessors: tuple[AssessorRow, ...]
+    grades: tuple[Grade, ...]
+    excluded: tuple[Exclusion, ...]
+    judges: tuple[JudgeFigures, ...]
+
+    @property
+    def coefficients(self) -> list[Coefficient]:
+        """Return every coefficient over all raters."""
+        return [
+            Coefficient(name, LABELS[name], MEANINGS[name], estimate)
+            for name, estimate in self.agreement.statistics.items()
+        ]
+
+    @property
+    def summary(self) -> list[Coefficient]:
+        """The three that belong together."""
+        return [coefficient for coefficient in self.coefficients if coefficient.name in SUMMARY]
+
+    @property
+    def others(self) -> list[Coefficient]:
+        """Return the rest of them."""
+        return [coefficient for coefficient in self.coefficients if coefficient.name not in SUMMARY]
+
+    @property
+    def unit(self) -> str:
+        """What is judged: a report or a passage."""
+        return judged_unit(self.criterion)
+
+    @property
+    def has_simulated(self) -> bool:
+        """Whether any of these grades were made by a simulation."""
+        raters = [row.rater for row in self.assessors] + [judge.one.judge for judge in self.judges]
+        return any(rater.simulated for rater in raters)
+
+    @property
+    def n_marks(self) -> int:
+        """How many marks the coverage chart has."""
+        return sum(len(judge.texts) for judge in self.judges)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, as the API and the JSON download have it."""
+        return {
+            "study": self.criterion.study.name,
+            "criterion": self.criterion.name,
+            "agreement": self.agreement.as_dict(),
+            "n_ungraded": self.agreement.n_ungraded,
+            "excluded": [exclusion.rater.name for exclusion in self.excluded],
+            "simulated": self.has_simulated,
+            "judges": [
+                {
+                    "judge": figures.one.name,
+                    "content_hash": figures.one.judge.content_hash,
+                    "criterion": figures.one.criterion.name,
+                    "comparison": figures.comparison.as_dict(),
+                    "left_out": {
+                        "human_only": figures.one.paired.n_people_only,
+                        "judge_only": figures.one.paired.n_judge_only,
+                    },
+                }
+                for figures in self.judges
+            ],
+        }
+
+    def tables(self) -> dict[str, list[list[Any]]]:
+        """Return the page's tables by name, each with a first row of names."""
+        return {
+            "coefficients": [
+                ["coefficient", *ESTIMATE_COLUMNS],
+                *([one.name, *_cells(one.estimate)] for one in self.coefficients),
+            ],
+            "pairs": [
+                ["rater_a", "rater_b", "items", "weights", *ESTIMATE_COLUMNS],
+                *(
+                    [*pair.raters, pair.n_items, weights, *_cells(estimate)]
+                    for pair in self.agreement.pairs
+                    for weights, estimate in (
+                        ("none", pair.kappa),
+                        ("linear", pair.linear),
+                        ("quadratic", pair.quadratic),
+                    )
+                ),
+            ],
+            "assessors": [
+                ["assessor", "origin", "judgments", *(f"share of {plain_grade(grade)}" for grade in self.grades)],
+                *([row.name, row.rater.origin, row.n_judgments, *row.shares] for row in self.assessors),
+            ],
+            "judges": [
+                ["judge", "criterion", "people", "items", "ungraded", "figure", *ESTIMATE_COLUMNS],
+                *(
+                    [
+                        figures.one.name,
+                        figures.one.criterion.name,
+                        people,
+                        row.n_items,
+                        row.n_ungraded,
+                        name,
+                        *_cells(estimate),
+                    ]
+                    for figures in self.judges
+                    for people, row in figures.rows
+                    for name, estimate in named_figures(row)
+                ),
+            ],
+            "coverage": [
+                ["judge", self.unit, "topic", "items", "people_mean", "judge_coverage", *self._people()],
+                *(
+                    [figures.one.name, text.name, text.topic, text.n_items, text.people_mean, text.judge]
+                    + [text.people.get(name) for name in self._people()]
+                    for figures in self.judges
+                    for text in figures.texts
+                ),
+            ],
+        }
+
+    def _people(self) -> list[str]:
+        return [row.name for row in self.assessors]
+
+
+ESTIMATE_COLUMNS = ("value", "low", "high", "se", "reason")
+
+
+def _cells(estimate: Estimate) -> Iterable[Any]:
+    return (estimate.value, estimate.low, estimate.high, estimate.se, estimate.reason)
+
+
+def named_figures(row: Comparison) -> list[tuple[str, Estimate]]:
+    """Return a comparison's figures one by one."""
+    return [
+        *row.threshold.figures().items(),
+        ("kappa_at_threshold", row.threshold.kappa),
+        ("kappa", row.kappa),
+        ("kappa_quadratic", row.kappa_quadratic),
+        ("krippendorff_alpha", row.krippendorff_alpha),
+        ("spearman", row.spearman),
+        ("kendall", row.kendall),
+        ("coverage_spearman", row.coverage.spearman),
+        ("coverage_kendall", row.coverage.kendall),
+    ]
+
+
+def measure_criterion(criterion: Criterion) -> CriterionFigures:
+    """Read the judgments under a criterion and return all figures about them."""
+    judged = load_criterion(criterion)
+    people = judged.people
+    raters = [judged.raters[column] for column in judged.columns(Rater.Kind.ASSESSOR)]
+    pairs = pair_judges(judged)
+    return CriterionFigures(
+        criterion=criterion,
+        agreement=measure_agreement(people),
+        assessors=tuple(
+            AssessorRow(rater, name, n, tuple(times / n if n else None for times in grades.values()))
+            for rater, (name, n, grades) in zip(raters, rater_counts(people), strict=True)
+        ),
+        grades=people.scale,
+        excluded=judged.excluded,
+        judges=tuple(_judge_figures(one, texts) for one, texts in zip(pairs, judged_texts(pairs), strict=True)),
+    )
+
+
+def _judge_figures(one: PairedJudge, texts: list[JudgedText]) -> JudgeFigures:
+    comparison = one.compared()
+    return JudgeFigures(one, comparison, tuple(_rows(comparison)), texts)
+
+
+def _rows(comparison: Comparison) -> Iterable[tuple[str, Comparison]]:
+    if len(comparison.by_rater) > 1:
+        yield "all people (majority)", comparison
+    yield from comparison.by_rater.items()
+
+
+def judged_unit(criterion: Criterion) -> str:
+    """Return what the criterion's items judge: a report or a passage."""
+    return TASK_TYPES[criterion.task_type].text if criterion.task_type in TASK_TYPES else "text"
+
+
+def coverage_points(criterion: Criterion) -> list[CoveragePoint]:
+    """Return the marks of the coverage chart, one a text and judge: read and counted without the other figures."""
+    pairs = pair_judges(load_criterion(criterion))
+    return [
+        CoveragePoint(
+            judge_name=one.name,
+            text=f"{text.name} · {text.topic}",
+            people_mean=text.people_mean,
+            people_least=min(share for share in text.people.values() if share is not None),
+            people_most=max(share for share in text.people.values() if share is not None),
+            judge=text.judge,
+        )
+        for one, texts in zip(pairs, judged_texts(pairs), strict=True)
+        for text in texts
+    ]

@@ -1,0 +1,155 @@
+"""People against each judge of a study."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from collection.models import Criterion, Item, Judgment, Rater
+from evaluation.comparison import Comparison, compare
+from evaluation.coverage import coverage
+from evaluation.pairing import NotComparable, Paired, pair
+from evaluation.ratings import MISSING, grades_of
+from evaluation.services.studies import CriterionRatings, load_criterion
+
+# SQLite takes 32,766 parameters a query.
+IDS_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True)
+class JudgedText:
+    """A report or a passage with its coverage by each side; None by a person who judged nothing of it."""
+
+    name: str
+    topic: str
+    people: dict[str, float | None]
+    people_mean: float
+    judge: float
+    n_items: int
+
+
+@dataclass(frozen=True)
+class PairedJudge:
+    """One judge and people on the same items.
+
+    `criterion` is the judge's; it may be graded where people's is yes or no, and then `same_scale` is
+    false. `at` and `people_at` are the thresholds.
+    """
+
+    judge: Rater
+    name: str
+    criterion: Criterion
+    same_scale: bool
+    at: float
+    people_at: float
+    paired: Paired
+
+    def compared(self) -> Comparison:
+        """Return all figures."""
+        return compare(
+            self.paired.people,
+            self.paired.judge,
+            at=self.at,
+            people_at=self.people_at,
+            same_scale=self.same_scale,
+        )
+
+
+def pair_judges(of_people: CriterionRatings) -> list[PairedJudge]:
+    """Pair people with every judge that graded the same items, by name of the judge.
+
+    A judge counts that graded under the same criterion, or, where people say yes or no, under a graded
+    criterion of the same task type.
+    """
+    people = of_people.people
+    found = []
+    for judged in (of_people, *map(load_criterion, graded_versions(of_people.criterion))):
+        for column in judged.columns(Rater.Kind.JUDGE):
+            try:
+                paired = pair(people, judged.judge(column))
+            except NotComparable:
+                continue
+            found.append(
+                PairedJudge(
+                    judge=judged.raters[column],
+                    name=str(judged.ratings.raters[column]),
+                    criterion=judged.criterion,
+                    same_scale=judged is of_people,
+                    at=judged.criterion.threshold,
+                    people_at=of_people.criterion.threshold,
+                    paired=paired,
+                )
+            )
+    return sorted(found, key=lambda one: (one.name, one.criterion.position))
+
+
+def graded_versions(criterion: Criterion) -> list[Criterion]:
+    """Return the criteria that grade, from 0 up, what people answer with yes or no under this one, and judges did."""
+    if set(criterion.scale.values) != {0, 1}:
+        return []
+    others = (
+        Criterion.objects.filter(study=criterion.study_id, task_type=criterion.task_type)
+        .exclude(pk=criterion.pk)
+        .select_related("study", "scale")
+    )
+    graded = [other for other in others if min(other.scale.values) >= 0 and max(other.scale.values) > 1]
+    judgments = Judgment.objects.filter(criterion__in=graded, rater__kind=Rater.Kind.JUDGE)
+    used = set(judgments.values_list("criterion", flat=True).distinct())
+    return [other for other in graded if other.pk in used]
+
+
+def judged_texts(pairs: Sequence[PairedJudge]) -> list[list[JudgedText]]:
+    """Return each judge's compared texts, with the coverage that every person, people on average and the judge give."""
+    names = _text_names({item for one in pairs for item in _first_items(one)})
+    return [_judged_texts(one, names) for one in pairs]
+
+
+def _first_items(one: PairedJudge) -> list[int]:
+    """Return one item of each compared text."""
+    people = one.paired.people
+    if people.texts is None:
+        return []
+    _, first = np.unique(people.texts, return_index=True)
+    return [people.items[row] for row in first]
+
+
+def _judged_texts(one: PairedJudge, names: dict[int, tuple[str, str]]) -> list[JudgedText]:
+    people, judge = one.paired.people, one.paired.judge
+    if people.texts is None:
+        return []
+    numbers, first, texts, n_items = np.unique(people.texts, return_index=True, return_inverse=True, return_counts=True)
+    everything = np.ones(len(texts), dtype=bool)
+    by_person = {}
+    for name, column in zip(map(str, people.raters), people.codes.T, strict=True):
+        graded = column != MISSING
+        yes = grades_of(column, people.numbers) >= one.people_at
+        by_person[name] = coverage(yes, graded, texts, len(numbers)).tolist()
+    judge_yes = grades_of(judge.codes[:, 0], judge.numbers) >= one.at
+    by_judge = coverage(judge_yes, everything, texts, len(numbers)).tolist()
+    found = []
+    for place, row in enumerate(first.tolist()):
+        shares = {name: None if math.isnan(of[place]) else of[place] for name, of in by_person.items()}
+        known = [share for share in shares.values() if share is not None]
+        name, topic = names[people.items[row]]
+        found.append(JudgedText(name, topic, shares, sum(known) / len(known), by_judge[place], int(n_items[place])))
+    return found
+
+
+def _text_names(item_ids: Collection[int]) -> dict[int, tuple[str, str]]:
+    """Return for each item the name of its report or passage, and its topic's id."""
+    names: dict[int, tuple[str, str]] = {}
+    for some in batched(sorted(item_ids), IDS_AT_ONCE):
+        rows = Item.objects.filter(pk__in=some).values_list(
+            "pk", "topic__topic_id", "report__run__name", "passage__passage_id"
+        )
+        names |= {pk: (run or passage, topic) for pk, topic, run, passage in rows}
+    return names
+
+
+def batched(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    """Yield the numbers in pieces that a query can take."""
+    for start in range(0, len(numbers), size):
+        yield numbers[start : start + size]

@@ -1,0 +1,285 @@
+"""Compiles a study's judgments into qrels, and says beside them where they come from.
+
+TREC files have no comments, so the provenance is a file of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from collection.models import Criterion, Item, Judgment, Rater
+from evaluation.archives import archive_bytes
+from evaluation.qrels import Holes, Labels, Place, QrelsRefused, Rule, label
+from evaluation.ratings import MISSING, IntArray, grades_of
+from evaluation.services.holes import measure_holes
+from evaluation.services.naming import published_names
+from evaluation.services.provenance import (
+    about_criterion,
+    about_exclusions,
+    about_guidelines,
+    about_rater,
+    about_study,
+    code_version,
+    hash_of,
+    items_hash,
+)
+from evaluation.services.studies import CriterionRatings, load_criterion
+
+
+@dataclass(frozen=True)
+class Qrels:
+    """A qrels file with its provenance, and the holes it leaves in each run where they were asked for."""
+
+    labels: Labels
+    provenance: dict[str, Any]
+    holes: tuple[Holes, ...] = ()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines of the file."""
+        return self.labels.lines
+
+    @property
+    def text(self) -> str:
+        """The file."""
+        return self.labels.text
+
+    @property
+    def provenance_text(self) -> str:
+        """The provenance as a file."""
+        return json.dumps(self.provenance, ensure_ascii=False, indent=2) + "\n"
+
+    def holes_table(self) -> list[list[Any]]:
+        """Return every unjudged passage in the top k of a run, with a first row of names."""
+        return [
+            ["run", "topic", "docno", "place"],
+            *([found.run, *unjudged] for found in self.holes for unjudged in found.unjudged),
+        ]
+
+
+def compile_qrels(
+    criterion: Criterion,
+    *,
+    raters: Sequence[str] = (),
+    with_simulated: bool = False,
+    rule: Rule | None = None,
+    names: bool = False,
+    holes_at: int | None = None,
+    at: datetime,
+) -> Qrels:
+    """Compile the judgments of these raters, by name, or of all people. Raises QrelsRefused.
+
+    Simulated assessors are left out unless they are named or `with_simulated` asks for them. The provenance calls
+    people by numbers unless `names` asks for theirs. `holes_at` measures the holes in the top so many of each run.
+    """
+    judged = load_criterion(criterion)
+    source = _Source(judged, _columns(judged, raters, with_simulated=with_simulated), names)
+    return _compiled(source, source.columns, rule or Rule(), holes_at=holes_at, at=at)
+
+
+def compile_each(
+    criterion: Criterion,
+    *,
+    raters: Sequence[str] = (),
+    with_simulated: bool = False,
+    rule: Rule | None = None,
+    names: bool = False,
+    at: datetime,
+) -> bytes:
+    """Return a zip with a qrels file and a provenance for each of the raters alone. Raises QrelsRefused."""
+    judged = load_criterion(criterion)
+    source = _Source(judged, _columns(judged, raters, with_simulated=with_simulated), names)
+    asked = rule or Rule()
+    alone = Rule(binary_at=asked.binary_at, per_element=asked.per_element)
+    files: dict[str, bytes] = {}
+    for column in source.columns:
+        if not (judged.ratings.codes[:, column] != MISSING).any():
+            continue
+        one = _compiled(source, [column], alone, holes_at=None, at=at)
+        stem = f"{criterion.name}-{_slug(source.called[judged.raters[column].pk])}"
+        if f"{stem}.qrels" in files:
+            stem += f"-{column}"
+        files[f"{stem}.qrels"] = one.text.encode()
+        files[f"{stem}.provenance.json"] = one.provenance_text.encode()
+    if not files:
+        raise QrelsRefused(f"There is no grade under “{criterion.name}” to write.")
+    return archive_bytes(files)
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-.") or "rater"
+
+
+def _columns(judged: CriterionRatings, names: Sequence[str], *, with_simulated: bool) -> list[int]:
+    """Return the columns of those whose judgments are taken. Raises QrelsRefused."""
+    known = [str(name) for name in judged.ratings.raters]
+    people = judged.columns(Rater.Kind.ASSESSOR)
+    if not names:
+        real = [column for column in people if with_simulated or not judged.raters[column].simulated]
+        if people and not real:
+            raise QrelsRefused(
+                f"Only simulated assessors have judged “{judged.criterion.name}”. Ask for them if you mean them: "
+                "what they give is no judgment by people."
+            )
+        if not people:
+            listed = f" Name one of the judges: {', '.join(known)}." if known else ""
+            raise QrelsRefused(f"Nobody has judged “{judged.criterion.name}” yet.{listed}")
+        return real
+    for name in names:
+        if name not in known:
+            raise QrelsRefused(f"No rater “{name}” has judged “{judged.criterion.name}”, but: {', '.join(known)}.")
+    columns = sorted({known.index(name) for name in names})
+    if 0 < len(set(columns) & set(people)) < len(columns):
+        raise QrelsRefused("People and judges do not mix in one file: name people, or a judge.")
+    return columns
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What is read once, however many files are made of it."""
+
+    judged: CriterionRatings
+    columns: list[int]
+    names: bool
+
+    @cached_property
+    def called(self) -> dict[int, str]:
+        return published_names(self.judged.criterion.study, names=self.names)
+
+    @cached_property
+    def items(self) -> dict[int, tuple[str, Place]]:
+        """The id and the place of each item, by primary key."""
+        criterion = self.judged.criterion
+        rows = Item.objects.filter(study=criterion.study_id, task_type=criterion.task_type).values_list(
+            "pk", "item_id", "topic__topic_id", "element__element_id", "passage__passage_id", "report__run__name"
+        )
+        return {
+            pk: (item_id, Place(topic, element, run if passage is None else passage))
+            for pk, item_id, topic, element, passage, run in rows.iterator(chunk_size=10_000)
+        }
+
+    @cached_property
+    def ranks_passages(self) -> bool:
+        """Whether the items judge passages, which runs rank."""
+        criterion = self.judged.criterion
+        items = Item.objects.filter(study=criterion.study_id, task_type=criterion.task_type)
+        return items.filter(passage__isnull=False).exists()
+
+    @cached_property
+    def inputs(self) -> dict[str, Any]:
+        """What the provenance says of the study, whoever is asked."""
+        criterion = self.judged.criterion
+        return {
+            **about_study(criterion.study),
+            "criterion": about_criterion(criterion),
+            "guidelines": about_guidelines(criterion.study, Judgment.objects.filter(criterion=criterion)),
+            "items_sha256": items_hash(criterion.study, criterion.task_type),
+        }
+
+
+def _compiled(source: _Source, columns: Sequence[int], rule: Rule, *, holes_at: int | None, at: datetime) -> Qrels:
+    judged, criterion = source.judged, source.judged.criterion
+    rows = np.flatnonzero(judged.asked[:, list(columns)].any(axis=1))
+    kept = judged.ratings.of_raters(columns).of_items(rows)
+    labels = label([source.items[pk][1] for pk in kept.items], grades_of(kept.codes, kept.numbers), kept.numbers, rule)
+    if not labels.lines:
+        raise QrelsRefused(_nothing(criterion, labels, rule))
+    holes: tuple[Holes, ...] = ()
+    if holes_at is not None and source.ranks_passages:
+        holes = measure_holes(criterion.study.collection, labels.judged, k=holes_at)
+    return Qrels(labels, _provenance(source, columns, rule, labels, holes, rows, at=at), holes)
+
+
+def _nothing(criterion: Criterion, labels: Labels, rule: Rule) -> str:
+    if labels.n_too_few:
+        return f"No item under “{criterion.name}” was graded by {rule.fewest_raters} of these raters."
+    if labels.n_tied:
+        return f"All items under “{criterion.name}” are tied, and ties are left out."
+    return f"There is no grade under “{criterion.name}” to write."
+
+
+def _provenance(
+    source: _Source,
+    columns: Sequence[int],
+    rule: Rule,
+    labels: Labels,
+    holes: tuple[Holes, ...],
+    rows: IntArray,
+    *,
+    at: datetime,
+) -> dict[str, Any]:
+    judged, inputs = source.judged, source.inputs
+    raters = [_about(source, column) for column in columns]
+    simulated = [
+        source.called[judged.raters[column].pk]
+        for column in judged.columns(Rater.Kind.ASSESSOR)
+        if judged.raters[column].simulated and column not in columns
+    ]
+    asked = inputs["criterion"]
+    provenance: dict[str, Any] = {
+        "what": "qrels",
+        "made_at": at.isoformat(),
+        "made_by": f"Assize {code_version()['assize']}",
+        "code": code_version(),
+        "collection": inputs["collection"],
+        "study": {name: inputs[name] for name in ("name", "title", "overlap")},
+        "criterion": asked,
+        "guidelines": inputs["guidelines"],
+        "raters": raters,
+        "excluded_raters": about_exclusions(judged.excluded, source.called, names=source.names),
+        "simulated": any(rater["simulated"] for rater in raters),
+        "simulated_raters_left_out": simulated,
+        "rule": rule.in_words(len(columns)),
+        "counts": {**labels.counts(), "judgments": sum(rater["judgments"] for rater in raters)},
+        "sha256": {
+            "qrels": hashlib.sha256(labels.text.encode()).hexdigest(),
+            "judgments": _judgments_hash(source, columns, rows),
+            "items": inputs["items_sha256"],
+            "criterion": asked["sha256"],
+            "scale": asked["scale"]["sha256"],
+            "guidelines": hash_of([[one["version"], one["sha256"]] for one in inputs["guidelines"]]),
+            "raters": hash_of(raters),
+            "study": hash_of({name: inputs[name] for name in ("name", "title", "overlap", "collection", "criterion")}),
+        },
+    }
+    if holes:
+        provenance["holes"] = {"k": holes[0].k, "runs": [found.as_dict() for found in holes]}
+    return provenance
+
+
+def _about(source: _Source, column: int) -> dict[str, Any]:
+    judged, rater = source.judged, source.judged.raters[column]
+    n_graded = int((judged.ratings.codes[:, column] != MISSING).sum())
+    return {
+        **about_rater(rater, source.called[rater.pk]),
+        "judgments": n_graded,
+        "ungraded": int(judged.asked[:, column].sum()) - n_graded,
+    }
+
+
+def _judgments_hash(source: _Source, columns: Sequence[int], rows: IntArray) -> str:
+    """Return a hash over who gave which item what, under the names that the provenance uses."""
+    judged, digest = source.judged, hashlib.sha256()
+    numbers = judged.ratings.numbers
+    found = sorted(
+        (
+            source.items[judged.ratings.items[row]][0],
+            source.called[judged.raters[column].pk],
+            "" if code == MISSING else f"{numbers[code]:g}",
+        )
+        for column in columns
+        for row, code in zip(rows.tolist(), judged.ratings.codes[rows, column].tolist(), strict=True)
+        if judged.asked[row, column]
+    )
+    for row_of_table in found:
+        digest.update(("\t".join(row_of_table) + "\n").encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

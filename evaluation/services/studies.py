@@ -1,0 +1,178 @@
+"""Reads a study's judgments into ratings: straight from the cursor into arrays, for there may be millions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from django.db.models import QuerySet, Value
+from django.db.models.functions import Coalesce
+
+from collection.models import Criterion, Exclusion, Item, Judgment, Rater, Study
+from evaluation.ratings import BoolArray, FloatArray, IntArray, Level, Ratings, codes_matrix
+
+ROWS_AT_ONCE = 50_000
+# Stands for NULL between the cursor and the array; no scale has this grade.
+UNGRADED = -1e300
+
+
+class CriterionNotFound(LookupError):
+    """There is no such study, no such criterion, or the choice among several is missing."""
+
+
+@dataclass(frozen=True)
+class CriterionRatings:
+    """All current judgments under a criterion, but those of excluded raters.
+
+    `raters` are the columns of `ratings`; `asked` (items × raters) says where a rater has a judgment,
+    with a grade or ungraded.
+    """
+
+    criterion: Criterion
+    ratings: Ratings
+    asked: BoolArray
+    raters: tuple[Rater, ...]
+    excluded: tuple[Exclusion, ...]
+
+    def columns(self, kind: str) -> list[int]:
+        """Return the columns of assessors, or of judges."""
+        return [column for column, rater in enumerate(self.raters) if rater.kind == kind]
+
+    @property
+    def people(self) -> Ratings:
+        """The assessors' ratings of the items they were asked."""
+        columns = self.columns(Rater.Kind.ASSESSOR)
+        of_people = self.ratings.of_raters(columns)
+        asked = self.asked[:, columns]
+        n_ungraded = int(asked.sum()) - of_people.n_ratings
+        rows = np.flatnonzero(asked.any(axis=1))
+        return replace(of_people.of_items(rows), n_ungraded=n_ungraded)
+
+    def judge(self, column: int) -> Ratings:
+        """One judge's ratings of the items that it was asked, graded or not."""
+        return self.ratings.of_raters([column]).of_items(self.asked[:, column])
+
+
+def find_criterion(study_name: str, criterion_name: str | None) -> Criterion:
+    """Return the criterion of this name; without a name, the only one that people have judged.
+
+    Raises CriterionNotFound with what there is to choose from.
+    """
+    study = Study.objects.filter(name=study_name).first()
+    if study is None:
+        names = ", ".join(Study.objects.order_by("name").values_list("name", flat=True)[:20]) or "none yet"
+        raise CriterionNotFound(f"There is no study “{study_name}”. Studies: {names}.")
+    criteria = list(study.criteria.select_related("study", "scale"))
+    listed = ", ".join(criterion.name for criterion in criteria) or "none"
+    if criterion_name is not None:
+        found = [criterion for criterion in criteria if criterion.name == criterion_name]
+        if not found:
+            raise CriterionNotFound(f"The study “{study_name}” has no criterion “{criterion_name}”, but: {listed}.")
+        return found[0]
+    judged = judged_criteria(criteria)
+    if not judged:
+        raise CriterionNotFound(f"Nobody has judged anything in the study “{study_name}” yet. Its criteria: {listed}.")
+    if len(judged) > 1:
+        listed = ", ".join(criterion.name for criterion in judged)
+        raise CriterionNotFound(f"Choose one of the criteria that people judged with --criterion: {listed}.")
+    return judged[0]
+
+
+def judged_criteria(criteria: Iterable[Criterion]) -> list[Criterion]:
+    """Return those of the criteria that people have judged, in their order."""
+    judgments = Judgment.objects.filter(rater__kind=Rater.Kind.ASSESSOR)
+    return [criterion for criterion in criteria if judgments.filter(criterion=criterion).exists()]
+
+
+def load_criterion(criterion: Criterion, *, level: Level | None = None) -> CriterionRatings:
+    """Read all current judgments under the criterion. Items and raters are those that have one."""
+    judgments = Judgment.objects.filter(criterion=criterion).without_the_excluded()
+    grade = Coalesce("grade", Value(UNGRADED))
+    rows = read_numbers(judgments.annotate(grade_or_none=grade).values_list("item_id", "rater_id", "grade_or_none"), 3)
+    item_ids, item = np.unique(rows[:, 0].astype(np.int64), return_inverse=True)
+    rater_ids, rater = np.unique(rows[:, 1].astype(np.int64), return_inverse=True)
+    raters = Rater.objects.in_bulk(rater_ids.tolist())
+    grades = rows[:, 2]
+    graded = grades != UNGRADED
+    scale = np.array(sorted({*map(float, criterion.scale.values), *np.unique(grades[graded]).tolist()}))
+    asked = np.zeros((len(item_ids), len(rater_ids)), dtype=bool)
+    asked[item, rater] = True
+    topics, texts = _places(criterion, item_ids)
+    ratings = Ratings(
+        codes=codes_matrix(
+            item[graded],
+            rater[graded],
+            np.searchsorted(scale, grades[graded]),
+            n_items=len(item_ids),
+            n_raters=len(rater_ids),
+        ),
+        scale=tuple(scale.tolist()),
+        level=level or _level(criterion),
+        items=item_ids.tolist(),
+        raters=distinct_names(raters[pk] for pk in rater_ids.tolist()),
+        topics=topics,
+        texts=texts,
+        n_ungraded=int((~graded).sum()),
+    )
+    excluded = Exclusion.objects.filter(study=criterion.study_id, lifted_at=None).select_related("rater")
+    return CriterionRatings(criterion, ratings, asked, tuple(raters[pk] for pk in rater_ids.tolist()), tuple(excluded))
+
+
+def _level(criterion: Criterion) -> Level:
+    levels: dict[str, Level] = {"nominal": "nominal", "ordinal": "ordinal", "interval": "interval"}
+    return levels[criterion.scale.level]
+
+
+def distinct_names(raters: Iterable[Rater]) -> list[str]:
+    """Return the raters' names; where two share one, with what tells them apart."""
+    raters = list(raters)
+    names = [rater.name for rater in raters]
+    return [
+        rater.name if names.count(rater.name) == 1 else f"{rater.name} ({rater.get_kind_display()} {rater.pk})"
+        for rater in raters
+    ]
+
+
+def _places(criterion: Criterion, item_ids: IntArray) -> tuple[IntArray, IntArray]:
+    """Return for each item the number of its topic, and of the report or passage it belongs to."""
+    items = Item.objects.filter(study=criterion.study_id, task_type=criterion.task_type)
+    absent = Value(0)
+    rows = read_numbers(
+        items.annotate(
+            report_or_none=Coalesce("report_id", absent), passage_or_none=Coalesce("passage_id", absent)
+        ).values_list("id", "topic_id", "report_or_none", "passage_or_none"),
+        4,
+    ).astype(np.int64)
+    rows = rows[np.argsort(rows[:, 0])]
+    rows = rows[np.searchsorted(rows[:, 0], item_ids)]
+    _, topics = np.unique(rows[:, 1], return_inverse=True)
+    # A passage is one text for each topic it is judged under; reports' and passages' ids are told apart by sign.
+    _, texts = np.unique(
+        np.stack([rows[:, 1], np.where(rows[:, 2] > 0, rows[:, 2], -rows[:, 3])], axis=1), axis=0, return_inverse=True
+    )
+    return topics.ravel(), texts.ravel()
+
+
+def read_numbers(queryset: QuerySet[Any, Any], width: int) -> FloatArray:
+    """Read numbers straight from the cursor, without a model or a tuple of Django's for each row."""
+    sql, parameters = queryset.order_by().query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        numbers = np.fromiter(chain.from_iterable(_rows(cursor)), dtype=np.float64)
+    return numbers.reshape(-1, width)
+
+
+def _rows(cursor: Any) -> Iterator[tuple[Any, ...]]:
+    while rows := cursor.fetchmany(ROWS_AT_ONCE):
+        yield from rows
+
+
+def raters_of(criterion: Criterion) -> list[tuple[str, Rater]]:
+    """Return who judged under the criterion, by the names that its ratings use, without the excluded."""
+    judgments = Judgment.objects.filter(criterion=criterion).without_the_excluded()
+    raters = list(Rater.objects.filter(pk__in=judgments.values("rater")).order_by("pk"))
+    return list(zip(distinct_names(raters), raters, strict=True))

@@ -1,0 +1,294 @@
+"""Whether a judge may be believed: its threshold, the human ceiling, the alternative-annotator test, bias audits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.models.functions import Coalesce, Length
+
+from collection.models import Criterion, Item, Rater
+from evaluation.alternative_annotator import EPSILONS, AlternativeAnnotator, alternative_annotator_test
+from evaluation.audits import LengthBias, SelfPreference, length_bias, self_preference
+from evaluation.intervals import Estimate, undefined
+from evaluation.ratings import FloatArray, IntArray, grades_of, majority
+from evaluation.services.judges import IDS_AT_ONCE, PairedJudge, batched, pair_judges
+from evaluation.services.populations import JudgeNotFound, is_of_family
+from evaluation.services.studies import load_criterion
+from evaluation.threshold_choice import Ceiling, Choice, NoHalves, choose_threshold, human_ceiling
+
+NO_FAMILIES = (
+    "no system of the collection names the model family behind it, or its texts are not the systems’ own writing; "
+    "give systems a family, and reports to judge"
+)
+NO_SWAPPED_PAIRS = "the judge was not asked about any pair of texts in both orders"
+
+
+@dataclass(frozen=True)
+class JudgeTrust:
+    """What speaks for a judge and against it.
+
+    - `choice` is None for `choice_reason`: the threshold chosen on one half of the topics, reported on the other;
+    - `preference` is None for `preference_reason`; it is over all judges of the criterion, this one being of `family`;
+    - `position` is always undefined while no pairs are judged.
+    """
+
+    criterion: Criterion
+    one: PairedJudge
+    choice: Choice | None
+    choice_reason: str
+    ceiling: Ceiling
+    replacement: AlternativeAnnotator
+    length: LengthBias
+    preference: SelfPreference | None
+    preference_reason: str
+    family: str
+    position: Estimate
+
+    @property
+    def name(self) -> str:
+        return self.one.name
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the judge's grades were made by a simulation."""
+        return self.one.judge.simulated
+
+    @property
+    def halves(self) -> list[dict[str, Any]]:
+        """The thresholds, each with the figures on both halves."""
+        if self.choice is None:
+            return []
+        return [
+            {"at": chosen.at, "chosen_on": chosen, "reported_on": reported, "best": chosen.at == self.choice.at}
+            for chosen, reported in zip(self.choice.chosen_on, self.choice.reported_on, strict=True)
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, as the API has it."""
+        return {
+            "study": self.criterion.study.name,
+            "criterion": self.criterion.name,
+            "judge": self.one.name,
+            "judge_criterion": self.one.criterion.name,
+            "content_hash": self.one.judge.content_hash,
+            "family": self.family or None,
+            "simulated": self.simulated,
+            "threshold_choice": choice_as_dict(self.choice, self.choice_reason),
+            "human_ceiling": {
+                "by": self.ceiling.by,
+                "n_items": self.ceiling.n_items,
+                "n_ungraded": self.ceiling.n_ungraded,
+                "people": self.ceiling.people.as_dict(),
+                "judge": self.ceiling.judge.as_dict(),
+                "difference": self.ceiling.difference.as_dict(),
+            },
+            "alternative_annotator": self.replacement.as_dict(),
+            "audits": {
+                "length": {
+                    "per_doubling": self.length.per_doubling.as_dict(),
+                    "n_items": self.length.n_items,
+                    "n_ungraded": self.length.n_ungraded,
+                },
+                "position": self.position.as_dict(),
+                "self_preference": preference_as_dict(self.preference, self.preference_reason),
+            },
+        }
+
+    def tables(self) -> dict[str, list[list[Any]]]:
+        """Return the page's tables by name, each with a first row of names."""
+        figures = [
+            (half, figures)
+            for half, of in (("chosen on", "chosen_on"), ("reported on", "reported_on"))
+            for figures in (getattr(self.choice, of) if self.choice else ())
+        ]
+        return {
+            "thresholds": [
+                ["half", "threshold", "figure", "value", "low", "high", "reason"],
+                *(
+                    [half, one.at, name, estimate.value, estimate.low, estimate.high, estimate.reason]
+                    for half, one in figures
+                    for name, estimate in {**one.figures(), "kappa": one.kappa}.items()
+                ),
+            ],
+            "families": [
+                ["judge_family", "system_family", "items", "judge_minus_people", "low", "high", "own"],
+                *(
+                    [
+                        cell.judge_family,
+                        cell.system_family,
+                        cell.n_items,
+                        cell.difference.value,
+                        cell.difference.low,
+                        cell.difference.high,
+                        int(cell.own),
+                    ]
+                    for cell in (self.preference.cells if self.preference else ())
+                ),
+            ],
+        }
+
+
+def choice_as_dict(choice: Choice | None, reason: str) -> dict[str, Any]:
+    """Return the threshold with the curves of both halves, or the reason why there is none."""
+    if choice is None:
+        return {"at": None, "reason": reason}
+    return {
+        "at": choice.at,
+        "by": choice.by,
+        "seed": choice.seed,
+        "n_chosen": choice.n_chosen,
+        "n_reported": choice.n_reported,
+        "reported": choice.reported.as_dict(),
+        "chosen_on": [figures.as_dict() for figures in choice.chosen_on],
+        "reported_on": [figures.as_dict() for figures in choice.reported_on],
+    }
+
+
+def preference_as_dict(preference: SelfPreference | None, reason: str) -> dict[str, Any]:
+    """Return judge minus people by families, or the reason why there is nothing to compare."""
+    if preference is None:
+        return {"cells": None, "reason": reason}
+    return {
+        "cells": [
+            {
+                "judge_family": cell.judge_family,
+                "system_family": cell.system_family,
+                "n_items": cell.n_items,
+                "own": cell.own,
+                **cell.difference.as_dict(),
+            }
+            for cell in preference.cells
+        ],
+        "preference": {family: estimate.as_dict() for family, estimate in preference.preference.items()},
+        "n_ungraded": preference.n_ungraded,
+    }
+
+
+def paired_judges(criterion: Criterion) -> list[PairedJudge]:
+    """Return the judges that graded what people judged under the criterion."""
+    return pair_judges(load_criterion(criterion))
+
+
+def examine_judge(
+    criterion: Criterion, pairs: Sequence[PairedJudge], *, judge: str | None = None, people_are: str = "skilled"
+) -> JudgeTrust:
+    """Return what speaks for a judge and against it. `people_are` is a key of EPSILONS. Raises JudgeNotFound."""
+    one = _chosen(pairs, judge)
+    people_yes, judge_grades = _yes_by_people(one), _grades_of_judge(one)
+    topics = one.paired.people.topics
+    texts = _texts([item for pair in pairs for item in pair.paired.people.items])
+    choice, choice_reason = _choice(one, people_yes, judge_grades)
+    preference, preference_reason = _preference(pairs, texts)
+    return JudgeTrust(
+        criterion=criterion,
+        one=one,
+        choice=choice,
+        choice_reason=choice_reason,
+        ceiling=human_ceiling(one.paired.people, judge_grades, at=one.at, people_at=one.people_at),
+        replacement=_replacement(one, judge_grades, EPSILONS[people_are]),
+        length=_length(one, people_yes, topics, texts),
+        preference=preference,
+        preference_reason=preference_reason,
+        family=judge_family(one.judge, {text.family for text in texts.values()}),
+        position=undefined(NO_SWAPPED_PAIRS),
+    )
+
+
+def _chosen(pairs: Sequence[PairedJudge], name: str | None) -> PairedJudge:
+    found = [pair for pair in pairs if name in (None, pair.name)]
+    if not found:
+        listed = ", ".join(pair.name for pair in pairs) or "none yet"
+        raise JudgeNotFound(f"No such judge graded what people judged. Judges that did: {listed}.")
+    return found[0]
+
+
+def _grades_of_judge(one: PairedJudge) -> FloatArray:
+    return grades_of(one.paired.judge.codes[:, 0], one.paired.judge.numbers)
+
+
+def _yes_by_people(one: PairedJudge) -> FloatArray:
+    """People's majority as 1 and 0."""
+    people = one.paired.people
+    return np.asarray(grades_of(majority(people), people.numbers) >= one.people_at, dtype=np.float64)
+
+
+def _yes_by_judge(one: PairedJudge) -> FloatArray:
+    grades = _grades_of_judge(one)
+    return np.where(np.isnan(grades), np.nan, grades >= one.at)
+
+
+def _choice(one: PairedJudge, people_yes: FloatArray, judge: FloatArray) -> tuple[Choice | None, str]:
+    thresholds = sorted(map(float, one.criterion.scale.values))[1:]
+    try:
+        return choose_threshold(
+            people_yes == 1, judge, one.paired.people.topics, thresholds=thresholds, people_at=one.people_at
+        ), ""
+    except NoHalves as reason:
+        return None, str(reason)
+
+
+def _replacement(one: PairedJudge, judge: FloatArray, epsilon: float) -> AlternativeAnnotator:
+    """Test on the grades themselves where the scale is shared, else on yes and no."""
+    people = one.paired.people
+    grades = grades_of(people.codes, people.numbers)
+    names = [str(name) for name in people.raters]
+    if one.same_scale:
+        return alternative_annotator_test(grades, judge, names, level=people.level, epsilon=epsilon)
+    yes = np.where(np.isnan(grades), np.nan, grades >= one.people_at)
+    return alternative_annotator_test(yes, _yes_by_judge(one), names, level="nominal", epsilon=epsilon)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """An item's text: its length in characters (NaN: not held here) and the family of the system that wrote it."""
+
+    length: float
+    family: str
+
+
+def _texts(item_ids: Sequence[int]) -> dict[int, _Text]:
+    found: dict[int, _Text] = {}
+    for some in batched(sorted(set(item_ids)), IDS_AT_ONCE):
+        rows = (
+            Item.objects.filter(pk__in=some)
+            .annotate(length=Coalesce(Length("report__text"), Length("passage__text")))
+            .values_list("pk", "length", "report__run__system__family")
+        )
+        found |= {pk: _Text(float(length or np.nan), family or "") for pk, length, family in rows}
+    return found
+
+
+def _length(one: PairedJudge, people_yes: FloatArray, topics: IntArray | None, texts: dict[int, _Text]) -> LengthBias:
+    lengths = np.array([texts[pk].length for pk in one.paired.people.items])
+    rows = np.isfinite(lengths)
+    return length_bias(
+        people_yes[rows], _yes_by_judge(one)[rows], lengths[rows], None if topics is None else topics[rows]
+    )
+
+
+def judge_family(judge: Rater, families: set[str]) -> str:
+    """Return the family of systems that is also the judge's, else the one it declares, else an empty string."""
+    own = next((family for family in sorted(families) if is_of_family(judge, family)), "")
+    return own or str(judge.attributes.get("family", ""))
+
+
+def _preference(pairs: Sequence[PairedJudge], texts: dict[int, _Text]) -> tuple[SelfPreference | None, str]:
+    families = {text.family for text in texts.values()} - {""}
+    if not families:
+        return None, NO_FAMILIES
+    judges, systems, by_judge, by_people, topics = [], [], [], [], []
+    for pair in pairs:
+        own = judge_family(pair.judge, families)
+        judges += [own] * len(pair.paired.people.items)
+        systems += [texts[pk].family for pk in pair.paired.people.items]
+        by_judge.append(_yes_by_judge(pair))
+        by_people.append(_yes_by_people(pair))
+        assert pair.paired.people.topics is not None  # load_criterion
+        topics.append(pair.paired.people.topics)
+    found = self_preference(
+        judges, systems, np.concatenate(by_judge), np.concatenate(by_people), np.concatenate(topics)
+    )
+    return found, ""

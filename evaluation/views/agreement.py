@@ -1,0 +1,92 @@
+"""The page that says how far people agree, and how far a judge agrees with them."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_safe
+
+from collection.models import Criterion, Study
+from collection.views.account import SignedInRequest
+from evaluation.charts import MOST_MARKS, coverage_chart, draw
+from evaluation.services.figures import coverage_points, judged_unit, measure_criterion
+from evaluation.services.studies import judged_criteria
+from evaluation.views.downloads import TABLE_FORMATS, table_file
+
+CAPTIONS = {
+    "coefficients": "Agreement among people with 95 % intervals",
+    "pairs": "Cohen’s κ of each pair of assessors",
+    "assessors": "What each assessor gave",
+    "judges": "Judges against people",
+    "coverage": "Coverage of each text",
+}
+
+
+@require_safe
+@login_required
+def agreement(request: SignedInRequest, name: str) -> HttpResponse:
+    """One criterion's figures; without a choice, those of the first that people have judged."""
+    study = get_object_or_404(Study.objects.of(request.user).select_related("collection"), name=name)
+    criteria = list(study.criteria.select_related("study", "scale"))
+    chosen = _chosen(criteria, request.GET.get("criterion"))
+
+    figures = measure_criterion(chosen) if chosen else None
+
+    context = {"study": study, "criteria": criteria, "criterion": chosen, "figures": figures, "most_marks": MOST_MARKS}
+    return render(request, "evaluation/agreement.html", context)
+
+
+def _chosen(criteria: list[Criterion], name: str | None) -> Criterion | None:
+    """Return the criterion of this name; without one, the first that people have judged, else the first."""
+    if name is not None:
+        found = next((criterion for criterion in criteria if criterion.name == name), None)
+        if found is None:
+            raise Http404("The study has no such criterion.")
+        return found
+    return next(iter([*judged_criteria(criteria), *criteria]), None)
+
+
+def _criterion(request: SignedInRequest, name: str, criterion: str) -> Criterion:
+    """Return the criterion if its study is this user's."""
+    mine = Criterion.objects.filter(study__in=Study.objects.of(request.user), study__name=name)
+    return get_object_or_404(mine.select_related("study__collection", "scale"), name=criterion)
+
+
+@require_safe
+@login_required
+@cache_control(private=True, no_cache=True)
+def coverage_svg(request: SignedInRequest, name: str, criterion: str) -> HttpResponse:
+    """The chart of people's coverage against each judge's."""
+    chosen = _criterion(request, name, criterion)
+    points = coverage_points(chosen)
+    if not points:
+        raise Http404("No judge has graded what people judged.")
+    return HttpResponse(draw(coverage_chart(points, unit=judged_unit(chosen))), content_type="image/svg+xml")
+
+
+@require_safe
+@login_required
+def agreement_json(request: SignedInRequest, name: str, criterion: str) -> HttpResponse:
+    """Everything on the page, as JSON."""
+    figures = measure_criterion(_criterion(request, name, criterion))
+    response = JsonResponse(figures.as_dict(), json_dumps_params={"ensure_ascii": False, "indent": 2})
+    return _as_file(response, f"{name}-{criterion}-agreement.json")
+
+
+@require_safe
+@login_required
+def agreement_table(request: SignedInRequest, name: str, criterion: str, table: str, table_format: str) -> HttpResponse:
+    """One of the page's tables: `coefficients`, `pairs`, `assessors`, `judges` or `coverage`, as CSV or LaTeX."""
+    chosen = _criterion(request, name, criterion)
+    tables = measure_criterion(chosen).tables()
+    if table not in tables or table_format not in TABLE_FORMATS:
+        raise Http404("There is no such table.")
+    caption = f"{CAPTIONS.get(table, table.capitalize())}, study {name}, criterion {criterion}"
+    return table_file(tables[table], table_format=table_format, stem=f"{name}-{criterion}-{table}", caption=caption)
+
+
+def _as_file(response: HttpResponse, filename: str) -> HttpResponse:
+    response["Content-Disposition"] = f'attachment; filename="{filename}"'
+    return response

@@ -1,0 +1,73 @@
+"""What grades: one small interface over a server, a small model of our own and a count of words.
+
+An engine takes requests and gives replies as they come, in any order. It never reads a grade: that is
+`judging.replies`, by one rule for all. `engine_of` finds the engine that a judge names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+class EngineUnavailable(Exception):
+    """The engine cannot grade anything now; the message says why and how to mend it."""
+
+
+@dataclass(frozen=True)
+class GradeRequest:
+    """One item as an engine sees it.
+
+    `prompt` is for a model that follows instructions. An engine that measures instead compares `query`
+    (the question or the statement) with `text`. `choices` are the replies that are allowed, in the
+    order of the scale.
+    """
+
+    item_id: int
+    choices: tuple[str, ...]
+    query: str
+    text: str
+    prompt: str = ""
+    system: str = ""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back for one request. `ungraded` is a kind of `Judgment.Ungraded` if it never can be a grade."""
+
+    text: str = ""
+    ungraded: str = ""
+    error: str = ""
+    finish_reason: str = ""
+    score: float | None = None
+    log_probabilities: Mapping[str, float] | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    seconds: float | None = None
+    identity: str = ""
+
+
+@dataclass(frozen=True)
+class EngineState:
+    """Whether an engine can work here and now, what it is, and what it serves."""
+
+    available: bool
+    identity: str = ""
+    reason: str = ""
+    models: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Engine(Protocol):
+    """What every engine can do. Its methods may be called from several threads."""
+
+    def grade(
+        self, requests: Iterable[GradeRequest], *, stopping: Callable[[], bool]
+    ) -> Iterator[tuple[GradeRequest, Reply]]:
+        """Reply to each request once, unless `stopping` says to begin no more. Raises EngineUnavailable."""
+        ...
+
+    def state(self) -> EngineState:
+        """Say what the engine is and whether it can grade."""
+        ...

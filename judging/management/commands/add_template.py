@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from judging.judges import save_template
+from judging.placeholders import BadTemplate
+from judging.template_files import read_template
+
+
+class Command(BaseCommand):
+    help = "Store a prompt template from a TOML file. The same text again changes nothing; another is a new version."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", metavar="FILE", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = options["file"]
+        try:
+            template, new = save_template(read_template(path.read_bytes(), file_name=path.name))
+        except (BadTemplate, OSError) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{template} is {'stored' if new else 'stored already'}.")

@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from judging.judges import load_shipped
+
+
+class Command(BaseCommand):
+    help = "Store the shipped prompt templates and the baseline judges. Running it again changes nothing."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        templates, judges = load_shipped()
+        if options["verbosity"] and (templates or judges):
+            self.stdout.write(f"{len(templates)} prompt templates and {len(judges)} judges are new.")

@@ -1,0 +1,162 @@
+"""What judges could do in a study: every criterion with every judge that fits, and what it has done and missed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Q
+
+from collection.models import Criterion, Study
+from collection.models.studies import TaskType
+from collection.task_types import RUBRIC_0_5
+from judging.engines import embedded, lexical
+from judging.grading import REPORT_RATING, add_report_rating, items_asked
+from judging.judges import make_judge
+from judging.models import Completion, GradingJob, Judge
+
+BASELINES = {Judge.Engine.LEXICAL: lexical.CUT_POINTS, Judge.Engine.EMBEDDED: embedded.CUT_POINTS}
+
+
+@dataclass(frozen=True)
+class JudgeOffer:
+    """A judge that fits a criterion, or a baseline that is made when it is first started."""
+
+    key: str
+    name: str
+    engine: str
+    judge: Judge | None
+    weak: bool
+    done: int
+    missing: int
+    job: GradingJob | None
+
+
+@dataclass(frozen=True)
+class CriterionOffer:
+    """A criterion with the judges that fit it. `new` means that it is made with its first job."""
+
+    name: str
+    question: str
+    scale_name: str
+    threshold: float
+    items: int
+    without_text: int
+    new: bool
+    judges: list[JudgeOffer]
+
+    @property
+    def pairs(self) -> int:
+        return self.items - self.without_text
+
+
+def offers_of(study: Study) -> list[CriterionOffer]:
+    """Return what can be started in the study, in the criteria's order, in a fixed number of queries."""
+    criteria = list(study.criteria.select_related("scale"))
+    counts = {
+        criterion.task_type: items_asked(criterion).aggregate(
+            items=Count("pk"), without_text=Count("pk", filter=Q(passage__isnull=False, passage__text__isnull=True))
+        )
+        for criterion in criteria
+    }
+    done = {
+        (criterion, judge): count
+        for criterion, judge, count in Completion.objects.filter(criterion__study=study, attempt=1)
+        .values_list("criterion", "judge")
+        .annotate(Count("pk"))
+        .order_by()
+    }
+    unfinished = {
+        (job.criterion_id, job.judge_id): job
+        for job in GradingJob.objects.filter(study=study).exclude(state__in=GradingJob.OVER)
+    }
+    judges = list(
+        Judge.objects.filter(task_type__in=counts, scale__in=[c.scale_id for c in criteria]).select_related("template")
+    )
+    offers = []
+    for criterion in criteria:
+        items, without_text = counts[criterion.task_type]["items"], counts[criterion.task_type]["without_text"]
+        fitting = [j for j in judges if j.task_type == criterion.task_type and j.scale_id == criterion.scale_id]
+        rows = [
+            JudgeOffer(
+                key=judge.name,
+                name=judge.name,
+                engine=judge.get_engine_display(),
+                judge=judge,
+                weak=judge.weak,
+                done=done.get((criterion.pk, judge.pk), 0),
+                missing=max(items - without_text - done.get((criterion.pk, judge.pk), 0), 0),
+                job=unfinished.get((criterion.pk, judge.pk)),
+            )
+            for judge in fitting
+        ]
+        made = {judge.engine for judge in fitting}
+        offers.append(
+            CriterionOffer(
+                name=criterion.name,
+                question=criterion.question,
+                scale_name=criterion.scale.name,
+                threshold=criterion.threshold,
+                items=items,
+                without_text=without_text,
+                new=False,
+                judges=rows + _baselines(criterion.name, made, missing=items - without_text),
+            )
+        )
+    return offers + _report_rating(criteria, counts.get(TaskType.ANSWERABILITY))
+
+
+def _baselines(criterion_name: str, made: set[str], *, missing: int) -> list[JudgeOffer]:
+    """Offer the baselines that nobody made for this criterion's scale yet."""
+    return [
+        JudgeOffer(engine.value, engine.value, engine.label, None, weak=True, done=0, missing=missing, job=None)
+        for engine, cuts in BASELINES.items()
+        if engine not in made and criterion_name in cuts
+    ]
+
+
+def _report_rating(criteria: list[Criterion], counts: dict[str, int] | None) -> list[CriterionOffer]:
+    """Offer to grade reports as 0–5, where answerability is asked and nobody did so yet."""
+    if counts is None or any(criterion.name == REPORT_RATING for criterion in criteria):
+        return []
+    pairs = counts["items"] - counts["without_text"]
+    judges = Judge.objects.filter(
+        task_type=TaskType.ANSWERABILITY, scale__content_hash=RUBRIC_0_5.stored().content_hash
+    ).select_related("template")
+    rows = [
+        JudgeOffer(judge.name, judge.name, judge.get_engine_display(), judge, judge.weak, 0, pairs, None)
+        for judge in judges
+    ]
+    made = {judge.engine for judge in judges}
+    return [
+        CriterionOffer(
+            name=REPORT_RATING,
+            question="How well does the report answer this question?",
+            scale_name=RUBRIC_0_5.name,
+            threshold=3,
+            items=counts["items"],
+            without_text=counts["without_text"],
+            new=True,
+            judges=rows + _baselines(REPORT_RATING, made, missing=pairs),
+        )
+    ]
+
+
+def criterion_named(study: Study, name: str) -> Criterion:
+    """Return the study's criterion; `report_rating` is made if it is new. Raises Criterion.DoesNotExist."""
+    asks_answerability = study.criteria.filter(task_type=TaskType.ANSWERABILITY).exists()
+    if name == REPORT_RATING and asks_answerability:
+        return add_report_rating(study)
+    return study.criteria.select_related("scale").get(name=name)
+
+
+def judge_named(key: str, criterion: Criterion) -> Judge:
+    """Return the judge of this name, or the baseline of this engine for the criterion's scale, made if it is new.
+
+    Raises Judge.DoesNotExist and BadJudge.
+    """
+    if key not in {engine.value for engine in BASELINES}:
+        return Judge.objects.select_related("rater", "scale").get(name=key)
+    judge, _ = make_judge(
+        engine=key, task_type=criterion.task_type, criterion_name=criterion.name, scale=criterion.scale
+    )
+    return judge

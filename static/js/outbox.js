@@ -1,0 +1,137 @@
+/* Choices on their way to the server. Each is kept in this browser until the server has said what became of it, so
+   nothing is lost when the network, the server or the browser goes away. They are sent one after the other, in the
+   order in which their questions were first answered; of several choices at one question only the last is sent. */
+
+const QUIET = 200; // milliseconds in which a question must not change again before it is sent
+const FIRST_PAUSE = 1_000;
+const LONGEST_PAUSE = 30_000;
+
+export class Outbox extends EventTarget {
+  #pause = FIRST_PAUSE;
+  #timer;
+  #sending = false;
+  #kept = {}; // where the browser lets us store nothing
+
+  constructor(user) {
+    super();
+    this.name = `assize:outbox:${user}`;
+    addEventListener("online", () => this.send());
+    addEventListener("pagehide", () => this.send());
+    addEventListener("focus", () => this.size && this.send());
+  }
+
+  /** Keep a choice under its key until it is saved, and send it soon. */
+  put(key, url, choice) {
+    const waiting = this.#read();
+    waiting[key] = { url, choice, stamp: `${Date.now()}-${Math.random()}` };
+    this.#write(waiting);
+    this.#tell("saving");
+    this.#sendIn(QUIET);
+  }
+
+  /** Do not send this any more. */
+  drop(key) {
+    const waiting = this.#read();
+    delete waiting[key];
+    this.#write(waiting);
+  }
+
+  /** What waits, as [key, choice]. */
+  entries() {
+    return Object.entries(this.#read()).map(([key, { choice }]) => [key, choice]);
+  }
+
+  get size() {
+    return Object.keys(this.#read()).length;
+  }
+
+  /** Send all that waits. Resolves to whether nothing waits any more. */
+  async send() {
+    clearTimeout(this.#timer);
+    if (this.#sending) return false;
+    this.#sending = true;
+    try {
+      // Two pages of one browser share what waits: one sends, the other waits its turn.
+      await (navigator.locks ? navigator.locks.request(this.name, () => this.#sendAll()) : this.#sendAll());
+    } finally {
+      this.#sending = false;
+    }
+    return this.size === 0;
+  }
+
+  async #sendAll() {
+    for (;;) {
+      const [first] = Object.entries(this.#read());
+      if (!first) return this.#tell("saved");
+      this.#tell("saving");
+      const [key, entry] = first;
+      const answer = await post(entry);
+      if (answer.wait) {
+        this.#tell(answer.wait, answer);
+        this.#sendIn(this.#pause);
+        this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE);
+        return undefined;
+      }
+      this.#pause = FIRST_PAUSE;
+      if (this.#read()[key]?.stamp === entry.stamp) this.drop(key);
+      const detail = { key, choice: entry.choice, ...answer };
+      this.dispatchEvent(new CustomEvent(answer.refused ? "refused" : "kept", { detail }));
+      if (answer.refused && !this.size) return undefined;
+    }
+  }
+
+  #sendIn(milliseconds) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.send(), milliseconds);
+  }
+
+  #tell(state, answer = {}) {
+    this.dispatchEvent(new CustomEvent("state", { detail: { state, size: this.size, reason: answer.reason } }));
+  }
+
+  #read() {
+    try {
+      return { ...JSON.parse(localStorage.getItem(this.name)), ...this.#kept };
+    } catch {
+      return { ...this.#kept };
+    }
+  }
+
+  #write(waiting) {
+    this.#kept = {};
+    try {
+      if (Object.keys(waiting).length) localStorage.setItem(this.name, JSON.stringify(waiting));
+      else localStorage.removeItem(this.name);
+    } catch {
+      this.#kept = waiting; // not allowed, or full
+    }
+  }
+}
+
+/** Post one choice. The answer holds `wait` if it must be tried again, `refused` if it never will be taken. */
+async function post({ url, choice }) {
+  const body = JSON.stringify(choice);
+  let response;
+  try {
+    response = await fetch(url, {
+      method: "POST",
+      body,
+      headers: { "Content-Type": "application/json", "X-CSRFToken": csrfToken() },
+      credentials: "same-origin",
+      redirect: "manual",
+      keepalive: body.length < 30_000, // browsers let 64 KB outlive their page
+    });
+  } catch {
+    return { wait: "offline" };
+  }
+  if (response.type === "opaqueredirect" || response.status === 403) return { wait: "signed-out" };
+  if (response.status >= 500 || response.status === 429) return { wait: "offline" };
+  const answer = await response.json().catch(() => ({ refused: `The server answered ${response.status}.` }));
+  if (response.status === 409) return { wait: "closed", reason: answer.refused };
+  return answer;
+}
+
+function csrfToken() {
+  const cookie = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/);
+  return cookie ? cookie[1] : document.querySelector("[name=csrfmiddlewaretoken]").value;
+}

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from playwright.sync_api import Page, expect
+from pytest_django import DjangoAssertNumQueries
+from rest_framework.authtoken.models import Token
+
+from collection.accounts import renew_token
+from collection.models import User
+from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+from tests.factories import PASSWORD
+
+
+@pytest.mark.parametrize("path", ["/account/", "/account/password/"])
+def test_a_stranger_signs_in_first(client: Client, db: None, path: str) -> None:
+    response = client.get(path)
+
+    assert response["Location"] == f"/sign-in/?next={path}"
+
+
+@pytest.mark.parametrize("path", ["/account/token/", "/account/token/revoke/"])
+def test_a_token_is_made_and_revoked_by_post_alone(client: Client, ada: User, path: str) -> None:
+    client.force_login(ada)
+
+    response = client.get(path)
+
+    assert response.status_code == 405
+
+
+def test_shows_the_account_with_few_queries(
+    client: Client, ada: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    client.force_login(ada)
+
+    with django_assert_num_queries(3):  # session, user, token
+        response = client.get("/account/")
+
+    assert "Signed in as ada, an assessor" in response.content.decode()
+
+
+def test_saves_the_name(client: Client, ada: User) -> None:
+    client.force_login(ada)
+
+    response = client.post("/account/", {"first_name": "Ada", "last_name": "L."}, follow=True)
+
+    ada.refresh_from_db()
+    assert ada.get_full_name() == "Ada L."
+    assert "Your name is saved" in response.content.decode()
+
+
+def test_changes_nothing_but_the_name(client: Client, ada: User) -> None:
+    client.force_login(ada)
+
+    client.post("/account/", {"first_name": "Ada", "is_researcher": "on", "is_staff": "on", "username": "rosa"})
+
+    ada.refresh_from_db()
+    assert (ada.username, ada.is_researcher, ada.is_staff) == ("ada", False, False)
+
+
+def test_an_address_that_is_none_is_refused(client: Client, ada: User) -> None:
+    client.force_login(ada)
+
+    response = client.post("/account/", {"first_name": "Ada", "email": "at home"})
+
+    ada.refresh_from_db()
+    assert response.status_code == 422
+    assert ada.first_name == ""
+
+
+def test_a_new_token_is_shown_once(client: Client, ada: User) -> None:
+    client.force_login(ada)
+
+    made = client.post("/account/token/")
+    later = client.get("/account/")
+
+    key = Token.objects.get(user=ada).key
+    assert key in made.content.decode()
+    assert "no-store" in made["Cache-Control"]
+    assert key not in later.content.decode()
+
+
+def test_a_new_token_takes_the_place_of_the_one_before(client: Client, ada: User) -> None:
+    former = renew_token(user=ada)
+    client.force_login(ada)
+
+    client.post("/account/token/")
+
+    assert Token.objects.get(user=ada).key != former
+
+
+def test_revoking_leaves_the_tokens_of_others(client: Client, ada: User, ben: User) -> None:
+    renew_token(user=ada)
+    renew_token(user=ben)
+    client.force_login(ada)
+
+    client.post("/account/token/revoke/")
+
+    assert list(Token.objects.values_list("user", flat=True)) == [ben.pk]
+
+
+def test_changes_the_password_and_stays_signed_in(client: Client, ada: User) -> None:
+    client.force_login(ada)
+
+    response = client.post(
+        "/account/password/",
+        {"old_password": PASSWORD, "new_password1": "horse battery staple", "new_password2": "horse battery staple"},
+        follow=True,
+    )
+
+    ada.refresh_from_db()
+    assert ada.check_password("horse battery staple")
+    assert "Your password is changed" in response.content.decode()
+
+
+def test_a_wrong_old_password_changes_nothing(client: Client, ada: User) -> None:
+    client.force_login(ada)
+
+    response = client.post(
+        "/account/password/",
+        {"old_password": "guessed", "new_password1": "horse battery staple", "new_password2": "horse battery staple"},
+    )
+
+    ada.refresh_from_db()
+    assert response.status_code == 422
+    assert ada.check_password(PASSWORD)
+
+
+@pytest.mark.browser
+def test_both_pages_are_accessible(phone: Page, sign_in: SignIn, ada: User) -> None:
+    sign_in(phone, ada)
+
+    for path in ("/account/", "/account/password/"):
+        phone.goto(path)
+        check_accessibility(phone)
+        check_no_sideways_scroll(phone)
+
+
+@pytest.mark.browser
+def test_a_token_is_made_in_the_page_and_revoked(page: Page, sign_in: SignIn, ada: User) -> None:
+    sign_in(page, ada)
+    page.goto("/account/")
+
+    page.get_by_role("button", name="Make a token").click()
+    expect(page.get_by_text("shown only this once")).to_be_visible()
+    check_accessibility(page)
+    page.get_by_role("button", name="Revoke the token").click()
+
+    expect(page.get_by_text("does not work any more")).to_be_visible()
+    assert not Token.objects.filter(user=ada).exists()
+
+
+@pytest.mark.browser
+def test_signs_out_from_the_menu_by_keyboard(page: Page, sign_in: SignIn, ada: User) -> None:
+    sign_in(page, ada)
+    page.goto("/account/")
+
+    page.locator(".menu summary").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()

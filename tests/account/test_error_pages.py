@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
+from django.http import HttpRequest, HttpResponse
+from django.test import Client
+from django.urls import include, path
+from playwright.sync_api import Page
+from pytest_django import Settings
+
+from collection.models import User
+from tests.browser import check_accessibility
+
+
+def nonsense(request: HttpRequest) -> HttpResponse:
+    raise SuspiciousOperation
+
+
+def forbidden(request: HttpRequest) -> HttpResponse:
+    raise PermissionDenied
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    raise RuntimeError("of our making")
+
+
+urlpatterns = [
+    path("nonsense/", nonsense),
+    path("forbidden/", forbidden),
+    path("broken/", broken),
+    path("", include("config.urls")),
+]
+
+PAGES = [
+    ("/nonsense/", 400, "That request makes no sense"),
+    ("/forbidden/", 403, "You may not do that"),
+    ("/nowhere/", 404, "There is no such page"),
+    ("/broken/", 500, "Something broke"),
+]
+
+
+@pytest.mark.urls(__name__)
+@pytest.mark.parametrize(("path", "status", "heading"), PAGES)
+def test_an_error_has_its_page(path: str, status: int, heading: str, rosa: User) -> None:
+    client = Client(raise_request_exception=False)
+    client.force_login(rosa)
+
+    response = client.get(path)
+
+    assert response.status_code == status
+    assert f"<h1>{heading}</h1>" in response.content.decode()
+    assert "of our making" not in response.content.decode()
+
+
+def test_a_form_without_its_csrf_token_says_what_to_do(ada: User) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(ada)
+
+    response = client.post("/account/", {"first_name": "Mallory"})
+
+    assert response.status_code == 403
+    assert "reload the page and send it again" in response.content.decode()
+
+
+def test_robots_stay_out(client: Client) -> None:
+    response = client.get("/robots.txt")
+
+    assert response["Content-Type"].startswith("text/plain")
+    assert response.content == b"User-agent: *\nDisallow: /\n"
+
+
+@pytest.mark.browser
+@pytest.mark.urls(__name__)
+@pytest.mark.parametrize(("path", "status", "heading"), PAGES)
+def test_an_error_page_is_accessible_and_styled(
+    path: str, status: int, heading: str, page: Page, expected_console_errors: list[str], settings: Settings
+) -> None:
+    expected_console_errors.append(f"status of {status}")
+
+    page.goto(path)
+
+    check_accessibility(page)
+    assert page.locator("h1").evaluate("(h1) => getComputedStyle(h1).textWrap") == "balance"

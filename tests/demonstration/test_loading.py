@@ -1,0 +1,243 @@
+"""`manage.py load_demonstration`: everything is there at once, and a second time changes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from io import StringIO
+from typing import Any
+
+import numpy as np
+import pytest
+from django.apps import apps
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+from pytest_django import Settings
+from statsmodels.stats.inter_rater import fleiss_kappa
+
+from annotate.models import Assignment, Place
+from annotate.services.work import claim_next, save_choice, submit_assignment
+from collection.models import Collection, Criterion, Highlight, Judgment, Rater, RubricElement, Study, User
+from collection.models.texts import text_hash
+from collection.services import Span
+from config.demonstration.simulation import ASSESSORS
+from tests.demonstration.test_documentation import DOCUMENTATION
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def demonstration(settings: Settings) -> Study:
+    settings.DEMONSTRATION = True
+    call_command("load_demonstration", verbosity=0)
+    return Study.objects.get(name="demonstration")
+
+
+def load(*arguments: str) -> str:
+    said = StringIO()
+    call_command("load_demonstration", *arguments, stdout=said)
+    return said.getvalue()
+
+
+def rows() -> Counter[str]:
+    """How many rows each table of ours has."""
+    models = [model for app in ("collection", "annotate") for model in apps.get_app_config(app).get_models()]
+    return Counter({model.__name__: model._default_manager.count() for model in models})
+
+
+def test_refuses_where_it_is_not_a_demonstration(settings: Settings) -> None:
+    settings.DEMONSTRATION = False
+
+    with pytest.raises(CommandError, match="Set DEMONSTRATION=true"):
+        load()
+
+    assert not User.objects.exists()
+
+
+def test_loads_where_it_is_forced(settings: Settings) -> None:
+    settings.DEMONSTRATION = False
+
+    said = load("--force")
+
+    assert "password assize-demo" in said
+    assert Study.objects.get().state == Study.State.OPEN
+
+
+def test_loading_twice_changes_nothing(demonstration: Study) -> None:
+    before = rows()
+
+    said = load()
+
+    assert "nothing changed" in said
+    assert rows() == before
+
+
+def test_loading_again_keeps_a_changed_password_and_the_work_that_was_done(demonstration: Study) -> None:
+    ada = User.objects.get(username="ada")
+    ada.set_password("another one entirely")
+    ada.save()
+    claim_next(study=demonstration, rater=ada.rater, at=timezone.now())
+
+    load()
+
+    ada.refresh_from_db()
+    assert ada.check_password("another one entirely")
+    assert Assignment.objects.of(ada).open().count() == 1
+
+
+def test_whoever_has_such_a_name_already_keeps_their_password_and_rights(settings: Settings) -> None:
+    settings.DEMONSTRATION = True
+    User.objects.create_user(username="rosa", password="her own")
+
+    load()
+
+    rosa = User.objects.get(username="rosa")
+    assert rosa.check_password("her own")
+    assert not rosa.is_researcher
+
+
+def test_a_collection_of_that_name_with_other_texts_is_left_alone(settings: Settings) -> None:
+    settings.DEMONSTRATION = True
+    mallory = User.objects.create_user(username="mallory")
+    collection = Collection.objects.create(name="demonstration", owner=mallory)
+    collection.passages.create(passage_id="bees-p1", text="Mine.")
+
+    with pytest.raises(CommandError, match="already there with another text"):
+        load()
+
+    assert User.objects.count() == 1
+    assert collection.passages.count() == 1
+    assert not Study.objects.exists()
+
+
+def test_everybody_can_sign_in_and_only_rosa_researches(demonstration: Study) -> None:
+    people = {user.username: user for user in User.objects.all()}
+
+    assert set(people) == {"rosa", "ada", "ben", "cleo"}
+    assert all(user.check_password("assize-demo") for user in people.values())
+    assert [name for name, user in people.items() if user.is_researcher] == ["rosa"]
+    assert list(Study.objects.of(people["rosa"])) == [demonstration]
+    assert not any(user.is_staff or user.is_superuser for user in people.values())
+
+
+def test_masked_sub_questions_have_no_items(demonstration: Study) -> None:
+    assert RubricElement.objects.filter(masked=True).count() == 2
+    assert not demonstration.items.filter(element__masked=True).exists()
+
+
+def test_ada_meets_all_three_task_types_soon(demonstration: Study) -> None:
+    ada = User.objects.get(username="ada").rater
+    met = []
+
+    for _ in range(6):
+        assignment = claim_next(study=demonstration, rater=ada, at=timezone.now())
+        assert assignment is not None
+        met.append(assignment.task.task_type)
+        finish(assignment)
+
+    assert met[:2] == ["answerability", "rating"]
+    assert "key_point" in met
+
+
+def finish(assignment: Assignment) -> None:
+    """Give every question its lowest grade, and submit."""
+    criteria = assignment.task.study.criteria.filter(task_type=assignment.task.task_type)
+    for asked in assignment.asked.all():
+        criterion = criteria[0]
+        save_choice(
+            assignment=assignment,
+            item=asked.item,
+            criterion=criterion,
+            grade=criterion.scale.values[0],
+            at=timezone.now(),
+        )
+    submit_assignment(assignment=assignment, at=timezone.now())
+
+
+def test_simulated_assessors_hold_no_places(demonstration: Study) -> None:
+    assert not Place.objects.exclude(holder=None).exists()
+    assert not Assignment.objects.exists()
+    assert Place.objects.filter(task__study=demonstration).count() == 3 * demonstration.tasks.count()
+
+
+def test_every_label_is_marked_as_simulated_and_says_how_it_was_made(demonstration: Study) -> None:
+    raters = Rater.objects.filter(judgments__isnull=False).distinct()
+
+    assert {rater.name for rater in raters} == {assessor.name for assessor in ASSESSORS}
+    for rater in raters:
+        assert rater.simulated
+        assert rater.user is None
+        assert rater.source.startswith("Not a person: a simulation")
+        assert "seed" in rater.source
+
+
+def test_every_item_has_three_simulated_judgments_on_its_scale(demonstration: Study) -> None:
+    for criterion in demonstration.criteria.select_related("scale"):
+        grades = Judgment.objects.filter(criterion=criterion)
+        items = demonstration.items.filter(task_type=criterion.task_type)
+
+        assert set(grades.values_list("grade", flat=True)) <= set(criterion.scale.values)
+        if criterion.name != "utility":
+            assert grades.count() == 3 * items.count()
+
+
+def test_utility_is_judged_exactly_where_the_same_rater_found_it_grounded(demonstration: Study) -> None:
+    judgments = Judgment.objects.of_study(demonstration)
+    grounded = judgments.filter(criterion__name="grounded", grade=1).values_list("item", "rater")
+    utility = judgments.filter(criterion__name="utility").values_list("item", "rater")
+
+    assert sorted(grounded) == sorted(utility)
+
+
+def test_highlights_stand_verbatim_in_their_texts(demonstration: Study) -> None:
+    answerable = Judgment.objects.filter(criterion__name="answerability", grade=1)
+
+    assert not answerable.filter(highlights=None).exists()
+    for highlight in Highlight.objects.select_related("judgment__item__report"):
+        text = highlight.judgment.item.judged_text.text
+        assert text is not None
+        assert text[highlight.start : highlight.end] == highlight.quote
+        assert highlight.text_sha256 == text_hash(text)
+
+
+def test_the_simulated_agree_about_as_well_as_people_do(demonstration: Study) -> None:
+    kappas = {criterion.name: fleiss_of(criterion) for criterion in demonstration.criteria.all()}
+
+    assert set(kappas) == {"answerability", "rating", "grounded", "utility"}
+    assert all(0.5 <= kappa <= 0.7 for kappa in kappas.values()), kappas
+    for name, kappa in kappas.items():
+        assert re.search(rf"^\| {name} \| \d+ \| {kappa:.2f} \|$", DOCUMENTATION.read_text(), re.MULTILINE), (
+            name,
+            kappa,
+        )
+
+
+def fleiss_of(criterion: Criterion) -> float:
+    """Fleiss κ over the items that all three judged."""
+    grades: dict[int, list[float]] = defaultdict(list)
+    for item, grade in Judgment.objects.filter(criterion=criterion).values_list("item__pk", "grade"):
+        assert grade is not None
+        grades[item].append(grade)
+    counts = [[one.count(value) for value in criterion.scale.values] for one in grades.values() if len(one) == 3]
+    kappa: Any = fleiss_kappa(np.array(counts))
+    return float(kappa)
+
+
+def test_a_person_may_label_beside_the_simulated(demonstration: Study) -> None:
+    ada = User.objects.get(username="ada").rater
+    assignment = claim_next(study=demonstration, rater=ada, at=timezone.now())
+    assert assignment is not None
+    item = assignment.asked.all()[0].item
+    text = item.judged_text.text
+    assert text is not None
+
+    save_choice(
+        assignment=assignment,
+        item=item,
+        criterion=demonstration.criteria.get(name="answerability"),
+        grade=1,
+        spans=[Span(0, 10, text[:10])],
+        at=timezone.now(),
+    )
+
+    assert Counter(item.judgments.values_list("rater__origin", flat=True)) == {"simulated": 3, "here": 1}

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from collection.models import Draw, Study, User
+from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+from tests.evaluation.sampled import sampled
+
+__all__ = ["sampled"]
+
+pytestmark = pytest.mark.browser
+
+CALIBRATION = "/studies/bridges-study/calibration/"
+TRUST = "/studies/bridges-study/trust/"
+DETAILS = "/studies/bridges-study/agreement/details/"
+
+
+def test_rosa_calibrates_plans_and_draws(page: Page, sign_in: SignIn, sampled: Study, rosa: User) -> None:
+    sign_in(page, rosa)
+    page.goto(CALIBRATION)
+
+    page.get_by_label("I declare label shift").check()
+    page.wait_for_url("**label_shift=on**")
+    check_accessibility(page)
+    page.get_by_label("Half-width of the interval").fill("0.12")
+    page.get_by_role("button", name="Plan").click()
+    page.get_by_text("For an interval of ± 0.12").wait_for()
+    page.get_by_label("How many items").fill("15")
+    page.get_by_role("button", name="Draw them").click()
+
+    page.get_by_text("15 items are drawn for people").wait_for()
+    assert Draw.objects.filter(purpose="active").count() == 15
+
+
+def test_rosa_opens_a_disputed_item(page: Page, sign_in: SignIn, judged: Study, rosa: User) -> None:
+    sign_in(page, rosa)
+    page.goto(DETAILS)
+    check_accessibility(page)
+
+    page.get_by_role("link", name="What is fact 1 of subject 0?").click()
+
+    expect(page.get_by_role("heading", name="What everybody said")).to_be_visible()
+    check_accessibility(page)
+
+
+@pytest.mark.parametrize("url", [CALIBRATION, TRUST, DETAILS])
+def test_a_phone_does_not_scroll_sideways(phone: Page, sign_in: SignIn, sampled: Study, rosa: User, url: str) -> None:
+    sign_in(phone, rosa)
+
+    phone.goto(url)
+
+    check_no_sideways_scroll(phone)
+    check_accessibility(phone)
+
+
+@pytest.mark.parametrize("url", [CALIBRATION, TRUST, DETAILS])
+def test_the_pages_are_accessible_in_the_dark(
+    open_page: Callable[..., Page], sign_in: SignIn, sampled: Study, rosa: User, url: str
+) -> None:
+    page = open_page(color_scheme="dark")
+    sign_in(page, rosa)
+
+    page.goto(url)
+
+    check_accessibility(page)

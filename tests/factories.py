@@ -1,0 +1,112 @@
+"""Makes small valid rows for tests. Each function gives what a test does not care about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from collection.models import (
+    Collection,
+    Criterion,
+    ElementSpan,
+    Guideline,
+    Item,
+    Passage,
+    Rater,
+    Report,
+    RubricElement,
+    Run,
+    Study,
+    System,
+    Topic,
+    User,
+)
+from collection.task_types import TASK_TYPES
+
+PASSWORD = "correct horse battery"
+
+
+def a_user(username: str, **fields: Any) -> User:
+    return User.objects.create_user(username=username, password=PASSWORD, **fields)
+
+
+def rater_of(user: User) -> Rater:
+    """The rater that this person is, made if new."""
+    rater, _ = Rater.objects.get_or_create(user=user, defaults={"kind": Rater.Kind.ASSESSOR, "name": user.username})
+    return rater
+
+
+def a_judge_rater(collection: Collection, name: str = "judge") -> Rater:
+    return Rater.objects.create(kind=Rater.Kind.JUDGE, name=name, collection=collection)
+
+
+def a_collection(*, owner: User, name: str = "bridges") -> Collection:
+    """Two topics of three sub-questions and two key points, two passages each, one run with a report each."""
+    collection = Collection.objects.create(name=name, title=name.title(), owner=owner)
+    run = Run.objects.create(
+        collection=collection, system=System.objects.create(collection=collection, name="alpha"), name="alpha-1"
+    )
+    for t in range(2):
+        topic = Topic.objects.create(
+            collection=collection, topic_id=f"t{t}", title=f"Topic {t}", request=f"Report on subject {t}."
+        )
+        for position in range(3):
+            RubricElement.objects.create(
+                topic=topic,
+                kind=RubricElement.Kind.SUB_QUESTION,
+                element_id=f"t{t}-q{position}",
+                position=position,
+                text=f"What is fact {position} of subject {t}?",
+            )
+        Report.objects.create(
+            run=run, topic=topic, text=f"Fact 0 of subject {t} is here. 🌉 Fact 1 is here too.\nAnd that is all of it."
+        )
+        for p in range(2):
+            passage = Passage.objects.create(
+                collection=collection,
+                passage_id=f"t{t}-p{p}",
+                title=f"Passage {p}",
+                text=f"Passage {p} says fact {p} of subject {t}. It says little else.",
+            )
+            key_point = RubricElement.objects.create(
+                topic=topic,
+                kind=RubricElement.Kind.KEY_POINT,
+                element_id=f"t{t}-k{p}",
+                position=p,
+                text=f"Fact {p} of subject {t} is known.",
+            )
+            assert passage.text is not None
+            end = passage.text.index(".") + 1
+            ElementSpan.objects.create(element=key_point, passage=passage, start=0, end=end, quote=passage.text[:end])
+    return collection
+
+
+def a_study(collection: Collection, *, name: str = "bridges-study", **fields: Any) -> Study:
+    """A draft study with the criteria of every task type and one guideline; no items."""
+    study = Study.objects.create(collection=collection, name=name, created_by=collection.owner, **fields)
+    Guideline.objects.create(study=study, version=1, markdown="Read *everything* first.")
+    position = 0
+    for shape in TASK_TYPES.values():
+        for criterion in shape.criteria:
+            Criterion.objects.create(
+                study=study,
+                task_type=shape.task_type,
+                name=criterion.name,
+                question=criterion.question,
+                scale=criterion.scale.stored(),
+                threshold=criterion.threshold,
+                position=position,
+            )
+            position += 1
+    return study
+
+
+def an_item(study: Study, task_type: str, *, topic: Topic, element: RubricElement, text: Report | Passage) -> Item:
+    return Item.objects.create(
+        study=study,
+        task_type=task_type,
+        item_id=f"{task_type}/{text}/{element.element_id}",
+        topic=topic,
+        element=element,
+        report=text if isinstance(text, Report) else None,
+        passage=text if isinstance(text, Passage) else None,
+    )

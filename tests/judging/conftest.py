@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from celery import current_app
+
+from collection.models import Study
+from judging.engines.of_judge import engine_of
+from tests.judging.scripted_server import ScriptedServer
+from tests.judging.world import with_items
+
+
+@pytest.fixture(autouse=True, scope="session")
+def messages_in_memory() -> None:
+    """Messages of this process wait in its own memory: no broker is filled with jobs of tests."""
+    current_app.conf.update(broker_url="memory://", broker_transport_options={})
+
+
+@pytest.fixture(autouse=True)
+def fresh_engines() -> Iterator[None]:
+    """Engines are kept per judge for as long as a process lives; test databases give keys out anew."""
+    engine_of.cache_clear()
+    yield
+    engine_of.cache_clear()
+
+
+@pytest.fixture
+def judged_study(study: Study) -> Study:
+    """Rosa's study with 6 items to answer, 12 to rate and 4 key points."""
+    return with_items(study)
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    """A server that says it is vLLM and does what the test scripts."""
+    scripted = ScriptedServer()
+    yield scripted
+    scripted.stop()

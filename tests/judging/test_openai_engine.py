@@ -1,0 +1,300 @@
+"""The engine against a server that behaves, and against one that misbehaves in every way we know of."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.utils.timezone import now
+
+from collection.models import Judgment, Study
+from judging.engines import EngineUnavailable, GradeRequest, Reply
+from judging.engines.openai import MOST_BYTES, OpenAIEngine, client_for, probe
+from judging.grading import start_job
+from judging.judges import load_shipped, make_judge
+from judging.ledgers import ledger_of
+from judging.models import GradingJob, Judge, PromptTemplate
+from judging.replies import read_reply
+from judging.work import take_turn
+from tests.judging.scripted_server import MODEL, Raw, ScriptedServer, chat_completion
+from tests.judging.world import criterion_of
+
+DIGITS = ("0", "1", "2", "3", "4", "5")
+
+
+def an_engine(server: ScriptedServer, **settings: Any) -> OpenAIEngine:
+    return OpenAIEngine(
+        base_url=server.url,
+        model=MODEL,
+        decoding={"temperature": 0.0, "seed": 0},
+        **{"timeout": 0.5, "attempts": 3, "first_delay": 0.01, **settings},
+    )
+
+
+def ask(engine: OpenAIEngine, count: int = 1) -> list[Reply]:
+    requests = [GradeRequest(n, DIGITS, "q", "t", prompt="Grade it.", system="You grade.") for n in range(count)]
+    return [reply for _, reply in engine.grade(requests, stopping=lambda: False)]
+
+
+def grade_of(reply: Reply) -> int | None:
+    return read_reply(reply, DIGITS)[0]
+
+
+def test_asks_vllm_in_its_own_way(server: ScriptedServer) -> None:
+    server.script(lambda body: chat_completion("4"))
+
+    (reply,) = ask(an_engine(server))
+
+    (body,) = server.asked
+    assert body["structured_outputs"] == {"choice": list(DIGITS)}
+    assert "grammar" not in body
+    assert [message["role"] for message in body["messages"]] == ["system", "user"]
+    assert (body["model"], body["temperature"], body["seed"]) == (MODEL, 0.0, 0)
+    assert grade_of(reply) == 4
+    assert (reply.identity, reply.prompt_tokens, reply.completion_tokens) == ("vllm 0.32.0, judge-model", 100, 1)
+
+
+@pytest.mark.parametrize(("kind", "constraint"), [("llama.cpp", "grammar"), ("other", None)])
+def test_asks_other_servers_in_theirs(kind: str, constraint: str | None) -> None:
+    server = ScriptedServer(kind=kind)
+
+    ask(an_engine(server))
+
+    (body,) = server.asked
+    assert "structured_outputs" not in body
+    assert body.get("grammar") == ('root ::= "0" | "1" | "2" | "3" | "4" | "5"' if constraint else None)
+    server.stop()
+
+
+def test_tells_what_the_server_is(server: ScriptedServer) -> None:
+    with client_for(server.url, timeout=5) as client:
+        found = probe(client)
+
+    assert (found.kind, found.version, found.models, found.context_length) == ("vllm", "0.32.0", (MODEL,), 4096)
+
+
+def test_the_address_may_end_with_v1_or_not(server: ScriptedServer) -> None:
+    engine = OpenAIEngine(base_url=server.url.removesuffix("/v1") + "/", model=MODEL, decoding={}, timeout=1)
+
+    assert grade_of(ask(engine)[0]) == 1
+
+
+def test_keeps_the_log_probabilities_of_the_grades(server: ScriptedServer) -> None:
+    answer = chat_completion("1")
+    likeliest = [{"token": digit, "logprob": math.log(0.5 if digit == "1" else 0.1)} for digit in DIGITS]
+    answer["choices"][0]["logprobs"] = {"content": [{"token": "1", "logprob": -0.7, "top_logprobs": likeliest}]}
+    server.script(lambda body: answer)
+
+    (reply,) = ask(an_engine(server))
+
+    assert reply.log_probabilities is not None
+    assert sum(map(math.exp, reply.log_probabilities.values())) == pytest.approx(1)
+
+
+def test_an_ignored_constraint_gives_free_text_and_no_grade(server: ScriptedServer) -> None:
+    server.script(lambda body: chat_completion("The passage deserves a 4.", finish_reason="length"))
+
+    (reply,) = ask(an_engine(server))
+
+    assert read_reply(reply, DIGITS)[:2] == (None, Judgment.Ungraded.CUT_OFF)
+    assert reply.text == "The passage deserves a 4."
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_passing_failure_is_tried_again(server: ScriptedServer, status: int) -> None:
+    answers: Iterator[Any] = iter([Raw(status=status, headers={"Retry-After": "0"}), chat_completion("2")])
+    server.script(lambda body: next(answers))
+
+    (reply,) = ask(an_engine(server))
+
+    assert grade_of(reply) == 2
+    assert len(server.asked) == 2
+
+
+def test_a_failure_that_stays_is_an_engine_error(server: ScriptedServer) -> None:
+    server.script(lambda body: Raw(status=500, body=b"out of memory"))
+
+    (reply,) = ask(an_engine(server))
+
+    assert reply.ungraded == Judgment.Ungraded.ENGINE_ERROR
+    assert "500" in reply.error
+    assert "out of memory" in reply.error
+    assert len(server.asked) == 3
+
+
+def test_a_refused_request_is_not_repeated(server: ScriptedServer) -> None:
+    server.script(lambda body: Raw(status=400, body=b'{"error": {"message": "top_logprobs > 20"}}'))
+
+    (reply,) = ask(an_engine(server))
+
+    assert reply.ungraded == Judgment.Ungraded.ENGINE_ERROR
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": "too many tokens", "param": "input_tokens", "code": 400}},
+        {"error": {"type": "exceed_context_size_error", "message": "the request exceeds the available context size"}},
+        {"error": {"code": "context_length_exceeded", "message": "reduce the length"}},
+    ],
+)
+def test_a_prompt_that_is_too_long_is_too_long(server: ScriptedServer, body: dict[str, Any]) -> None:
+    server.script(lambda asked: Raw(status=400, body=json.dumps(body).encode()))
+
+    assert ask(an_engine(server))[0].ungraded == Judgment.Ungraded.TOO_LONG
+
+
+def hang(body: dict[str, Any]) -> Any:
+    time.sleep(1)
+    return chat_completion("5")
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        (hang, "No reply in time"),
+        (lambda body: Raw(body=b'{"choices": []}'), "no chat completion"),
+        (lambda body: Raw(body=b"not JSON"), "no chat completion"),
+        (lambda body: Raw(body=b"[]"), "no chat completion"),
+        (lambda body: Raw(body=b'{"choices": [{"message": {"content": "\xff\xfe5"}}]}'), "no chat completion"),
+        (lambda body: Raw(body=b'{"choices": [{"message": {"content": 5}}]}'), "no chat completion"),
+        (lambda body: Raw(body=b'{"choices": [{"message": null}]}'), "no chat completion"),
+        (lambda body: chat_completion("5", model="another-model"), "another-model"),
+        (lambda body: chat_completion("5" * 10_000_000), f"longer than {MOST_BYTES:,}"),
+        (lambda body: Raw(status=401, body=b"who are you"), "401"),
+        (lambda body: Raw(status=404, body=b"no such model"), "404"),
+    ],
+    ids=["hang", "no-choices", "no-json", "list", "utf-8", "number", "null", "model", "big", "401", "404"],
+)
+def test_an_odd_answer_is_an_engine_error_and_no_grade(server: ScriptedServer, script: Any, said: str) -> None:
+    server.script(script)
+
+    (reply,) = ask(an_engine(server, attempts=2))
+
+    assert grade_of(reply) is None
+    assert reply.ungraded == Judgment.Ungraded.ENGINE_ERROR
+    assert said in reply.error
+
+
+def test_a_dated_name_of_the_same_model_is_the_same_model(server: ScriptedServer) -> None:
+    server.script(lambda body: chat_completion("5", model=f"{MODEL}-2026-11-01"))
+
+    assert grade_of(ask(an_engine(server))[0]) == 5
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [chat_completion("5", refusal="I cannot help with that."), chat_completion("5", finish_reason="content_filter")],
+)
+def test_a_refusal_is_refused_whatever_it_says(server: ScriptedServer, answer: dict[str, Any]) -> None:
+    server.script(lambda body: answer)
+
+    assert ask(an_engine(server))[0].ungraded == Judgment.Ungraded.REFUSED
+
+
+def test_an_empty_content_is_unreadable(server: ScriptedServer) -> None:
+    server.script(lambda body: chat_completion(None))
+
+    assert read_reply(ask(an_engine(server))[0], DIGITS)[1] == Judgment.Ungraded.UNREADABLE
+
+
+def test_what_no_database_can_hold_is_replaced(server: ScriptedServer) -> None:
+    server.script(lambda body: Raw(body=b'{"choices": [{"message": {"content": "5\\u0000\\ud800"}}]}'))
+
+    (reply,) = ask(an_engine(server))
+
+    assert reply.text.encode()
+    assert "\x00" not in reply.text
+    assert grade_of(reply) is None
+
+
+def test_many_requests_are_under_way_at_once(server: ScriptedServer) -> None:
+    def slowly(body: dict[str, Any]) -> Any:
+        time.sleep(0.1)
+        return chat_completion("1")
+
+    server.script(slowly)
+
+    replies = ask(an_engine(server, concurrency=8, timeout=10), 24)
+
+    assert len(replies) == 24
+    assert server.most_at_once == 8
+
+
+def test_stops_when_told_to(server: ScriptedServer) -> None:
+    engine = an_engine(server)
+
+    replies = list(engine.grade([GradeRequest(1, DIGITS, "q", "t", prompt="p")], stopping=lambda: True))
+
+    assert replies == []
+
+
+def test_says_when_nobody_answers(server: ScriptedServer) -> None:
+    engine = an_engine(server)
+    server.stop()
+
+    with pytest.raises(EngineUnavailable, match="No answer from http://127"):
+        ask(engine)
+
+
+def test_says_which_models_there_are(server: ScriptedServer) -> None:
+    server.models = ["smol", "large"]
+
+    with pytest.raises(EngineUnavailable, match="no model “judge-model”; it serves smol, large"):
+        ask(an_engine(server))
+
+
+@pytest.mark.django_db
+def test_a_server_that_misbehaves_in_turn_leaves_a_true_ledger(judged_study: Study, server: ScriptedServer) -> None:
+    scripts: list[Any] = [
+        lambda body: chat_completion("3"),
+        lambda body: chat_completion("Grade: 5"),
+        lambda body: chat_completion("", finish_reason="length"),
+        lambda body: chat_completion("5", refusal="No."),
+        lambda body: Raw(status=400, body=b'{"error": {"code": "context_length_exceeded"}}'),
+        lambda body: Raw(status=500),
+        hang,
+        lambda body: Raw(body=b'{"choices": []}'),
+        lambda body: Raw(body=b"\xff\xfe"),
+        lambda body: chat_completion("5", model="another-model"),
+        lambda body: chat_completion("x" * 2_000_000),
+        lambda body: chat_completion("0"),
+    ]
+    prompts: dict[str, Any] = {}
+
+    def one_script_for_each_prompt(body: dict[str, Any]) -> Any:
+        prompt = body["messages"][-1]["content"]
+        return prompts.setdefault(prompt, scripts[len(prompts) % len(scripts)])(body)
+
+    server.script(one_script_for_each_prompt)
+    load_shipped()
+    criterion = criterion_of(judged_study, "rating")
+    judge, _ = make_judge(
+        engine=Judge.Engine.OPENAI,
+        model=MODEL,
+        template=PromptTemplate.objects.get(name="rating"),
+        task_type=criterion.task_type,
+        criterion_name="rating",
+        scale=criterion.scale,
+    )
+    job = start_job(criterion=criterion, judge=judge, by=None, at=now())
+
+    take_turn(
+        job_id=job.pk, generation=job.generation, engine_for=lambda judge: an_engine(server, concurrency=1), seconds=60
+    )
+
+    job.refresh_from_db()
+    ledger = ledger_of(job)
+    assert job.state == GradingJob.State.DONE
+    assert ledger.graded == {0.0: 1, 3.0: 1}
+    assert ledger.ungraded == {"unreadable": 1, "cut_off": 1, "refused": 1, "too_long": 1, "engine_error": 6}
+    assert (ledger.waiting, job.graded, job.ungraded) == (0, 2, 10)
+    assert set(Judgment.objects.filter(rater=judge.rater, grade__isnull=False).values_list("grade", flat=True)) == {
+        0,
+        3,
+    }
