@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Value
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from collection.models import (
     Collection,
+    Criterion,
     Judgment,
     Passage,
     RankedPassage,
@@ -17,6 +18,7 @@ from collection.models import (
     Run,
     Topic,
 )
+from collection.models.studies import TaskType
 
 MOST_PASSAGES = 50
 KIND_NAMES = {
@@ -75,8 +77,11 @@ def runs_with_counts(collection: Collection) -> QuerySet[Run]:
 
 
 def studies_with_counts(collection: Collection) -> QuerySet[Any]:
-    """Add the number of judgments."""
-    return collection.studies.annotate(judgment_count=count_of(Judgment.objects.all(), "criterion__study"))
+    """Add the number of judgments, and whether people write answers."""
+    writing = Criterion.objects.filter(study=OuterRef("pk"), task_type=TaskType.WRITTEN_ANSWER)
+    return collection.studies.annotate(
+        judgment_count=count_of(Judgment.objects.all(), "criterion__study"), has_written_answers=Exists(writing)
+    )
 
 
 def elements_by_kind(topic: Topic) -> list[tuple[str, list[RubricElement]]]:

@@ -2,14 +2,15 @@
 
 The descriptions of the grades are ours; the scales are the papers': CRUX's T1 (answerable or not)
 and T2 (a rubric from 0 to 5), LONG²RAG's verification of key points (grounded or not, then agree,
-neutral or disagree).
+neutral or disagree), CLAPNQ's written answers (six outcomes) and its evaluation of answers (1 to 4, and
+pairs), TREC's graded relevance (0 to 3) and TREC RAG's nuggets (support; vital or okay).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from collection.models import RubricElement, Scale
@@ -23,6 +24,11 @@ class ScaleShape:
     name: str
     level: Scale.Level
     points: tuple[tuple[float, str, str], ...]
+
+    @property
+    def values(self) -> list[float]:
+        """The grades, lowest first."""
+        return [value for value, _, _ in self.points]
 
     def stored(self) -> Scale:
         """Return the stored scale of this shape, made if it is new."""
@@ -42,21 +48,37 @@ def scale_hash(name: str, level: str, points: list[dict[str, Any]]) -> str:
 
 @dataclass(frozen=True)
 class CriterionShape:
-    """A criterion that a task type asks, with the scale it comes with."""
+    """A criterion that a task type asks, with the scale it comes with.
+
+    An `open_scale` may be replaced by any other; of a closed one only the words may change, for the
+    method counts on its values.
+    """
 
     name: str
     question: str
     scale: ScaleShape
     threshold: float
+    open_scale: bool = False
+
+    def with_points(self, points: tuple[tuple[float, str, str], ...]) -> ScaleShape:
+        """Return its scale with other points; one with other values is named after them."""
+        scale = replace(self.scale, points=points)
+        if scale.values == self.scale.values:
+            return scale
+        return replace(scale, name=f"{self.name} {', '.join(f'{value:g}' for value in scale.values)}")
 
 
 @dataclass(frozen=True)
 class TaskTypeShape:
-    """A task type: one task is a text with the rubric elements asked about it."""
+    """A task type: what its items are about. `element_kind` is None where the topic alone is asked about.
+
+    `text` names what is judged; the texts of a "pair" are two reports, those of a "use" a report and one
+    of its passages.
+    """
 
     task_type: TaskType
-    text: Literal["report", "passage"]
-    element_kind: RubricElement.Kind
+    text: Literal["report", "passage", "pair", "use"]
+    element_kind: RubricElement.Kind | None
     criteria: tuple[CriterionShape, ...]
 
 
@@ -95,6 +117,75 @@ UTILITY = ScaleShape(
     ),
 )
 
+RELEVANCE_0_3 = ScaleShape(
+    "relevance 0–3",
+    Scale.Level.ORDINAL,
+    (
+        (0, "irrelevant", "Has nothing to do with the request."),
+        (1, "related", "On the subject, but does not answer."),
+        (2, "highly relevant", "Answers in part, or the answer is hidden among other things."),
+        (3, "perfectly relevant", "Made for the request: it holds the exact answer."),
+    ),
+)
+NUGGET_SUPPORT = ScaleShape(
+    "nugget support",
+    Scale.Level.ORDINAL,
+    (
+        (0, "none", "The text does not say it."),
+        (1, "partial", "The text says a part of it, or says it vaguely."),
+        (2, "full", "The text says all of it."),
+    ),
+)
+NUGGET_IMPORTANCE = ScaleShape(
+    "nugget importance",
+    Scale.Level.ORDINAL,
+    (
+        (0, "okay", "Good to have in an answer, but an answer is complete without it."),
+        (1, "vital", "An answer without it is not a good answer."),
+    ),
+)
+OUTCOME = ScaleShape(
+    "outcome of writing",
+    Scale.Level.NOMINAL,
+    (
+        (0, "no answer", "The passage does not answer the question."),
+        (1, "paragraph isn’t good", "The passage is garbled, a list, or not fit to answer from."),
+        (2, "ill-formed question", "The question makes no sense, or can be read in too many ways."),
+        (3, "too difficult", "It takes knowledge that you do not have."),
+        (4, "partial answer", "The passage answers a part of the question."),
+        (5, "complete answer", "The passage answers the whole question."),
+    ),
+)
+REVISION = ScaleShape(
+    "revision",
+    Scale.Level.NOMINAL,
+    (
+        (-1, "skipped", "The passage answers nothing, or the question makes no sense."),
+        (0, "kept", "The answer is good as it stands."),
+        (1, "changed", "The answer needed a change."),
+    ),
+)
+YES_NO = ScaleShape("yes or no", Scale.Level.NOMINAL, ((0, "no", "It is not so."), (1, "yes", "It is so.")))
+NO_TO_YES = ScaleShape(
+    "no to yes 1–4",
+    Scale.Level.ORDINAL,
+    (
+        (1, "no", "Hardly anywhere."),
+        (2, "mostly no", "In places, but it fails as a whole."),
+        (3, "mostly yes", "As a whole, with small flaws."),
+        (4, "yes", "Throughout."),
+    ),
+)
+PREFERENCE = ScaleShape(
+    "preference",
+    Scale.Level.ORDINAL,
+    (
+        (-1, "second", "The second answer is better."),
+        (0, "tie", "Neither is better: only if you cannot choose."),
+        (1, "first", "The first answer is better."),
+    ),
+)
+
 TASK_TYPES: dict[str, TaskTypeShape] = {
     shape.task_type.value: shape
     for shape in (
@@ -117,6 +208,92 @@ TASK_TYPES: dict[str, TaskTypeShape] = {
             (
                 CriterionShape("grounded", "Does the document say this?", GROUNDED, threshold=1),
                 CriterionShape("utility", "Is it a key point for the question?", UTILITY, threshold=1),
+            ),
+        ),
+        TaskTypeShape(
+            TaskType.RELEVANCE,
+            "passage",
+            None,
+            (
+                CriterionShape(
+                    "relevance", "How relevant is the passage to the request?", RELEVANCE_0_3, 2, open_scale=True
+                ),
+            ),
+        ),
+        TaskTypeShape(
+            TaskType.NUGGET,
+            "report",
+            RubricElement.Kind.NUGGET,
+            (
+                CriterionShape("support", "Does the text say this?", NUGGET_SUPPORT, threshold=2),
+                CriterionShape("importance", "Must a good answer say this?", NUGGET_IMPORTANCE, threshold=1),
+            ),
+        ),
+        TaskTypeShape(
+            TaskType.WRITTEN_ANSWER,
+            "passage",
+            None,
+            (CriterionShape("outcome", "Does the passage answer the question?", OUTCOME, threshold=4),),
+        ),
+        TaskTypeShape(
+            TaskType.ANSWER_REVISION,
+            "passage",
+            None,
+            (CriterionShape("revision", "Is the answer good as it stands?", REVISION, threshold=1),),
+        ),
+        TaskTypeShape(
+            TaskType.ANSWER_EVALUATION,
+            "report",
+            None,
+            (
+                CriterionShape("unknown", "Does the answer say that it does not know?", YES_NO, threshold=1),
+                CriterionShape("incoherent", "Is it wholly irrelevant or incoherent?", YES_NO, threshold=1),
+                CriterionShape("natural", "Is it fluent, as a person would write it?", NO_TO_YES, threshold=3),
+                CriterionShape(
+                    "appropriate",
+                    "Does it look like a good answer: right, useful, short and complete?",
+                    NO_TO_YES,
+                    threshold=3,
+                ),
+                CriterionShape(
+                    "faithful", "Does all that it says stand in the passages shown?", NO_TO_YES, threshold=3
+                ),
+            ),
+        ),
+        TaskTypeShape(
+            TaskType.QUESTION_PASSAGE,
+            "passage",
+            None,
+            (
+                CriterionShape(
+                    "passage_for_question", "Does the passage help to answer the question?", YES_NO, threshold=1
+                ),
+            ),
+        ),
+        TaskTypeShape(
+            TaskType.PASSAGE_USE,
+            "use",
+            None,
+            (
+                CriterionShape(
+                    "passage_for_answer",
+                    "Does the passage say what the answer says, or a part of it?",
+                    YES_NO,
+                    threshold=1,
+                ),
+            ),
+        ),
+        TaskTypeShape(
+            TaskType.PREFERENCE,
+            "pair",
+            None,
+            (
+                CriterionShape(
+                    "preference",
+                    "Which answer is better: more faithful, more to the point, more natural?",
+                    PREFERENCE,
+                    threshold=1,
+                ),
             ),
         ),
     )

@@ -14,6 +14,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("collections/<slug:name>/import/<str:token>/", imports.import_preview, name="import_preview"),
     path("collections/<slug:name>/import/<str:token>/cancel/", imports.import_cancel, name="import_cancel"),
     path("collections/<slug:name>/export/", imports.export, name="export"),
+    path("collections/<slug:name>/studies/<slug:study>/clapnq.jsonl", imports.export_answers, name="export_answers"),
     *(
         path(
             f"collections/<slug:name>/studies/<slug:study>/judgments.{table}",

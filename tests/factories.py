@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from collection.models import (
@@ -80,12 +81,19 @@ def a_collection(*, owner: User, name: str = "bridges") -> Collection:
     return collection
 
 
-def a_study(collection: Collection, *, name: str = "bridges-study", **fields: Any) -> Study:
-    """A draft study with the criteria of every task type and one guideline; no items."""
+def a_study(
+    collection: Collection,
+    *,
+    name: str = "bridges-study",
+    task_types: Sequence[str] = ("answerability", "rating", "key_point"),
+    **fields: Any,
+) -> Study:
+    """A draft study with the criteria of these task types and one guideline; no items."""
     study = Study.objects.create(collection=collection, name=name, created_by=collection.owner, **fields)
     Guideline.objects.create(study=study, version=1, markdown="Read *everything* first.")
     position = 0
-    for shape in TASK_TYPES.values():
+    for task_type in task_types:
+        shape = TASK_TYPES[task_type]
         for criterion in shape.criteria:
             Criterion.objects.create(
                 study=study,

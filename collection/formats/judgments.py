@@ -18,7 +18,7 @@ RATER_KINDS = ("assessor", "judge")
 PURPOSES = ("support", "rationale")
 REQUIRED = ("item_id", "criterion", "rater", "grade")
 # What the item says already: written for the reader of a table, not needed to read it back.
-CONTEXT = ("task_type", "run", "passage_id", "element_id")
+CONTEXT = ("task_type", "run", "passage_id", "element_id", "other_run")
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,14 @@ class HighlightLine:
     start: int | None
     end: int | None
     quote: str
+
+
+@dataclass(frozen=True)
+class OrderLine:
+    """One order in which the rater saw a pair, `other_run` first if `swapped`, and the grade of the item in it."""
+
+    swapped: bool
+    grade: float | None
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,7 @@ class JudgmentLine:
     seconds: float | None = None
     guideline_version: int | None = None
     highlights: tuple[HighlightLine, ...] = ()
+    orders: tuple[OrderLine, ...] = ()
     rest: tuple[str, ...] = ()
 
 
@@ -67,7 +76,7 @@ class WrittenHighlight:
 
 @dataclass(frozen=True)
 class WrittenJudgment:
-    """A row of the table as it is written. Its fields, in order, are the columns; a CSV has no highlights."""
+    """A row of the table as it is written. Its fields, in order, are the columns of a CSV; a JSONL has more."""
 
     topic_id: str
     item_id: str
@@ -84,10 +93,14 @@ class WrittenJudgment:
     run: str
     passage_id: str
     element_id: str
+    other_run: str
     highlights: tuple[WrittenHighlight, ...] = ()
+    orders: tuple[OrderLine, ...] = ()
+    crowd_id: str = ""
 
 
-COLUMNS = [field.name for field in dataclasses.fields(WrittenJudgment) if field.name != "highlights"]
+# `crowd_id` is a column only where it was asked for.
+COLUMNS = [f.name for f in dataclasses.fields(WrittenJudgment) if f.name not in ("highlights", "orders", "crowd_id")]
 
 
 def read_judgments(file: InputFile) -> Iterator[tuple[int, JudgmentLine]]:
@@ -150,7 +163,8 @@ def parse_judgment(found: dict[str, Any]) -> JudgmentLine:
         judged_at=_time(fields.optional_text("judged_at")),
         seconds=fields.optional_number("seconds"),
         guideline_version=fields.optional_count("guideline_version"),
-        highlights=tuple(_highlight(found) for found in _list(fields.rest.pop("highlights", None))),
+        highlights=tuple(_highlight(found) for found in _list("highlights", fields.rest.pop("highlights", None))),
+        orders=tuple(_order(found) for found in _list("orders", fields.rest.pop("orders", None))),
         rest=tuple(sorted(fields.rest.keys() - {*CONTEXT, "rater_kind"})),
     )
     if (line.grade is None) == (not line.ungraded):
@@ -162,19 +176,23 @@ def parse_judgment(found: dict[str, Any]) -> JudgmentLine:
     return line
 
 
-def written_csv(rows: Iterable[WrittenJudgment]) -> Iterator[str]:
+def written_csv(rows: Iterable[WrittenJudgment], *, with_crowd_ids: bool = False) -> Iterator[str]:
     """Yield the lines of a CSV table."""
+    columns = [*COLUMNS, "crowd_id"] if with_crowd_ids else COLUMNS
     writer = csv.writer(_Echo(), lineterminator="\n")
-    yield writer.writerow(COLUMNS)
+    yield writer.writerow(columns)
     for row in rows:
-        yield writer.writerow([_cell(getattr(row, name)) for name in COLUMNS])
+        yield writer.writerow([_cell(getattr(row, name)) for name in columns])
 
 
-def written_jsonl(rows: Iterable[WrittenJudgment]) -> Iterator[str]:
+def written_jsonl(rows: Iterable[WrittenJudgment], *, with_crowd_ids: bool = False) -> Iterator[str]:
     """Yield the lines of a JSONL table."""
+    columns = [*COLUMNS, "crowd_id"] if with_crowd_ids else COLUMNS
     for row in rows:
-        found = {name: getattr(row, name) for name in COLUMNS}
+        found = {name: getattr(row, name) for name in columns}
         found["highlights"] = [vars(highlight) for highlight in row.highlights]
+        if row.orders:
+            found["orders"] = [vars(order) for order in row.orders]
         yield json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -203,11 +221,11 @@ def _time(written: str) -> datetime | None:
     return time
 
 
-def _list(found: Any) -> list[Any]:
+def _list(name: str, found: Any) -> list[Any]:
     if found is None:
         return []
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise BrokenLine(f"“highlights” is {shown(found)}, not a list of objects.")
+        raise BrokenLine(f"“{name}” is {shown(found)}, not a list of objects.")
     return found
 
 
@@ -219,3 +237,9 @@ def _highlight(found: dict[str, Any]) -> HighlightLine:
         end=fields.optional_count("end"),
         quote=fields.name("quote"),
     )
+
+
+def _order(found: dict[str, Any]) -> OrderLine:
+    if not isinstance(found.get("swapped"), bool):
+        raise BrokenLine("An order of a pair says in “swapped” whether the second stood first: true or false.")
+    return OrderLine(found["swapped"], Fields(found).optional_number("grade"))

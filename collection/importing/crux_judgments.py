@@ -8,6 +8,7 @@ from datetime import datetime
 from collection.formats import crux
 from collection.formats.files import BrokenLine, InputFile
 from collection.importing.judgments import JudgmentRows
+from collection.importing.origins import judge_of_a_file
 from collection.importing.rows import Imported
 from collection.importing.studies import ItemRows, criterion_of, imported_rater, known, topic_pks
 from collection.models import Criterion, Highlight, Judgment, Passage, Rater, Report, RubricElement, Study
@@ -229,14 +230,21 @@ def _import_ratings(target: _Target, texts: _Texts, *, rater: Rater) -> None:
 
 
 def _import_grades(source: crux.Folder, target: _Target, texts: _Texts) -> None:
+    raters: dict[str, Rater] = {}
     for number, line in crux.read_grades(target.file, runs=source.runs):
         with target.file.line(number):
             report = texts.report(line.run, line.topic_id)
             questions = texts.questions_of(line.topic_id, len(line.grades))
             item_ids = _report_items(target, number, report, questions)
-            rater = imported_rater(
-                target.study.collection, kind=Rater.Kind.JUDGE, name=line.model, source=target.file.name
-            )
+            if line.model not in raters:
+                raters[line.model] = judge_of_a_file(
+                    target.study.collection,
+                    name=line.model,
+                    tool="CRUX",
+                    path=target.file.path,
+                    file_name=target.file.name,
+                )
+            rater = raters[line.model]
             for place, grade in enumerate(line.grades):
                 if place in item_ids:
                     target.add(number, rater, item_ids[place], grade)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 
 from django.db import transaction
 
 from collection.formats.files import BrokenLine, InputFile
-from collection.formats.judgments import HighlightLine, JudgmentLine, read_judgments
-from collection.importing.judgments import JudgmentRows
+from collection.formats.judgments import HighlightLine, JudgmentLine, OrderLine, read_judgments
+from collection.importing.judgments import JudgmentRows, Key, key_of, stored_judgments
 from collection.importing.rows import BATCH, Imported
-from collection.models import Criterion, Guideline, Highlight, Item, Judgment, Rater, Study
+from collection.models import Criterion, Guideline, Highlight, Item, Judgment, PairOrder, Rater, Study
 from collection.models.texts import text_hash
+from collection.pair_orders import add_orders
 from collection.services import HighlightDoesNotFit, Span, check_spans
 
 
@@ -33,6 +35,7 @@ def import_judgments(*, file: InputFile, study: Study, at: datetime) -> Imported
                 pending.clear()
         table.add(pending)
         table.judgments.flush()
+        table.add_orders()
     imported.remarks.extend(table.remarks())
     return imported
 
@@ -46,6 +49,7 @@ class _Table:
         self.criteria: dict[str, Criterion] = {c.name: c for c in study.criteria.select_related("scale")}
         self.guidelines: dict[int, Guideline] = {g.version: g for g in study.guidelines.all()}
         self.raters = self._raters()
+        self.orders: dict[Key, tuple[OrderLine, ...]] = {}
         self.left_out: set[str] = set()
         self.undated = 0
 
@@ -60,7 +64,18 @@ class _Table:
             with self.file.line(number):
                 judgment = self._judgment(line, items.get(line.item_id))
                 self.judgments.add(number, judgment, _highlights(line.highlights, judgment.item))
+                if line.orders:
+                    self.orders[key_of(judgment)] = _orders(line.orders, judgment)
             self.left_out.update(line.rest)
+
+    def add_orders(self) -> None:
+        """Note in which orders the pairs were seen, where that is not stored yet."""
+        for keys in batched(self.orders):
+            add_orders(
+                PairOrder(judgment=judgment, swapped=order.swapped, grade=order.grade)
+                for judgment in stored_judgments(keys)
+                for order in self.orders.get(key_of(judgment), ())
+            )
 
     def remarks(self) -> list[str]:
         """Return what the importing person has to know."""
@@ -118,6 +133,22 @@ class _Table:
                 source=self.file.path.name,
             )
         return self.raters[key]
+
+
+def _orders(lines: tuple[OrderLine, ...], judgment: Judgment) -> tuple[OrderLine, ...]:
+    """Return the orders of a pair. Raises BrokenLine for another item, and for a grade that is not on the scale."""
+    if judgment.item.other_report_id is None:
+        raise BrokenLine(f"The item “{judgment.item}” is no pair, so it was seen in no order.", "Leave “orders” out.")
+    for line in lines:
+        if line.grade is not None and line.grade not in judgment.criterion.scale.values:
+            raise BrokenLine(f"{line.grade:g}, in “orders”, is no grade of “{judgment.criterion}”.")
+    return lines
+
+
+def batched(keys: Iterable[Key]) -> Iterator[list[Key]]:
+    remaining = iter(keys)
+    while batch := list(islice(remaining, BATCH)):
+        yield batch
 
 
 RATER_NAME = Rater._meta.get_field("name").max_length or 0

@@ -27,7 +27,7 @@ class JudgmentRows:
     def add(self, number: int, judgment: Judgment, highlights: Sequence[Highlight] = ()) -> None:
         """Take a judgment of this line. Raises BrokenLine if it cannot be stored."""
         self._check_grade(judgment.criterion, judgment.grade)
-        key = _key(judgment)
+        key = key_of(judgment)
         if key in self.pending:
             _, before, highlights_before = self.pending[key]
             refuse_difference(before, highlights_before, judgment, highlights)
@@ -41,10 +41,10 @@ class JudgmentRows:
         pending, self.pending = self.pending, {}
         if not pending:
             return
-        before = _stored(pending)
+        before = stored_judgments(pending)
         if any(highlights for _, _, highlights in pending.values()):
             before = before.prefetch_related("highlights")
-        stored = {_key(judgment): judgment for judgment in before}
+        stored = {key_of(judgment): judgment for judgment in before}
         new = [entry for key, entry in pending.items() if key not in stored]
         for key, judgment_before in stored.items():
             if key in pending:
@@ -55,15 +55,15 @@ class JudgmentRows:
             with self.file.line(number):
                 refuse_to_speak_for(judgment.rater)
         add_judgments(judgment for _, judgment, _ in new)
-        self._add_highlights({_key(judgment): highlights for _, judgment, highlights in new if highlights})
+        self._add_highlights({key_of(judgment): highlights for _, judgment, highlights in new if highlights})
         self.imported.new["judgments"] += len(new)
         self.imported.known["judgments"] += len(pending) - len(new)
 
     def _add_highlights(self, highlights: dict[Key, Sequence[Highlight]]) -> None:
         if not highlights:
             return
-        for judgment in _stored(highlights):
-            for highlight in highlights.get(_key(judgment), ()):
+        for judgment in stored_judgments(highlights):
+            for highlight in highlights.get(key_of(judgment), ()):
                 highlight.judgment = judgment
         fresh = [highlight for several in highlights.values() for highlight in several]
         Highlight.objects.bulk_create(fresh)
@@ -106,7 +106,7 @@ def _already(judgment: Judgment) -> str:
     return f"“{judgment.rater}” has already judged “{judgment.item}” under “{judgment.criterion}”"
 
 
-def _stored(keys: Iterable[Key]) -> QuerySet[Judgment]:
+def stored_judgments(keys: Iterable[Key]) -> QuerySet[Judgment]:
     wanted = list(keys)
     return Judgment.objects.filter(
         Q(criterion_id__in={key[0] for key in wanted}),
@@ -115,7 +115,7 @@ def _stored(keys: Iterable[Key]) -> QuerySet[Judgment]:
     )
 
 
-def _key(judgment: Judgment) -> Key:
+def key_of(judgment: Judgment) -> Key:
     return judgment.criterion_id, judgment.item_id, judgment.rater_id
 
 

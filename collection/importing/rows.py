@@ -26,6 +26,8 @@ ORDER = [
     "items",
     "judgments",
     "highlights",
+    "written answers",
+    "answers to revise",
 ]
 Row = TypeVar("Row", bound=models.Model)
 

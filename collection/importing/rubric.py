@@ -13,6 +13,7 @@ from collection.formats.jsonl import PassageLine, RankingLine, RubricElementLine
 from collection.formats.rubric_workbench import Grading, WorkbenchTopic, read_graded, read_question_bank
 from collection.importing.collections import CollectionRows
 from collection.importing.judgments import JudgmentRows
+from collection.importing.origins import judge_of_a_file
 from collection.importing.rows import Imported
 from collection.importing.studies import ItemRows, criterion_of, imported_rater
 from collection.importing.trec import import_qrels, relevance_criterion
@@ -241,14 +242,14 @@ class _Judgments:
         """Return the rater that a model with a prompt is."""
         key = (grading.llm or "unnamed model", grading.prompt_class)
         if key not in self.raters:
-            rater = imported_rater(
+            rater = judge_of_a_file(
                 self.study.collection,
-                kind=Rater.Kind.JUDGE,
                 name=" · ".join(part for part in key if part),
-                source=self.file.path.name,
+                tool="RUBRIC workbench",
+                path=self.file.path,
             )
-            if not rater.attributes:
-                rater.attributes = {"model": key[0], "prompt_class": key[1], "prompt_type": grading.prompt_type}
+            if "model" not in rater.attributes:
+                rater.attributes |= {"model": key[0], "prompt_class": key[1], "prompt_type": grading.prompt_type}
                 rater.save(update_fields=["attributes"])
             self.raters[key] = rater
         return self.raters[key]

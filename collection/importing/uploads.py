@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from collection.formats.files import InputFile
+from collection.importing.clapnq import import_clapnq, study_for_clapnq
 from collection.importing.collections import import_collection
 from collection.importing.judgment_table import import_judgments
 from collection.importing.rows import Imported
@@ -23,6 +24,7 @@ FORMATS = {
     "run": ("TREC run", "topic Q0 docno rank score tag"),
     "qrels": ("TREC qrels", "topic 0 docno grade: one rater’s judgments of relevance, 0 to 3."),
     "judgments": ("Judgments table", "CSV or JSONL: one row for each item, criterion and rater."),
+    "clapnq": ("CLAPNQ", "JSONL: questions with a passage each, and the answers that people wrote in two rounds."),
 }
 NEED_A_STUDY = ("qrels", "judgments")
 QRELS_GRADES = (0, 1, 2, 3)
@@ -49,6 +51,8 @@ def import_upload(*, upload: Upload, collection: Collection, at: datetime) -> Im
             return import_run(file=file, collection=collection, run=upload.run, system=upload.system)
         case "judgments":
             return import_judgments(file=file, study=_study(upload, collection), at=at)
+        case "clapnq":
+            return import_clapnq(file=file, study=_study_of_answers(upload, collection), at=at)
         case _:
             return _import_qrels(upload, file, collection, at=at)
 
@@ -60,6 +64,15 @@ def _import_qrels(upload: Upload, file: InputFile, collection: Collection, *, at
         criterion = criterion_of(study, TaskType.RELEVANCE, relevance_criterion("relevance", QRELS_GRADES))
     rater = imported_rater(collection, kind=Rater.Kind.ASSESSOR, name=upload.rater, source=upload.name)
     return import_qrels(file=file, criterion=criterion, rater=rater, without_texts=upload.without_texts, at=at)
+
+
+def _study_of_answers(upload: Upload, collection: Collection) -> Study:
+    """Return the chosen study; without a choice, the collection's study of imported answers, made if new."""
+    if upload.study:
+        return _study(upload, collection)
+    return study_for_clapnq(
+        name=f"{collection.name[:92]}-answers", collection_name=collection.name, owner=collection.owner
+    )
 
 
 def _study(upload: Upload, collection: Collection) -> Study:

@@ -1,7 +1,11 @@
 """What all apps share: people, the test collection, studies and judgments."""
 
-from collection.models.judgments import EarlierJudgment, Exclusion, Highlight, Judgment
+from collection.models.adjudications import Adjudication
+from collection.models.answers import AnswerToRevise
+from collection.models.comments import Comment
+from collection.models.judgments import EarlierJudgment, Exclusion, Highlight, Judgment, PairOrder, WrittenAnswer
 from collection.models.people import Rater, User
+from collection.models.splits import Split, SplitTopic, TestReading
 from collection.models.studies import Criterion, Draw, Guideline, Item, Scale, Study
 from collection.models.texts import (
     Collection,
@@ -16,7 +20,10 @@ from collection.models.texts import (
 )
 
 __all__ = [
+    "Adjudication",
+    "AnswerToRevise",
     "Collection",
+    "Comment",
     "Criterion",
     "Draw",
     "EarlierJudgment",
@@ -26,6 +33,7 @@ __all__ = [
     "Highlight",
     "Item",
     "Judgment",
+    "PairOrder",
     "Passage",
     "RankedPassage",
     "Rater",
@@ -33,8 +41,12 @@ __all__ = [
     "RubricElement",
     "Run",
     "Scale",
+    "Split",
+    "SplitTopic",
     "Study",
     "System",
+    "TestReading",
     "Topic",
     "User",
+    "WrittenAnswer",
 ]

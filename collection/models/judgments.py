@@ -45,6 +45,7 @@ class Judgment(models.Model):
         CUT_OFF = "cut_off", "cut off"
         TOO_LONG = "too_long", "too long"
         ENGINE_ERROR = "engine_error", "engine error"
+        UNDECIDED = "undecided", "undecided"
 
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="judgments")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="judgments", db_index=False)
@@ -81,6 +82,7 @@ class EarlierJudgment(models.Model):
     seconds = models.FloatField(null=True)
     guideline = models.ForeignKey(Guideline, null=True, on_delete=models.PROTECT, related_name="+")
     highlights = models.JSONField(default=list)
+    answer = models.TextField(blank=True, help_text="The written answer, where there was one.")
     replaced_at = models.DateTimeField()
     reason = models.CharField(max_length=100, blank=True)
 
@@ -128,6 +130,40 @@ class Highlight(models.Model):
             "quote": self.quote,
             "text_sha256": self.text_sha256,
         }
+
+
+class WrittenAnswer(models.Model):
+    """The answer that an assessor wrote, beside the judgment that says how complete it is.
+
+    The sentences it was made of are the judgment's highlights.
+    """
+
+    judgment = models.OneToOneField(Judgment, on_delete=models.CASCADE, related_name="answer")
+    text = models.TextField()
+    confirmations = models.JSONField(default=list, help_text="Names of what the writer confirmed before sending it.")
+    attributes = models.JSONField(default=dict, blank=True, help_text="What an imported file says of it besides.")
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class PairOrder(models.Model):
+    """One order in which a rater saw a pair, and what they preferred in it.
+
+    `swapped`: the item's `other_report` stood first (for people: on the left). `grade` is on the criterion's
+    scale and about the item, whichever stood first: 1 prefers `report`, −1 `other_report`, 0 neither; None is
+    ungraded. People see a pair in one order; a judge is asked in one or in both.
+    """
+
+    judgment = models.ForeignKey(Judgment, on_delete=models.CASCADE, related_name="orders")
+    swapped = models.BooleanField()
+    grade = models.FloatField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["judgment", "swapped"], name="a_pair_is_seen_once_in_an_order")]
+
+    def __str__(self) -> str:
+        return f"{self.judgment}, {'swapped' if self.swapped else 'as it is'}"
 
 
 class Exclusion(models.Model):

@@ -22,6 +22,13 @@ class TaskType(models.TextChoices):
     RATING = "rating", "rating of a passage"
     KEY_POINT = "key_point", "key point"
     RELEVANCE = "relevance", "relevance of a passage"
+    NUGGET = "nugget", "nugget support"
+    WRITTEN_ANSWER = "written_answer", "written answer, round 1"
+    ANSWER_REVISION = "answer_revision", "written answer, round 2"
+    ANSWER_EVALUATION = "answer_evaluation", "evaluation of answers"
+    QUESTION_PASSAGE = "question_passage", "relevance of a passage to the question"
+    PASSAGE_USE = "passage_use", "relevance of a passage to an answer"
+    PREFERENCE = "preference", "preference between two answers"
 
 
 class Scale(models.Model):
@@ -127,7 +134,10 @@ class Guideline(models.Model):
 
 
 class Item(models.Model):
-    """One thing to be judged: a text (or two) with a rubric element, or with the topic alone."""
+    """One thing to be judged: a text (or two) with a rubric element, or with the topic alone.
+
+    Two texts are two reports that are compared, or a report with one of the passages it was made of.
+    """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="items")
     task_type = models.CharField(max_length=20, choices=TaskType)
@@ -143,11 +153,11 @@ class Item(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["study", "item_id"], name="one_item_per_id"),
             models.CheckConstraint(
-                condition=Q(passage__isnull=True, report__isnull=False) | Q(passage__isnull=False, report__isnull=True),
+                condition=Q(passage__isnull=False) | Q(report__isnull=False),
                 name="an_item_judges_a_passage_or_a_report",
             ),
             models.CheckConstraint(
-                condition=Q(other_report__isnull=True) | Q(report__isnull=False),
+                condition=Q(other_report__isnull=True) | Q(report__isnull=False, passage__isnull=True),
                 name="only_reports_are_compared",
             ),
         ]
@@ -157,7 +167,7 @@ class Item(models.Model):
 
     @property
     def judged_text(self) -> Passage | Report:
-        """The passage or the report that is judged."""
+        """The passage or the report that is judged; of a report with a passage, the passage."""
         text = self.passage or self.report
         assert text is not None  # an_item_judges_a_passage_or_a_report
         return text

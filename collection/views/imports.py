@@ -14,6 +14,7 @@ from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from collection.exporting.clapnq import exported_clapnq
 from collection.exporting.collections import exported_collection
 from collection.exporting.judgments import exported_judgments
 from collection.formats.files import BrokenFile, InputFile, Problem
@@ -112,6 +113,15 @@ def export_judgments(request: SignedInRequest, name: str, study: str, table: For
 def first_lines(upload: Upload) -> list[tuple[int, str]]:
     """Return the first lines of the file as they are, cut where they are long."""
     return list(islice(InputFile(upload.path).lines(), FIRST_LINES))
+
+
+@require_safe
+@login_required
+def export_answers(request: SignedInRequest, name: str, study: str) -> StreamingHttpResponse:
+    """A study's written answers in CLAPNQ's format."""
+    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
+    found = get_object_or_404(collection.studies, name=study)
+    return _download(exported_clapnq(found), f"{found.name}-clapnq.jsonl")
 
 
 def _outcome(upload: Upload, collection: Collection, *, really: bool) -> tuple[Imported | None, list[Problem]]:

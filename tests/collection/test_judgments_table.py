@@ -82,6 +82,7 @@ def test_a_csv_tells_who_judged_what_when(judged: Judgment) -> None:
         "run": "alpha-1",
         "passage_id": "",
         "element_id": "t0-q1",
+        "other_run": "",
     }
 
 

@@ -3,6 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from collection.exporting.identities import crowd_ids_of
 from collection.exporting.judgments import exported_judgments
 from collection.management.importing import the_study
 from collection.services import HighlightDoesNotFit
@@ -14,10 +15,17 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--study", required=True, metavar="NAME")
         parser.add_argument("--format", choices=["csv", "jsonl"], default="csv")
+        parser.add_argument(
+            "--with-crowd-ids",
+            action="store_true",
+            help="add a column that tells who crowd workers are to their site: personal data, for paying them",
+        )
 
     def handle(self, *args: Any, study: str, **options: Any) -> None:
+        found = the_study(study)
+        crowd_ids = crowd_ids_of(found) if options["with_crowd_ids"] else None
         try:
-            for line in exported_judgments(the_study(study), table=options["format"]):
+            for line in exported_judgments(found, table=options["format"], crowd_ids=crowd_ids):
                 self.stdout.write(line, ending="")
         except HighlightDoesNotFit as misplaced:
             raise CommandError(str(misplaced)) from misplaced

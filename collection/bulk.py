@@ -1,0 +1,71 @@
+"""Many rows at once, past the models: the one place that knows how each database takes them fastest.
+
+Constraints, foreign keys and defaults are the database's own, so what must not be is refused here too.
+What models do in Python (checks, signals, defaults) does not happen: callers give every column.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from django.db import connection, models
+
+Converter = Callable[[Any], Any]
+Row = Sequence[Any]
+
+
+def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable[Row]) -> None:
+    """Insert rows whose values stand in the order of `fields`, in the caller's transaction.
+
+    PostgreSQL takes them by COPY, others by one prepared statement. Raises IntegrityError for a row
+    that breaks a constraint; nothing of the transaction holds then. Texts must be without NUL.
+    """
+    columns: list[Any] = [model._meta.get_field(name) for name in fields]
+    converters = [(place, converter) for place, field in enumerate(columns) if (converter := _converter(field))]
+    names = ", ".join(connection.ops.quote_name(field.column) for field in columns)
+    table = connection.ops.quote_name(model._meta.db_table)
+    # An iterator: SQLite takes one row after the other, and so does COPY.
+    ready: Any = _converted(rows, converters)
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            # The wrapped cursor is psycopg's: Django's wrapper has no COPY.
+            with cursor.cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+                for row in ready:
+                    copy.write_row(row)
+        else:
+            values = ", ".join(["%s"] * len(columns))
+            cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({values})", ready)  # noqa: S608  # our names
+
+
+def storable(text: str) -> str:
+    """Return the text without what a database cannot hold: NUL and lone surrogates."""
+    if text.isascii() and "\x00" not in text:
+        return text
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def _converter(field: Any) -> Converter | None:
+    """Return what makes a column's value one that the driver takes; None where it takes it as it is."""
+    if isinstance(field, models.DateTimeField) and connection.vendor != "postgresql":
+        return lru_cache(maxsize=8)(connection.ops.adapt_datetimefield_value)
+    if isinstance(field, models.JSONField):
+        return _json
+    return None
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _converted(rows: Iterable[Row], converters: Sequence[tuple[int, Converter]]) -> Iterator[Any]:
+    for row in rows:
+        if not converters:
+            yield row
+            continue
+        ready = list(row)
+        for place, converter in converters:
+            ready[place] = converter(ready[place])
+        yield ready

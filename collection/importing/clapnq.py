@@ -1,0 +1,327 @@
+"""CLAPNQ's files: questions with their passages, and the answers of both rounds as judgments of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from collection.formats.clapnq import FIRST, NOBODY, ClapnqLine, Output, Sentence, read_clapnq
+from collection.formats.files import BrokenLine, InputFile
+from collection.formats.jsonl import PassageLine, RankingLine, RunLine, SystemLine, TopicLine
+from collection.importing.collections import CollectionRows
+from collection.importing.judgments import JudgmentRows
+from collection.importing.rows import BATCH, Imported
+from collection.importing.studies import ItemRows, criterion_of, imported_rater
+from collection.models import (
+    AnswerToRevise,
+    Collection,
+    Criterion,
+    Highlight,
+    Judgment,
+    Passage,
+    Rater,
+    Study,
+    Topic,
+    User,
+    WrittenAnswer,
+)
+from collection.models.studies import TaskType
+from collection.models.texts import text_hash
+from collection.sentences import SENTENCES
+from collection.sharing import make_collection
+from collection.task_types import TASK_TYPES
+
+GOLD = "gold"
+LONGEST_TITLE = 500
+COMPLETE, SKIPPED, KEPT, CHANGED = 5, -1, 0, 1
+OUTCOME_REMARK = (
+    "The files do not say whether an answer is complete: each counts as complete. A skipped question of round 1 is "
+    "ungraded, for the files do not say why it was skipped."
+)
+TIME_REMARK = "The files do not tell when anything was written: judged_at is the time of this import."
+
+
+def study_for_clapnq(*, name: str, collection_name: str, owner: User) -> Study:
+    """Return the closed study of this name, made with its collection if new. Raises ValidationError."""
+    study = Study.objects.filter(name=name).first()
+    if study is None:
+        stored = Collection.objects.filter(name=collection_name).first()
+        study = Study(
+            name=name,
+            collection=stored or make_collection(name=collection_name, title="CLAPNQ", owner=owner),
+            state=Study.State.CLOSED,
+            overlap=1,
+            created_by=owner,
+            attributes={"imported_from": "CLAPNQ files"},
+        )
+        study.full_clean()
+        study.save()
+    if study.collection.name != collection_name:
+        raise ValidationError(
+            f"The study “{name}” is on the collection “{study.collection.name}”. Choose another name for one of them."
+        )
+    return study
+
+
+@transaction.atomic
+def import_clapnq(*, file: InputFile, study: Study, at: datetime) -> Imported:
+    """Bring a CLAPNQ file into the study and its collection. Raises BrokenFile, and has then changed nothing."""
+    imported = Imported(remarks=[OUTCOME_REMARK, TIME_REMARK])
+    with file:
+        lines = list(read_clapnq(file))
+        import_texts(lines, study.collection, file, imported)
+    with file:
+        answers = Answers(study, file, imported, at)
+        for number, line in lines:
+            with file.line(number):
+                answers.add(number, line)
+        answers.flush()
+    return imported
+
+
+def import_texts(
+    lines: Sequence[tuple[int, ClapnqLine]], collection: Collection, file: InputFile, imported: Imported
+) -> None:
+    """Bring in the questions and passages, and that each passage is its question's."""
+    rows = CollectionRows(collection, file=file, imported=imported)
+    for number, line in lines:
+        with file.line(number):
+            if number == lines[0][0]:
+                rows.add(number, SystemLine(GOLD))
+                rows.add(number, RunLine(GOLD, GOLD))
+            unanswerable = any(output.round == NOBODY for output in line.outputs)
+            attributes = {"answerable": False} if unanswerable else {}
+            title = line.question if len(line.question) <= LONGEST_TITLE else ""
+            rows.add(number, TopicLine(line.question_id, line.question, title, attributes))
+            sentences = {SENTENCES: [list(place) for place in line.sentences]}
+            rows.add(number, PassageLine(line.question_id, line.text, line.title, attributes=sentences))
+    for number, line in lines:
+        with file.line(number):
+            rows.add(number, RankingLine(GOLD, line.question_id, line.question_id, 1, 1.0))
+    rows.flush()
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one person said of an item, named by its id."""
+
+    number: int
+    item: str
+    criterion: Criterion
+    rater: Rater
+    grade: int | None
+    output: Output
+    text_sha256: str
+
+
+@dataclass(frozen=True)
+class HandedOn:
+    """An answer of round 1 that was revised: the items of both rounds by their ids, and what it was."""
+
+    item: str
+    answered: str
+    writer: Rater
+    text: str
+    spans: list[dict[str, object]]
+
+
+@dataclass
+class Answers:
+    """The answers of one file on their way in: judgments first, then what was written beside them."""
+
+    study: Study
+    file: InputFile
+    imported: Imported
+    at: datetime
+    said: list[Said] = field(default_factory=list)
+    revised: list[HandedOn] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        collection = self.study.collection
+        (outcome,) = TASK_TYPES[TaskType.WRITTEN_ANSWER].criteria
+        (revision,) = TASK_TYPES[TaskType.ANSWER_REVISION].criteria
+        self.outcome = criterion_of(self.study, TaskType.WRITTEN_ANSWER, outcome)
+        self.revision = criterion_of(self.study, TaskType.ANSWER_REVISION, revision)
+        self.topics = dict(Topic.objects.filter(collection=collection).values_list("topic_id", "pk"))
+        self.passages = dict(Passage.objects.filter(collection=collection).values_list("passage_id", "pk"))
+        self.items = ItemRows(self.study, file=self.file, imported=self.imported)
+        self.judgments = JudgmentRows(file=self.file, imported=self.imported)
+        self.raters: dict[str, Rater] = {}
+        handed_on = AnswerToRevise.objects.filter(answered__study=self.study).select_related("item", "answered")
+        self.handed_on = {
+            (one.answered.item_id, one.writer_id): HandedOn(
+                one.item.item_id, one.answered.item_id, one.writer, one.text, one.spans
+            )
+            for one in handed_on.select_related("writer")
+        }
+        self.names_in_use = {one.item for one in self.handed_on.values()}
+
+    def add(self, number: int, line: ClapnqLine) -> None:
+        """Take the line's answers. Raises BrokenLine."""
+        item = self._item(number, TaskType.WRITTEN_ANSWER, line, line.question_id)
+        before: tuple[Rater, Output] | None = None
+        for output in line.outputs:
+            people = [self._rater(name) for name in output.annotators]
+            if output.round == FIRST:
+                self._add_answer(number, item, people[0], output, line)
+                before = before if output.skip else (people[0], output)
+            elif len(people) > 1:
+                self._add_answer(number, item, people[0], output, line)
+                before = (people[0], output)
+                for person in people[1:]:
+                    self._add_revision(number, item, before, person, KEPT, output, line)
+            elif people and before:
+                grade = SKIPPED if output.skip else CHANGED
+                self._add_revision(number, item, before, people[0], grade, output, line)
+
+    def _item(self, number: int, task_type: TaskType, line: ClapnqLine, text: str) -> str:
+        return self.items.add(
+            number,
+            task_type,
+            topic=(self.topics[line.question_id], line.question_id),
+            text=text,
+            passage_pk=self.passages[line.question_id],
+        )
+
+    def _rater(self, name: str) -> Rater:
+        if name not in self.raters:
+            self.raters[name] = imported_rater(
+                self.study.collection, kind=Rater.Kind.ASSESSOR, name=name, source=self.file.name
+            )
+        return self.raters[name]
+
+    def _add_answer(self, number: int, item: str, rater: Rater, output: Output, line: ClapnqLine) -> None:
+        grade = None if output.skip else COMPLETE
+        self._judge(number, item, self.outcome, rater, grade, output, line)
+
+    def _add_revision(
+        self,
+        number: int,
+        item: str,
+        before: tuple[Rater, Output],
+        rater: Rater,
+        grade: int,
+        output: Output,
+        line: ClapnqLine,
+    ) -> None:
+        writer, answer = before
+        if rater == writer:
+            raise BrokenLine(f"“{rater}” revises an answer of their own.", "The second reader is another person.")
+        revised = self._to_revise(number, item, writer, answer, line)
+        self._judge(number, revised, self.revision, rater, grade, output, line)
+
+    def _to_revise(self, number: int, item: str, writer: Rater, answer: Output, line: ClapnqLine) -> str:
+        """Return the id of the item under which this answer is revised."""
+        known = self.handed_on.get((item, writer.pk))
+        spans = [
+            {"start": sentence.place[0], "end": sentence.place[1], "quote": sentence.quote}
+            for sentence in answer.chosen
+            if sentence.place
+        ]
+        if known:
+            if (known.text, known.spans) != (answer.answer, spans):
+                raise BrokenLine(
+                    f"The answer of “{writer}” that was revised is already there with other words or sentences.",
+                    "Leave the line out, or name the annotator differently.",
+                )
+            return known.item
+        n = 1
+        stem = f"{TaskType.ANSWER_REVISION.value}/{line.question_id}/{line.question_id}"
+        while (name := f"{stem}/{n}") in self.names_in_use:
+            n += 1
+        self.names_in_use.add(name)
+        self._item(number, TaskType.ANSWER_REVISION, line, f"{line.question_id}/{n}")
+        handed_on = HandedOn(name, item, writer, answer.answer, spans)
+        self.handed_on[item, writer.pk] = handed_on
+        self.revised.append(handed_on)
+        return name
+
+    def _judge(
+        self,
+        number: int,
+        item: str,
+        criterion: Criterion,
+        rater: Rater,
+        grade: int | None,
+        output: Output,
+        line: ClapnqLine,
+    ) -> None:
+        self.said.append(Said(number, item, criterion, rater, grade, output, text_hash(line.text)))
+
+    def _highlight(self, number: int, sentence: Sentence, sha256: str) -> Highlight:
+        if sentence.place is None:
+            flaw = "chosen sentences that are none of the passage (kept without offsets)"
+            self.imported.flaw(flaw, f"{self.file.name} line {number}")
+            return Highlight(quote=sentence.quote)
+        start, end = sentence.place
+        return Highlight(start=start, end=end, quote=sentence.quote, text_sha256=sha256)
+
+    def flush(self) -> None:
+        """Store what is new."""
+        self.items.flush()
+        for said in self.said:
+            with self.file.line(said.number):
+                self._judge_now(said)
+        self.judgments.flush()
+        AnswerToRevise.objects.bulk_create(
+            [
+                AnswerToRevise(
+                    item_id=self.items.pk(one.item),
+                    answered_id=self.items.pk(one.answered),
+                    writer=one.writer,
+                    text=one.text,
+                    spans=one.spans,
+                    handed_on_at=self.at,
+                )
+                for one in self.revised
+            ],
+            batch_size=BATCH,
+        )
+        self.imported.new["answers to revise"] += len(self.revised)
+        self.imported.known["answers to revise"] += len(self.handed_on) - len(self.revised)
+        written = [said for said in self.said if said.output.answer]
+        for start in range(0, len(written), BATCH):
+            self._write(written[start : start + BATCH])
+
+    def _judge_now(self, said: Said) -> None:
+        judgment = Judgment(
+            criterion=said.criterion,
+            item_id=self.items.pk(said.item),
+            rater=said.rater,
+            grade=said.grade,
+            ungraded="" if said.grade is not None else Judgment.Ungraded.REFUSED,
+            judged_at=self.at,
+        )
+        highlights = [self._highlight(said.number, one, said.text_sha256) for one in said.output.chosen]
+        self.judgments.add(said.number, judgment, highlights)
+
+    def _write(self, written: Sequence[Said]) -> None:
+        items = {self.items.pk(said.item) for said in written}
+        criteria = (self.outcome, self.revision)
+        stored = {
+            (one.criterion_id, one.item_id, one.rater_id): one
+            for one in Judgment.objects.filter(item__in=items, criterion__in=criteria).select_related("answer")
+        }
+        new = []
+        for said in written:
+            output = said.output
+            current = stored.get((said.criterion.pk, self.items.pk(said.item), said.rater.pk))
+            if current is None:
+                continue  # its line was refused
+            with self.file.line(said.number):
+                answer = getattr(current, "answer", None)
+                if answer is None:
+                    flags = {"has_minimal_answer": output.has_minimal_answer, "non_consecutive": output.non_consecutive}
+                    new.append(WrittenAnswer(judgment=current, text=output.answer, attributes=flags))
+                elif answer.text != output.answer:
+                    raise BrokenLine(
+                        f"“{said.rater}” has already written another answer to this question.",
+                        "A file never replaces a stored answer: leave the line out, or name the annotator differently.",
+                    )
+        WrittenAnswer.objects.bulk_create(new)
+        self.imported.new["written answers"] += len(new)
+        self.imported.known["written answers"] += len(written) - len(new)

@@ -1,0 +1,36 @@
+"""What raters say beside their grades."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from collection.models.people import Rater
+from collection.models.studies import Item, Study
+
+
+class Comment(models.Model):
+    """A rater's words to the researcher about an item, or about the study where there is none.
+
+    `broken` says that the item cannot be judged: its text is garbled, its question makes no sense. It
+    waits in the researcher's inbox until it is handled.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="comments")
+    item = models.ForeignKey(Item, null=True, blank=True, on_delete=models.CASCADE, related_name="comments")
+    rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="comments")
+    text = models.TextField(blank=True)
+    broken = models.BooleanField(default=False)
+    made_at = models.DateTimeField()
+    handled_at = models.DateTimeField(null=True, blank=True)
+    handled_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-made_at", "-pk"]
+        constraints = [models.CheckConstraint(condition=~Q(text="") | Q(broken=True), name="a_comment_says_something")]
+
+    def __str__(self) -> str:
+        return self.text or "broken"
