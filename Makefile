@@ -7,7 +7,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help install run test lint format bench calibration-check requirements clean
+.PHONY: help install run test test-vllm test-vllm-tiny lint format bench calibration-check requirements clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
@@ -21,6 +21,13 @@ run: .venv/.installed ## set up and start the site with its demonstration study:
 
 test: .venv/.installed-dev ## run the tests: ARGS="tests/annotate -k cap"
 	@DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/pytest $(ARGS)
+
+test-vllm: .venv-vllm/.installed .venv/.installed-dev ## run the judging contract against a real vLLM on the CPU: ARGS="-k restart"
+	@VLLM_PYTHON=$(CURDIR)/.venv-vllm/bin/python DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} \
+		$(BIN)/pytest tests/vllm $(ARGS)
+
+test-vllm-tiny: ## the same without the small real model, as CI does
+	@$(MAKE) --no-print-directory test-vllm ARGS='-k "not TestSmallModel" $(ARGS)'
 
 lint: .venv/.installed-dev ## check style, types and migrations
 	$(BIN)/ruff check .
@@ -43,8 +50,8 @@ requirements: .venv/.installed-dev ## compile the pinned requirements anew
 	$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links requirements.in
 	$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links requirements-dev.in
 
-clean: ## remove .venv; what users made stays in var/
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache
+clean: ## remove .venv and .venv-vllm; what users made stays in var/
+	rm -rf .venv .venv-vllm .mypy_cache .ruff_cache .pytest_cache
 
 .venv/bin/python:
 	@[[ -n "$(PYTHON)" ]] || { echo "Assize needs Python 3.11 or newer. On Debian: sudo apt-get install python3"; exit 1; }
@@ -62,4 +69,12 @@ clean: ## remove .venv; what users made stays in var/
 .venv/.installed-dev: requirements-dev.txt .venv/.installed
 	@echo "Installing what the tests need …"
 	@$(PIP) install -r requirements-dev.txt
+	@touch $@
+
+.venv-vllm/.installed: requirements-vllm.txt | .venv/bin/python
+	@echo "Installing vLLM for the CPU into .venv-vllm (3.5 GB, some minutes the first time) …"
+	@[[ -x .venv-vllm/bin/python ]] || $(PYTHON) -m venv .venv-vllm
+	@.venv-vllm/bin/python -m pip --disable-pip-version-check --quiet install -r requirements-vllm.txt
+	@# They come as builds for a GPU, and importing one fails on the CPU.
+	@.venv-vllm/bin/python -m pip --disable-pip-version-check --quiet uninstall -y torchvision torchaudio torchcodec
 	@touch $@

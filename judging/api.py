@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, URLResolver
 from django.utils.timezone import now
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import APIException, PermissionDenied, ValidationError
-from rest_framework.pagination import CursorPagination
-from rest_framework.permissions import IsAuthenticated
+from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
-from rest_framework.views import APIView
 
-from collection.models import Criterion, Item, Study, User
+from collection.formats.files import BrokenFile, InputFile
+from collection.models import Criterion, Item, Study
+from judging.api_access import ById, Refused, Researches, checked, user_of
+from judging.batches import NoBatch, read_replies, write_requests
+from judging.estimates import estimate
 from judging.grading import (
     AlreadyUnderWay,
     JudgeDoesNotFit,
+    LimitReached,
     NothingToGrade,
     WrongState,
     cancel_job,
@@ -32,85 +40,23 @@ from judging.grading import (
     resume_job,
     start_job,
 )
-from judging.judges import ASKED, BadJudge, make_judge, save_template
+from judging.judges_api import JudgeViewSet, TemplateViewSet
 from judging.ledgers import ledger_of
-from judging.models import GradingJob, Judge, PromptTemplate
+from judging.models import GradingJob, Judge
 from judging.offers import criterion_named
-from judging.placeholders import BadTemplate
+from judging.selections import NoSuchPart
 from judging.serializers import (
     AgainSerializer,
+    BatchFileSerializer,
+    BatchReadSerializer,
+    EstimateSerializer,
     JobSerializer,
-    JudgeSerializer,
     LedgerSerializer,
     NewJobSerializer,
-    NewJudgeSerializer,
-    NewTemplateSerializer,
     ReplySerializer,
-    TemplateSerializer,
+    SentinelSerializer,
+    TermsSerializer,
 )
-from judging.template_files import TemplateText
-
-
-class Refused(APIException):
-    """The state of things does not allow it now."""
-
-    status_code = status.HTTP_409_CONFLICT
-
-
-class Researches(IsAuthenticated):
-    """Judges are for researchers: what a judge thinks might sway an assessor."""
-
-    message = "Only researchers work with judges."
-
-    def has_permission(self, request: Request, view: APIView) -> bool:
-        return super().has_permission(request, view) and user_of(request).is_researcher
-
-
-class ById(CursorPagination):
-    ordering = "-id"
-
-
-class TemplateViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[PromptTemplate]):
-    """Prompt templates, which researchers share. They never change."""
-
-    serializer_class = TemplateSerializer
-    permission_classes = [Researches]
-    pagination_class = ById
-    lookup_field = "content_hash"
-    queryset = PromptTemplate.objects.all()
-
-    @extend_schema(request=NewTemplateSerializer, responses={201: TemplateSerializer, 200: TemplateSerializer})
-    def create(self, request: Request) -> Response:
-        """Store a template. One that is stored already is found, with status 200."""
-        sent = checked(NewTemplateSerializer(data=request.data))
-        try:
-            template, new = save_template(TemplateText(**sent), by=user_of(request))
-        except BadTemplate as error:
-            raise ValidationError({"text": str(error)}) from error
-        return Response(TemplateSerializer(template).data, status=201 if new else 200)
-
-
-class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Judge]):
-    """Judges, which researchers share. They never change."""
-
-    serializer_class = JudgeSerializer
-    permission_classes = [Researches]
-    pagination_class = ById
-    lookup_field = "name"
-    queryset = Judge.objects.select_related("rater", "template", "scale")
-
-    @extend_schema(request=NewJudgeSerializer, responses={201: JudgeSerializer, 200: JudgeSerializer})
-    def create(self, request: Request) -> Response:
-        """Make a judge. One with the same settings is found, with status 200, whatever its name."""
-        sent = checked(NewJudgeSerializer(data=request.data))
-        asked = next(asked for asked in ASKED if asked.criterion_name == sent["criterion_name"])
-        sent.setdefault("scale", None)
-        sent["scale"] = sent["scale"] or asked.scale.stored()
-        try:
-            judge, new = make_judge(**sent, task_type=asked.task_type, by=user_of(request))
-        except BadJudge as error:
-            raise ValidationError({"non_field_errors": str(error)}) from error
-        return Response(JudgeSerializer(judge).data, status=201 if new else 200)
 
 
 class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[GradingJob]):
@@ -134,23 +80,52 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
 
     @extend_schema(request=NewJobSerializer, responses={201: JobSerializer})
     def create(self, request: Request) -> Response:
-        """Start a job. A worker does it."""
-        sent = checked(NewJobSerializer(data=request.data))
+        """Start a job. A worker does it, or a batch service if one is named."""
+        wanted = NewJobSerializer(data=request.data)
+        sent = checked(wanted)
+        try:
+            study, criterion, judge = self.chosen(request, sent)
+            items = items_named(study, sent["items"]) if "items" in sent else None
+            job = start_job(
+                criterion=criterion, judge=judge, items=items, selection=wanted.selection, terms=wanted.terms,
+                away=sent["service"], by=user_of(request), at=now(),
+            )  # fmt: skip
+        except (JudgeDoesNotFit, NoSuchPart) as error:
+            raise ValidationError(
+                {"judge" if isinstance(error, JudgeDoesNotFit) else "selection": str(error)}
+            ) from error
+        except (NothingToGrade, AlreadyUnderWay) as error:
+            raise Refused(str(error)) from error
+        return Response(JobSerializer(job).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=NewJobSerializer, responses=EstimateSerializer)
+    @action(detail=False, methods=["post"])
+    def estimate(self, request: Request) -> Response:
+        """Tell what a job would take, and start nothing."""
+        wanted = NewJobSerializer(data=request.data)
+        sent = checked(wanted)
+        try:
+            _, criterion, judge = self.chosen(request, sent)
+            expected = estimate(
+                criterion=criterion, judge=judge, selection=wanted.selection, price_in=sent["price_in"],
+                price_out=sent["price_out"],
+            )  # fmt: skip
+        except (JudgeDoesNotFit, NoSuchPart) as error:
+            raise ValidationError(
+                {"judge" if isinstance(error, JudgeDoesNotFit) else "selection": str(error)}
+            ) from error
+        return Response(EstimateSerializer(expected).data)
+
+    def chosen(self, request: Request, sent: dict[str, Any]) -> tuple[Study, Criterion, Judge]:
+        """Return what the request names; 404 for a study of somebody else."""
         study = get_object_or_404(Study.objects.of(user_of(request)), name=sent["study"])
         judge = Judge.objects.filter(name=sent["judge"]).first()
         if judge is None:
             raise ValidationError({"judge": f"There is no judge “{sent['judge']}”."})
         try:
-            criterion = criterion_named(study, sent["criterion"])
-            items = items_named(study, sent["items"]) if "items" in sent else None
-            job = start_job(criterion=criterion, judge=judge, items=items, by=user_of(request), at=now())
+            return study, criterion_named(study, sent["criterion"]), judge
         except Criterion.DoesNotExist:
             raise ValidationError({"criterion": f"The study has no criterion “{sent['criterion']}”."}) from None
-        except JudgeDoesNotFit as error:
-            raise ValidationError({"judge": str(error)}) from error
-        except (NothingToGrade, AlreadyUnderWay) as error:
-            raise Refused(str(error)) from error
-        return Response(JobSerializer(job).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=None, responses=JobSerializer)
     @action(detail=True, methods=["post"])
@@ -158,11 +133,17 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         """Begin no more pairs; replies that are under way are kept."""
         return self.moved(lambda job: pause_job(job=job))
 
-    @extend_schema(request=None, responses=JobSerializer)
+    @extend_schema(request=TermsSerializer, responses=JobSerializer)
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: str) -> Response:  # noqa: ARG002
-        """Go on with what is missing."""
-        return self.moved(lambda job: resume_job(job=job, at=now()))
+        """Go on with what is missing, under other limits if they are sent.
+
+        Where the job waits after a look at the sentinel items, this lets the new grades join the old ones.
+        """
+        sent = TermsSerializer(data=request.data)
+        checked(sent)
+        terms = sent.terms if request.data else None
+        return self.moved(lambda job: resume_job(job=job, terms=terms, by=user_of(request), at=now()))
 
     @extend_schema(request=None, responses=JobSerializer)
     @action(detail=True, methods=["post"])
@@ -205,13 +186,53 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         replies = pages.paginate_queryset(self.get_object().completions.select_related("item"), request, view=self)
         return pages.get_paginated_response(ReplySerializer(replies or [], many=True).data)
 
+    @extend_schema(responses=SentinelSerializer(many=True))
+    @action(detail=True)
+    def sentinels(self, request: Request, pk: str) -> Response:  # noqa: ARG002
+        """Every look at the sentinel items in this job, newest first: how far the judge has shifted."""
+        rounds = self.get_object().sentinel_rounds.select_related("earlier_judge")
+        return Response(SentinelSerializer(rounds, many=True).data)
+
+    @extend_schema(responses={(200, "application/jsonl"): OpenApiTypes.BINARY})
+    @action(detail=True)
+    def requests(self, request: Request, pk: str) -> HttpResponseBase:  # noqa: ARG002
+        """The requests that a batch service's job still misses, one a line."""
+        job = self.get_object()
+        if job.state != GradingJob.State.AWAY:
+            raise Refused(f"Job {job.pk} is not at a batch service.")
+        lines = write_requests(job, service=job.selection["service"])
+        return StreamingHttpResponse(lines, content_type="application/jsonl")
+
+    @extend_schema(request={"multipart/form-data": BatchFileSerializer}, responses=BatchReadSerializer)
+    @action(detail=True, methods=["post"], url_path="batch-replies", parser_classes=[MultiPartParser])
+    def batch_replies(self, request: Request, pk: str) -> Response:  # noqa: ARG002
+        """Read a batch service's output. The same file again changes nothing."""
+        job = self.get_object()
+        sent = checked(BatchFileSerializer(data=request.data))["file"]
+        with NamedTemporaryFile(suffix=".jsonl") as copy:
+            for part in sent.chunks():
+                copy.write(part)
+            copy.flush()
+            try:
+                said = read_replies(job=job, file=InputFile(Path(copy.name), name=sent.name), at=now())
+            except BrokenFile as error:
+                raise ValidationError({"file": [str(problem) for problem in error.problems]}) from error
+            except NoBatch as error:
+                raise Refused(str(error)) from error
+        return Response(BatchReadSerializer(said).data)
+
     def moved(self, move: Callable[[GradingJob], None]) -> Response:
         job = self.get_object()
         try:
             move(job)
-        except WrongState as refusal:
+        except (WrongState, LimitReached) as refusal:
             raise Refused(str(refusal)) from refusal
         return Response(JobSerializer(job).data)
+
+
+def _at_fault(error: Exception) -> str:
+    """Return the name of what was wrong in the request."""
+    return "judge" if isinstance(error, JudgeDoesNotFit) else "selection"
 
 
 def items_named(study: Study, names: list[str]) -> list[int]:
@@ -220,18 +241,6 @@ def items_named(study: Study, names: list[str]) -> list[int]:
     if unknown := [name for name in names if name not in found]:
         raise ValidationError({"items": f"The study has no item “{unknown[0]}”."})
     return list(found.values())
-
-
-def user_of(request: Request) -> User:
-    if not isinstance(request.user, User):
-        raise PermissionDenied
-    return request.user
-
-
-def checked(serializer: Any) -> Any:
-    """Return what was sent if it is valid; else answer 400."""
-    serializer.is_valid(raise_exception=True)
-    return serializer.validated_data
 
 
 router = SimpleRouter()

@@ -12,8 +12,10 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.utils.timezone import now
 from kombu.exceptions import OperationalError
 
+from judging.connections import store_learnt
 from judging.engines.of_judge import engine_of
 from judging.grading import PATIENCE, requeue_stalled_jobs
+from judging.models import Judge
 from judging.work import take_turn
 
 logger = logging.getLogger(__name__)
@@ -27,8 +29,11 @@ _stopping = threading.Event()
 def grade(job_id: int, generation: int) -> None:
     """Grade for a turn, then queue up behind the others for the next one."""
     more = take_turn(job_id=job_id, generation=generation, engine_for=engine_of, stopping=_stopping.is_set)
+    store_learnt(at=now())
     if more and not _stopping.is_set():
-        grade.delay(job_id, generation)
+        queue = Judge.objects.get(grading_jobs=job_id).queue
+        to: dict[str, Any] = {"queue": queue} if queue else {}
+        grade.apply_async((job_id, generation), **to)
 
 
 @shared_task(name="judging.requeue_stalled", ignore_result=True)

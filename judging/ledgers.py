@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count
-
 from collection.models import Judgment
 from judging.models import GradingJob
 
@@ -51,15 +49,9 @@ class Ledger:
 
 
 def ledger_of(job: GradingJob) -> Ledger:
-    """Read the account from the completions themselves, in one query over an index."""
-    graded: dict[float, int] = {}
-    ungraded: dict[str, int] = {}
-    for kind, grade, count in job.completions.values_list("ungraded", "grade").annotate(Count("pk")).order_by("grade"):
-        if kind:
-            ungraded[kind] = count
-        else:
-            graded[grade] = count
-    return Ledger(total=job.total, graded=graded, ungraded=ungraded, skipped=job.skipped)
+    """Return the account from the job's counters, which are written with the completions and recounted at its end."""
+    graded = {float(grade): count for grade, count in job.by_grade.items()}
+    return Ledger(total=job.total, graded=dict(sorted(graded.items())), ungraded=dict(job.by_kind), skipped=job.skipped)
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q, Sum
 
-from collection.models import Criterion, Study
+from collection.models import Criterion, Item, Study
 from collection.models.studies import TaskType
 from collection.task_types import RUBRIC_0_5
 from judging.engines import embedded, lexical
-from judging.grading import REPORT_RATING, add_report_rating, items_asked
+from judging.grading import REPORT_RATING, add_report_rating
 from judging.judges import make_judge
-from judging.models import Completion, GradingJob, Judge
+from judging.models import GradingJob, Judge
 
 BASELINES = {Judge.Engine.LEXICAL: lexical.CUT_POINTS, Judge.Engine.EMBEDDED: embedded.CUT_POINTS}
 
@@ -45,6 +45,11 @@ class CriterionOffer:
     judges: list[JudgeOffer]
 
     @property
+    def startable(self) -> int:
+        """How many of its judges could be started now."""
+        return sum(bool(row.missing) and row.job is None for row in self.judges)
+
+    @property
     def pairs(self) -> int:
         return self.items - self.without_text
 
@@ -52,17 +57,21 @@ class CriterionOffer:
 def offers_of(study: Study) -> list[CriterionOffer]:
     """Return what can be started in the study, in the criteria's order, in a fixed number of queries."""
     criteria = list(study.criteria.select_related("scale"))
-    counts = {
-        criterion.task_type: items_asked(criterion).aggregate(
-            items=Count("pk"), without_text=Count("pk", filter=Q(passage__isnull=False, passage__text__isnull=True))
-        )
-        for criterion in criteria
-    }
+    counts = {criterion.task_type: {"items": 0, "without_text": 0} for criterion in criteria}
+    # One look at the study's items for all task types: there may be a hundred thousand.
+    for task_type, items, without_text in (
+        Item.objects.filter(study=study)
+        .exclude(element__masked=True)
+        .values_list("task_type")
+        .annotate(all=Count("pk"), textless=Count("pk", filter=Q(passage__isnull=False, passage__text__isnull=True)))
+        .order_by()
+    ):
+        counts[task_type] = {"items": items, "without_text": without_text}
     done = {
         (criterion, judge): count
-        for criterion, judge, count in Completion.objects.filter(criterion__study=study, attempt=1)
+        for criterion, judge, count in GradingJob.objects.filter(study=study, attempt=1)
         .values_list("criterion", "judge")
-        .annotate(Count("pk"))
+        .annotate(pairs=Sum(F("graded") + F("ungraded")))
         .order_by()
     }
     unfinished = {
@@ -70,7 +79,10 @@ def offers_of(study: Study) -> list[CriterionOffer]:
         for job in GradingJob.objects.filter(study=study).exclude(state__in=GradingJob.OVER)
     }
     judges = list(
-        Judge.objects.filter(task_type__in=counts, scale__in=[c.scale_id for c in criteria]).select_related("template")
+        Judge.objects.at_home_in(study)
+        .exclude(engine=Judge.Engine.ENSEMBLE)
+        .filter(task_type__in=counts, scale__in=[c.scale_id for c in criteria])
+        .select_related("template")
     )
     offers = []
     for criterion in criteria:
@@ -102,7 +114,7 @@ def offers_of(study: Study) -> list[CriterionOffer]:
                 judges=rows + _baselines(criterion.name, made, missing=items - without_text),
             )
         )
-    return offers + _report_rating(criteria, counts.get(TaskType.ANSWERABILITY))
+    return offers + _report_rating(study, criteria, counts.get(TaskType.ANSWERABILITY))
 
 
 def _baselines(criterion_name: str, made: set[str], *, missing: int) -> list[JudgeOffer]:
@@ -114,14 +126,17 @@ def _baselines(criterion_name: str, made: set[str], *, missing: int) -> list[Jud
     ]
 
 
-def _report_rating(criteria: list[Criterion], counts: dict[str, int] | None) -> list[CriterionOffer]:
+def _report_rating(study: Study, criteria: list[Criterion], counts: dict[str, int] | None) -> list[CriterionOffer]:
     """Offer to grade reports as 0–5, where answerability is asked and nobody did so yet."""
     if counts is None or any(criterion.name == REPORT_RATING for criterion in criteria):
         return []
     pairs = counts["items"] - counts["without_text"]
-    judges = Judge.objects.filter(
-        task_type=TaskType.ANSWERABILITY, scale__content_hash=RUBRIC_0_5.stored().content_hash
-    ).select_related("template")
+    judges = (
+        Judge.objects.at_home_in(study)
+        .exclude(engine=Judge.Engine.ENSEMBLE)
+        .filter(task_type=TaskType.ANSWERABILITY, scale__content_hash=RUBRIC_0_5.stored().content_hash)
+        .select_related("template")
+    )
     rows = [
         JudgeOffer(judge.name, judge.name, judge.get_engine_display(), judge, judge.weak, 0, pairs, None)
         for judge in judges

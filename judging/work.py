@@ -1,7 +1,8 @@
-"""What a worker does when it is woken up: takes a chunk of the job, grades what is missing, writes it down.
+"""What a worker does when it is woken up: takes chunks of the job, asks for what is missing, writes it down.
 
 A chunk is leased to one worker at a time; the unique constraint on completions is the proof that no
-pair is graded twice, whatever else goes wrong.
+pair is graded twice, whatever else goes wrong. The engine works in a thread of its own, and chunks
+follow one another without a gap, so that it never waits for the tables.
 """
 
 from __future__ import annotations
@@ -10,33 +11,39 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, connection
 from django.db.models import F, Q, QuerySet
 from django.utils.timezone import now
 
 from collection.models import Item, Judgment
-from collection.services import add_judgments, keep_earlier
+from judging.asking import Asking, Clock
 from judging.engines import Engine, EngineUnavailable, GradeRequest, Reply
-from judging.grading import WrongState, finish_if_done, holder_name, missing, pause_job
-from judging.judges import request_for
-from judging.models import Completion, GradingChunk, GradingJob, Judge
-from judging.replies import expected_grade, read_reply
+from judging.grading import WrongState, finish_if_done, holder_name, limit_reached, missing, pause_job
+from judging.items import with_texts
+from judging.models import GradingChunk, GradingJob, Judge
+from judging.orders import asking_both_orders, read_all
+from judging.requests import requests_for
+from judging.sentinels import KnownIdentities, judge_sentinels
+from judging.writing import ReadReply, write_read_replies
 
 logger = logging.getLogger(__name__)
 
-# A turn is short, so that several jobs share the workers.
+# A turn is short, so that several jobs share the workers; a job that is alone keeps its worker for longer.
 TURN_SECONDS = 15.0
+LONGEST_TURN_SECONDS = 60.0
 # Replies are written when there are so many, or when the oldest has waited so long.
-WRITE_AFTER_REPLIES = 500
+WRITE_AFTER_REPLIES = 2_000
 WRITE_AFTER_SECONDS = 1.0
 LEASE = timedelta(seconds=45)
 RENEW_SECONDS = 10.0
 # So many engine errors in a row pause the job: something is wrong that more requests will not mend.
 ENGINE_ERRORS_IN_A_ROW = 20
+# Of so many replies at most half may be ungraded.
+LOOKED_BACK_ON = 100
 
 PROCESS_TOKEN = secrets.token_hex(4)
 
@@ -62,32 +69,20 @@ def take_turn(
     )
     if job is None:
         return False
-    holder = f"{holder_name(PROCESS_TOKEN)}:{threading.get_ident()}"
-    until = time.monotonic() + seconds
-
-    def over() -> bool:
-        return stopping() or time.monotonic() >= until
-
     try:
-        engine = engine_for(job.judge)
-        while not over():
-            chunk = claim_chunk(job, holder=holder, at=now())
-            if chunk is None:
-                finish_if_done(job=job, at=now())
-                return False
-            with _lease(chunk, holder=holder):
-                grade_chunk(job, chunk, engine, over=over)
-            if not _still_active(job):
-                return False
+        turn = Turn(job, asking_both_orders(engine_for(job.judge), job.judge), stopping=stopping, seconds=seconds)
+        turn.take()
     except DatabaseError:
         raise
     except Exception as error:
         if not isinstance(error, EngineUnavailable):
             logger.exception("Job %s cannot go on.", job.pk)
         reason = str(error) if isinstance(error, EngineUnavailable) else f"{type(error).__name__}: {error}"
-        _pause(job, reason)
+        _pause(job, reason, GradingJob.Cause.ENGINE)
         return False
-    return not finish_if_done(job=job, at=now())
+    if finish_if_done(job=job, at=now()):
+        return False
+    return turn.more and _still_active(job)
 
 
 def claim_chunk(job: GradingJob, *, holder: str, at: datetime) -> GradingChunk | None:
@@ -104,29 +99,192 @@ def claim_chunk(job: GradingJob, *, holder: str, at: datetime) -> GradingChunk |
     return None
 
 
-def grade_chunk(job: GradingJob, chunk: GradingChunk, engine: Engine, *, over: Callable[[], bool]) -> None:
-    """Grade what is missing of the chunk until it is done, the turn is over or the job is paused."""
-    enough = threading.Event()
-    errors_in_a_row = 0
-    waiting: list[tuple[GradeRequest, Reply]] = []
-    written_at = time.monotonic()
-    requests = [request_for(job.judge, item) for item in missing_of(job, chunk)]
-    try:
-        for request, reply in engine.grade(requests, stopping=lambda: enough.is_set() or over()):
-            waiting.append((request, reply))
-            errors_in_a_row = errors_in_a_row + 1 if reply.ungraded == Judgment.Ungraded.ENGINE_ERROR else 0
-            if errors_in_a_row == ENGINE_ERRORS_IN_A_ROW:
-                _pause(job, f"{errors_in_a_row} engine errors in a row, the last: {reply.error}")
-                enough.set()
-            if len(waiting) >= WRITE_AFTER_REPLIES or time.monotonic() - written_at >= WRITE_AFTER_SECONDS:
-                write_replies(job, waiting, at=now())
-                waiting, written_at = [], time.monotonic()
-                if not _still_active(job):
-                    enough.set()
-    finally:
-        write_replies(job, waiting, at=now())
-    if not left_of(job, chunk).exists():
-        GradingChunk.objects.filter(pk=chunk.pk).update(finished_at=now())
+class Turn:
+    """One worker's time with one job."""
+
+    def __init__(
+        self, job: GradingJob, engine: Engine, *, stopping: Callable[[], bool], seconds: float = TURN_SECONDS
+    ) -> None:
+        self.job = job
+        self.engine = engine
+        self.stopping = stopping
+        self.seconds = seconds
+        self.began = time.monotonic()
+        self.until = self.began + seconds
+        self.holder = f"{holder_name(PROCESS_TOKEN)}:{threading.get_ident()}"
+        # The items of the chunks in hand that are not written yet, by chunk.
+        self.held: dict[int, set[int]] = {}
+        self.chunk_of: dict[int, int] = {}
+        self.waiting: list[ReadReply] = []
+        self.more = True
+        self.known = KnownIdentities(job)
+        self.new_identity = ""
+        self.failures = Failures(job)
+
+    def take(self) -> None:
+        """Ask and write until the time is over, nothing is left or the job is not to go on."""
+        asking = Asking(self.engine, over=self.over, read=self.read)
+        self.failures.stop = asking.stop
+        with Lease(self):
+            try:
+                self._go_on(asking)
+            finally:
+                try:
+                    asking.close()
+                finally:
+                    self._take_in(asking.replies(0))
+                    self._write()
+        # What was in hand and is not done was given back: somebody has to take it again.
+        self.more = self.more or bool(self.held)
+        if self.new_identity:
+            judge_sentinels(
+                self.job,
+                self.engine,
+                identity=self.new_identity,
+                pause=lambda reason: _pause(self.job, reason, GradingJob.Cause.SENTINELS),
+                stopping=self.stopping,
+            )
+
+    def read(self, request: GradeRequest, reply: Reply) -> ReadReply:
+        """Read a reply, in the engine's thread."""
+        row = completion_of(request, reply)
+        self.failures.count(row)
+        return row
+
+    def over(self) -> bool:
+        return self.stopping() or time.monotonic() >= self.until
+
+    def _go_on(self, asking: Asking[ReadReply]) -> None:
+        writing = Clock(WRITE_AFTER_SECONDS)
+        while not asking.ended:
+            if asking.hungry:
+                requests = self._next_requests()
+                if requests is None:
+                    self.more = False
+                    asking.no_more()
+                else:
+                    asking.ask(requests)
+            self._take_in(asking.replies(0 if asking.hungry else WRITE_AFTER_SECONDS))
+            if len(self.waiting) >= WRITE_AFTER_REPLIES or writing.due():
+                self._write()
+                writing.again()
+                if not self._may_go_on():
+                    asking.stop()
+                self._stay_if_alone()
+            if self.new_identity:
+                asking.stop()
+        if self.failures.many:
+            _pause(self.job, self.failures.many, self.failures.cause)
+
+    def _next_requests(self) -> list[GradeRequest] | None:
+        """Return what is missing of the next free chunk; None if there is no chunk any more."""
+        chunk = claim_chunk(self.job, holder=self.holder, at=now())
+        if chunk is None:
+            return None
+        items = missing_of(self.job, chunk)
+        self.held[chunk.pk] = {item.pk for item in items}
+        self.chunk_of |= dict.fromkeys(self.held[chunk.pk], chunk.pk)
+        if not items:
+            self._finish(chunk.pk)
+        return requests_for(self.job.judge, items)
+
+    def _take_in(self, rows: Sequence[ReadReply]) -> None:
+        """Take what was read to be written. Replies of a server that changed are left out: their pairs stay missing."""
+        for row in rows:
+            if self.known.good(row):
+                self.waiting.append(row)
+            else:
+                self.new_identity = row.engine_identity
+
+    def _write(self) -> None:
+        waiting, self.waiting = self.waiting, []
+        if not waiting:
+            return
+        write_read_replies(self.job, waiting, at=now())
+        for row in waiting:
+            chunk = self.chunk_of.pop(row.item_id, None)
+            if chunk is not None:
+                self.held[chunk].discard(row.item_id)
+                if not self.held[chunk]:
+                    self._finish(chunk)
+
+    def _finish(self, chunk: int) -> None:
+        del self.held[chunk]
+        GradingChunk.objects.filter(pk=chunk).update(finished_at=now(), holder="", leased_until=None)
+
+    def _may_go_on(self) -> bool:
+        if reached := limit_reached(self.job):
+            _pause(self.job, *reached)
+        return _still_active(self.job)
+
+    def _stay_if_alone(self) -> None:
+        """Prolong the turn if nobody else has work: at each turn's end the engine runs empty for a moment."""
+        at = time.monotonic()
+        near_the_end = self.until - min(2 * WRITE_AFTER_SECONDS, self.seconds / 2)
+        latest = self.began + LONGEST_TURN_SECONDS - self.seconds
+        if near_the_end <= at < self.until and self.until < latest and not _others_wait(self.job):
+            self.until += self.seconds
+
+
+class Failures:
+    """Counts what goes wrong, in the engine's thread, and stops it when that is too much: `many` then says why."""
+
+    def __init__(self, job: GradingJob) -> None:
+        self.job = job
+        self.many = ""
+        self.cause = GradingJob.Cause.ENGINE
+        self.stop: Callable[[], None] = lambda: None
+        self._in_a_row = 0
+        self._last: deque[str] = deque(maxlen=LOOKED_BACK_ON)
+
+    def count(self, row: ReadReply) -> None:
+        """Stop at so many errors in a row, or if most of the last replies are ungraded and nobody said to go on."""
+        self._in_a_row = self._in_a_row + 1 if row.ungraded == Judgment.Ungraded.ENGINE_ERROR else 0
+        if self._in_a_row == ENGINE_ERRORS_IN_A_ROW:
+            self.many = f"{self._in_a_row} engine errors in a row, the last: {row.error}"
+            self.stop()
+        self._last.append(row.ungraded)
+        if self.many or not row.ungraded or self.job.goes_on_ungraded or len(self._last) < LOOKED_BACK_ON:
+            return
+        kinds = Counter(kind for kind in self._last if kind)
+        if 2 * kinds.total() > LOOKED_BACK_ON:
+            listed = ", ".join(f"{count} {Judgment.Ungraded(kind).label}" for kind, count in kinds.most_common())
+            self.many = (
+                f"Of the last {LOOKED_BACK_ON} replies {kinds.total()} are ungraded ({listed}), the last: {row.error}"
+            )
+            self.cause = GradingJob.Cause.UNGRADED
+            self.stop()
+
+
+class Lease:
+    """Renews the leases on the chunks in hand as long as this process lives; gives back what is not done at the end."""
+
+    def __init__(self, turn: Turn) -> None:
+        self.turn = turn
+        self._finished = threading.Event()
+        self._renewer = threading.Thread(target=self._renew, name=f"lease-{turn.job.pk}", daemon=True)
+
+    def __enter__(self) -> None:
+        self._renewer.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._finished.set()
+        self._renewer.join()
+        held = GradingChunk.objects.filter(pk__in=list(self.turn.held), holder=self.turn.holder)
+        held.update(holder="", leased_until=None)
+
+    def _renew(self) -> None:
+        while not self._finished.wait(RENEW_SECONDS):
+            try:
+                at = now()
+                held = GradingChunk.objects.filter(
+                    job=self.turn.job, holder=self.turn.holder, finished_at=None, leased_until__isnull=False
+                )
+                held.update(leased_until=at + LEASE)
+                GradingJob.objects.filter(pk=self.turn.job.pk).update(heartbeat_at=at)
+            except DatabaseError:
+                logger.warning("The leases of job %s were not renewed.", self.turn.job.pk, exc_info=True)
+        connection.close()
 
 
 def left_of(job: GradingJob, chunk: GradingChunk) -> QuerySet[Item]:
@@ -136,125 +294,48 @@ def left_of(job: GradingJob, chunk: GradingChunk) -> QuerySet[Item]:
 
 
 def missing_of(job: GradingJob, chunk: GradingChunk) -> list[Item]:
-    """Return the same in the chunk's order, with all that a prompt needs."""
-    left = left_of(job, chunk).select_related("topic", "element", "passage", "report")
-    by_key = {item.pk: item for item in left}
+    """Return the same in the chunk's order, with all that a prompt needs; each text is read once."""
+    by_key = {item.pk: item for item in with_texts(left_of(job, chunk))}
     return [by_key[pk] for pk in chunk.item_ids if pk in by_key]
 
 
-@transaction.atomic
-def write_replies(job: GradingJob, replies: Sequence[tuple[GradeRequest, Reply]], *, at: datetime) -> int:
-    """Write completions and judgments, all or none; a pair that is done stays as it is. Returns how many were new.
-
-    The job's row is locked meanwhile, so that its counts are those of its completions.
-    """
-    if not replies:
-        return 0
-    GradingJob.objects.select_for_update().get(pk=job.pk)
-    done = set(
-        Completion.objects.filter(
-            criterion=job.criterion,
-            judge=job.judge,
-            attempt=job.attempt,
-            item__in=[request.item_id for request, _ in replies],
-        ).values_list("item_id", flat=True)
-    )
-    fresh = [completion_of(job, request, reply, at=at) for request, reply in replies if request.item_id not in done]
-    Completion.objects.bulk_create(fresh, ignore_conflicts=True)
-    judgments = [judgment_of(job, completion) for completion in fresh]
-    if job.attempt > 1:
-        _replace_ungraded(job, judgments, at=at)
-    add_judgments(judgments)
-    graded = sum(not completion.ungraded for completion in fresh)
-    GradingJob.objects.filter(pk=job.pk).update(
-        graded=F("graded") + graded, ungraded=F("ungraded") + len(fresh) - graded, heartbeat_at=at
-    )
-    return len(fresh)
-
-
-def completion_of(job: GradingJob, request: GradeRequest, reply: Reply, *, at: datetime) -> Completion:
-    """Read the reply and return its row."""
-    values = job.judge.scale.values
-    index, ungraded, error = read_reply(reply, request.choices)
-    probabilities = dict(reply.log_probabilities) if reply.log_probabilities else None
-    return Completion(
-        job=job,
-        judge=job.judge,
+def completion_of(request: GradeRequest, reply: Reply) -> ReadReply:
+    """Read the reply and return what is stored of it."""
+    reading, other_order = read_all(request, reply)
+    return ReadReply(
         item_id=request.item_id,
-        criterion=job.criterion,
-        attempt=job.attempt,
-        grade=None if index is None else values[index],
-        ungraded=ungraded,
+        grade=reading.grade,
+        ungraded=reading.ungraded,
         reply=reply.text,
-        error=error,
+        error=reading.error,
         finish_reason=reply.finish_reason,
         score=reply.score,
-        log_probabilities=probabilities,
-        expected_grade=expected_grade(probabilities, request.choices, values) if probabilities else None,
+        log_probabilities=dict(reply.log_probabilities) if reply.log_probabilities else None,
+        expected_grade=reading.expected_grade,
+        entropy=reading.entropy,
         prompt_tokens=reply.prompt_tokens,
+        cached_tokens=reply.cached_tokens,
         completion_tokens=reply.completion_tokens,
         seconds=reply.seconds,
         engine_identity=reply.identity,
-        completed_at=at,
+        other_order=other_order,
+        cut_texts=dict(request.cut) or None,
     )
-
-
-def judgment_of(job: GradingJob, completion: Completion) -> Judgment:
-    """Return the narrow row of what was read."""
-    return Judgment(
-        item_id=completion.item_id,
-        criterion=job.criterion,
-        rater=job.judge.rater,
-        grade=completion.grade,
-        ungraded=completion.ungraded,
-        judged_at=completion.completed_at,
-    )
-
-
-def _replace_ungraded(job: GradingJob, judgments: Sequence[Judgment], *, at: datetime) -> None:
-    """Move the ungraded judgments of earlier attempts into the history, where new ones take their place."""
-    stored = Judgment.objects.filter(
-        criterion=job.criterion,
-        rater=job.judge.rater,
-        grade__isnull=True,
-        item__in=[judgment.item_id for judgment in judgments],
-    )
-    for judgment in stored:
-        keep_earlier(judgment, at=at, reason=f"attempt {job.attempt}")
-    stored.delete()
-
-
-@contextmanager
-def _lease(chunk: GradingChunk, *, holder: str) -> Iterator[None]:
-    """Renew the lease as long as this process lives and is at work; give the chunk back at the end."""
-    finished = threading.Event()
-
-    def renew() -> None:
-        while not finished.wait(RENEW_SECONDS):
-            try:
-                at = now()
-                GradingChunk.objects.filter(pk=chunk.pk, holder=holder).update(leased_until=at + LEASE)
-                GradingJob.objects.filter(pk=chunk.job_id).update(heartbeat_at=at)
-            except DatabaseError:
-                logger.warning("The lease on chunk %s was not renewed.", chunk.pk, exc_info=True)
-        connection.close()
-
-    renewer = threading.Thread(target=renew, name=f"lease-{chunk.pk}", daemon=True)
-    renewer.start()
-    try:
-        yield
-    finally:
-        finished.set()
-        renewer.join()
-        GradingChunk.objects.filter(pk=chunk.pk, holder=holder).update(holder="", leased_until=None)
 
 
 def _still_active(job: GradingJob) -> bool:
     return GradingJob.objects.active().filter(pk=job.pk, generation=job.generation).exists()
 
 
-def _pause(job: GradingJob, reason: str) -> None:
+def _others_wait(job: GradingJob) -> bool:
+    return GradingJob.objects.active().exclude(pk=job.pk).exists()
+
+
+def _pause(job: GradingJob, reason: str, cause: GradingJob.Cause) -> bool:
+    """Pause the job; returns whether it was this call that did."""
     try:
-        pause_job(job=job, reason=reason)
+        pause_job(job=job, reason=reason, cause=cause)
     except WrongState:
         logger.info("Job %s is no longer active.", job.pk)
+        return False
+    return True

@@ -21,7 +21,11 @@ class GradeRequest:
 
     `prompt` is for a model that follows instructions. An engine that measures instead compares `query`
     (the question or the statement) with `text`. `choices` are the replies that are allowed, in the
-    order of the scale.
+    order of the scale, and `values` the grades they stand for. Where `reply_tokens` says how long the
+    reply may be, it holds more than a choice, so no server is bound to the choices alone. `rule` and
+    `mark` tell `judging.replies` where the grade stands. `swapped` is the same question with the two
+    judged texts changed over: `judging.orders` asks it too. `cut` names the texts that were cut, with
+    the code points that were kept. `impossible` says why there is nothing to ask; it is never sent.
     """
 
     item_id: int
@@ -30,11 +34,26 @@ class GradeRequest:
     text: str
     prompt: str = ""
     system: str = ""
+    values: tuple[float, ...] = ()
+    rule: str = "first_line"
+    mark: str = ""
+    reply_tokens: int | None = None
+    swapped: GradeRequest | None = None
+    cut: tuple[tuple[str, int], ...] = ()
+    impossible: str = ""
+
+    @property
+    def constrained(self) -> bool:
+        """Whether the reply is one of the choices and nothing else, so that a server can be bound to them."""
+        return self.reply_tokens is None
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back for one request. `ungraded` is a kind of `Judgment.Ungraded` if it never can be a grade."""
+    """What came back for one request. `ungraded` is a kind of `Judgment.Ungraded` if it never can be a grade.
+
+    `swapped` is the reply to the request's `swapped`, put there by `judging.orders`; engines leave it alone.
+    """
 
     text: str = ""
     ungraded: str = ""
@@ -43,9 +62,11 @@ class Reply:
     score: float | None = None
     log_probabilities: Mapping[str, float] | None = None
     prompt_tokens: int | None = None
+    cached_tokens: int | None = None
     completion_tokens: int | None = None
     seconds: float | None = None
     identity: str = ""
+    swapped: Reply | None = None
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
+import httpx
 from django.conf import settings
 
+from judging.connections import learner, remembered
 from judging.engines import Engine, EngineState, EngineUnavailable
 from judging.engines.embedded import EmbeddedEngine
 from judging.engines.lexical import LexicalEngine
-from judging.engines.openai import OpenAIEngine, client_for, probe
+from judging.engines.openai import OpenAIEngine
+from judging.engines.probing import identify
+from judging.engines.vllm import VLLMEngine
+from judging.engines.wire import addresses, client_for, shown
 from judging.models import Judge
 
 
@@ -32,29 +38,40 @@ def engine_of(judge: Judge) -> Engine:
             )
         case Judge.Engine.OPENAI:
             return OpenAIEngine(
-                base_url=settings.JUDGE_BASE_URL,
+                base_urls=addresses(settings.JUDGE_BASE_URL),
                 model=judge.model,
                 decoding=decoding,
                 api_key=settings.JUDGE_API_KEY,
                 timeout=settings.JUDGE_TIMEOUT,
+                concurrency=settings.JUDGE_CONCURRENCY,
+                prompts_at_once=settings.JUDGE_PROMPTS_AT_ONCE,
+                patience=settings.JUDGE_PATIENCE,
+                known=remembered(judge),
+                remember=learner(judge),
             )
+        case Judge.Engine.VLLM:
+            return VLLMEngine(model=judge.model, decoding=decoding, options=settings.JUDGE_VLLM)
     raise EngineUnavailable(f"There is no engine “{judge.engine}”.")
 
 
-def server_state() -> EngineState:
-    """Ask the server of JUDGE_BASE_URL what it is and what it serves."""
-    if not settings.JUDGE_BASE_URL:
-        return EngineState(
-            available=False, reason="JUDGE_BASE_URL is not set: it names an OpenAI-compatible server, vLLM's for one."
-        )
-    with client_for(settings.JUDGE_BASE_URL, api_key=settings.JUDGE_API_KEY, timeout=5) as client:
-        try:
-            server = probe(client)
-        except EngineUnavailable as error:
-            return EngineState(available=False, reason=str(error))
+def server_states() -> list[EngineState]:
+    """Ask each server of JUDGE_BASE_URL what it is and what it serves, all at once; none if none is named."""
+    urls = addresses(settings.JUDGE_BASE_URL)
+    if not urls:
+        return []
+    with ThreadPoolExecutor(len(urls)) as executor:
+        return list(executor.map(_state_of_server, urls))
+
+
+def _state_of_server(url: str) -> EngineState:
+    try:
+        with client_for(url, api_key=settings.JUDGE_API_KEY, timeout=5) as client:
+            server = identify(client, timeout=5)
+    except (EngineUnavailable, httpx.HTTPError) as error:
+        return EngineState(available=False, reason=str(error), details={"address": shown(url)})
     return EngineState(
         available=True,
         identity=server.identity,
         models=server.models,
-        details={"kind": server.kind, "version": server.version, "context_length": server.context_length},
+        details={"address": shown(url), "kind": server.kind, "context_length": server.context_length},
     )

@@ -1,185 +1,94 @@
-"""Any server that speaks OpenAI's chat completions: vLLM's first of all.
+"""Servers that speak OpenAI's chat completions or completions: vLLM's first of all, one or many.
 
-What such servers do with a parameter they do not know: ignore it and answer 200. So the server is
-asked first what it is, the constraint is sent in its own way, and the reply is still read by the
-strict rule of `judging.replies`.
+Each is asked first what it is and what it really honours (`judging.engines.probing`). The constraint is
+sent in its own way, and the reply is still read by the strict rule of `judging.replies`.
 """
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import httpx
 
-from collection.models import Judgment
 from judging.engines import EngineState, EngineUnavailable, GradeRequest, Reply
-from judging.replies import choice_log_probabilities
+from judging.engines.pace import Pace
+from judging.engines.pool import Member, Pool
+from judging.engines.probing import (
+    Endpoint,
+    Findings,
+    constraint_parameters,
+    log_probability_parameters,
+    path_of,
+)
+from judging.engines.prompting import completion_prompt, conversation, room_for
+from judging.engines.reading import Asked, NotOneReplyEach, read_answer
+from judging.engines.wire import MOST_BYTES, TRANSIENT, Answer, ReplyTooBig, client_for, post, wait_in_steps
 
-Kind = Literal["vllm", "llama.cpp", "other"]
+# Prompts of one request together: a body that any server takes.
+MOST_CHARACTERS = 1_000_000
 
-# One reply is a grade; a server that sends more than this is not answering the question.
-MOST_BYTES = 1_000_000
-TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
-# How servers say that the prompt is longer than their context.
-TOO_LONG_MARKS = ("input_tokens", "context_length_exceeded", "exceed_context_size", "maximum context length")
-TOP_LOG_PROBABILITIES: Mapping[Kind, int] = {"vllm": 20, "llama.cpp": 200}
+TOO_MANY = 429
 
-
-@dataclass(frozen=True)
-class Server:
-    """What a server said about itself."""
-
-    kind: Kind
-    version: str
-    models: tuple[str, ...]
-    context_length: int | None
-
-    @property
-    def identity(self) -> str:
-        return f"{self.kind} {self.version}".strip()
-
-
-@dataclass(frozen=True)
-class Answer:
-    """An HTTP answer that was read completely."""
-
-    status: int
-    content: bytes
-    retry_after: str
-
-
-class ReplyTooBig(Exception):
-    """The server sent more than any grade needs."""
-
-
-def root_of(base_url: str) -> str:
-    """Return the address without the /v1 that people do or do not write at its end."""
-    return base_url.rstrip("/").removesuffix("/v1")
-
-
-def client_for(base_url: str, *, api_key: str = "", timeout: float, connections: int = 32) -> httpx.Client:
-    """Return a client that waits this long for a reply and never for ever. It uses no proxy: the server is ours."""
-    return httpx.Client(
-        base_url=root_of(base_url),
-        headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
-        timeout=httpx.Timeout(timeout, connect=min(timeout, 10.0), pool=None),
-        limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
-        trust_env=False,
-    )
-
-
-def probe(client: httpx.Client) -> Server:
-    """Ask the server what it is and which models it serves. Raises EngineUnavailable."""
-    where = str(client.base_url).rstrip("/")
-    try:
-        models = _json_of(client.get("/v1/models", timeout=10))
-    except httpx.HTTPError as error:
-        raise EngineUnavailable(
-            f"No answer from {where}: {error or type(error).__name__}. Is the server running, and JUDGE_BASE_URL right?"
-        ) from error
-    rows = [row for row in (models or {}).get("data") or [] if isinstance(row, dict) and row.get("id")]
-    if not rows:
-        raise EngineUnavailable(f"{where}/v1/models lists no model. Is JUDGE_API_KEY right, and is this such a server?")
-    names = tuple(str(row["id"]) for row in rows)
-    version = _json_of(_ask(client, "/version"))
-    if version and "version" in version:
-        return Server("vllm", str(version["version"]), names, rows[0].get("max_model_len"))
-    props = _json_of(_ask(client, "/props"))
-    if props and "default_generation_settings" in props:
-        context = props["default_generation_settings"].get("n_ctx")
-        return Server("llama.cpp", str(props.get("build_info", "")), names, context)
-    return Server("other", "", names, None)
-
-
-def _ask(client: httpx.Client, path: str) -> httpx.Response | None:
-    try:
-        return client.get(path, timeout=10)
-    except httpx.HTTPError:
-        return None
-
-
-def _json_of(response: httpx.Response | None) -> dict[str, Any] | None:
-    """Return the JSON object of a good answer, None for any other."""
-    if response is None or response.status_code != 200:
-        return None
-    try:
-        said = json.loads(response.content)
-    except ValueError:
-        return None
-    return said if isinstance(said, dict) else None
-
-
-def constraint(kind: Kind, choices: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters that bind this kind of server to the choices; none if we know no way."""
-    if kind == "vllm":
-        return {"structured_outputs": {"choice": list(choices)}}
-    if kind == "llama.cpp":
-        # A JSON string is a literal of llama.cpp's grammar too.
-        return {"grammar": "root ::= " + " | ".join(json.dumps(choice, ensure_ascii=False) for choice in choices)}
-    return {}
-
-
-def chat_request(request: GradeRequest, *, model: str, kind: Kind, decoding: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body of one chat completion."""
-    messages = [{"role": "system", "content": request.system}] if request.system else []
-    body: dict[str, Any] = {
-        "model": model,
-        "messages": [*messages, {"role": "user", "content": request.prompt}],
-        "temperature": decoding.get("temperature", 0),
-        # A token holds at least one byte, so every choice has room, and a word or two show what else was said.
-        "max_tokens": max(len(choice.encode()) for choice in request.choices) + 8,
-        **constraint(kind, request.choices),
-    }
-    if "seed" in decoding:
-        body["seed"] = decoding["seed"]
-    if kind in TOP_LOG_PROBABILITIES:
-        body |= {"logprobs": True, "top_logprobs": TOP_LOG_PROBABILITIES[kind]}
-    return body
+Batch = Sequence[GradeRequest]
+Replies = list[tuple[GradeRequest, Reply]]
 
 
 class OpenAIEngine:
-    """Sends chat completions to one server, many at a time, and repeats what failed for a passing reason."""
+    """Sends prompts to the servers, many at a time, and repeats what failed for a passing reason."""
 
     def __init__(
         self,
         *,
-        base_url: str,
+        base_urls: Sequence[str],
         model: str,
         decoding: Mapping[str, Any],
         api_key: str = "",
         timeout: float = 120.0,
         concurrency: int = 16,
+        prompts_at_once: int = 32,
         attempts: int = 5,
         first_delay: float = 1.0,
+        patience: float = 180.0,
+        known: Mapping[str, Findings] | None = None,
+        remember: Callable[[str, Findings], None] | None = None,
     ) -> None:
-        if not base_url:
+        """`concurrency` counts the requests under way at each server; `remember` is told what was learnt of one."""
+        if not base_urls:
             raise EngineUnavailable("JUDGE_BASE_URL is not set: it names the server that grades.")
         self.model = model
         self.decoding = decoding
-        self.concurrency = concurrency
+        self.endpoint: Endpoint = "completions" if decoding.get("endpoint") == "completions" else "chat"
+        self.concurrency = concurrency * len(base_urls)
         self.timeout = timeout
         self.attempts = attempts
         self.first_delay = first_delay
-        self.client = client_for(base_url, api_key=api_key, timeout=timeout, connections=concurrency)
-
-    def server(self) -> Server:
-        """Ask what the server is now: it may have been restarted. Raises EngineUnavailable if it lacks the model."""
-        server = probe(self.client)
-        if self.model not in server.models:
-            raise EngineUnavailable(f"The server has no model “{self.model}”; it serves {', '.join(server.models)}.")
-        return server
+        self.pace = Pace(prompts_at_once)
+        # Attempts that failed, by item: a turn may be over before the last of them.
+        self.failed_attempts: dict[int, int] = {}
+        self.pool = Pool(
+            [client_for(url, api_key=api_key, timeout=timeout, connections=concurrency) for url in base_urls],
+            model=model,
+            endpoint=self.endpoint,
+            timeout=timeout,
+            first_delay=first_delay,
+            patience=patience,
+            known=known,
+            remember=remember,
+        )
 
     def state(self) -> EngineState:
         try:
-            server = self.server()
+            self.pool.look()
         except EngineUnavailable as error:
             return EngineState(available=False, reason=str(error))
+        up = [member.findings for member in self.pool.members if member.up and member.findings is not None]
+        if not up:
+            return EngineState(available=False, reason=" ".join(member.problem for member in self.pool.members))
+        server = up[0].server
         return EngineState(
             available=True,
             identity=server.identity,
@@ -190,148 +99,172 @@ class OpenAIEngine:
     def grade(
         self, requests: Iterable[GradeRequest], *, stopping: Callable[[], bool]
     ) -> Iterator[tuple[GradeRequest, Reply]]:
-        server = self.server()
-        waiting = iter(requests)
-        with ThreadPoolExecutor(self.concurrency, thread_name_prefix="judge") as pool:
-            running: dict[Future[Reply | None], GradeRequest] = {}
+        self.pool.look()
+        waiting = _Waiting(requests)
+        gone: EngineUnavailable | None = None
+        with ThreadPoolExecutor(self.concurrency, thread_name_prefix="judge") as executor:
+            running: set[Future[Replies]] = set()
             while True:
-                while len(running) < self.concurrency and not stopping():
-                    request = next(waiting, None)
-                    if request is None:
+                while len(running) < self.concurrency and gone is None and not stopping():
+                    batch = waiting.next_batch(self._prompts_at_once())
+                    if not batch:
                         break
-                    running[pool.submit(self.reply_to, request, server, stopping)] = request
+                    running.add(executor.submit(self.replies_to, batch, stopping))
                 if not running:
-                    return
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    request, reply = running.pop(future), future.result()
-                    if reply is not None:
-                        yield request, reply
+                    break
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    try:
+                        yield from future.result()
+                    except EngineUnavailable as error:
+                        gone = error  # what is under way elsewhere is kept
+        if gone is not None:
+            raise gone
 
-    def reply_to(self, request: GradeRequest, server: Server, stopping: Callable[[], bool]) -> Reply | None:
-        """Send one request until it has an answer; None if told to stop meanwhile. Raises EngineUnavailable."""
-        body = chat_request(request, model=self.model, kind=server.kind, decoding=self.decoding)
+    def replies_to(self, batch: Batch, stopping: Callable[[], bool]) -> Replies:
+        """Send the prompts until all have a reply; fewer if told to stop meanwhile. Raises EngineUnavailable."""
+        problem, failed_at, findings = "", None, None
         began = time.perf_counter()
-        problem = ""
-        unreachable = False
-        for attempt in range(self.attempts):
-            if attempt and not self._pause(attempt, stopping):
-                return None
+        while (tries := max(self.failed_attempts.get(request.item_id, 0) for request in batch)) < self.attempts:
+            if failed_at is not None and not self.pool.has_another(failed_at) and not self._pause(tries, stopping):
+                return []
+            member = self.pool.take(stopping, avoid=failed_at)
+            if member is None or member.findings is None:
+                return []
+            findings, crowded = member.findings, False
             try:
-                answer = self._post(body)
-            except httpx.TimeoutException as error:
-                problem, unreachable = f"No reply in time ({type(error).__name__}).", False
+                answer = self._send(batch, member, findings)
+            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+                # It is gone, not failing: that counts against our patience, not against the prompts.
+                self.pool.lost(member, f"{member.address} cannot be reached: {error or type(error).__name__}.")
+                failed_at = None
+                continue
             except httpx.RequestError as error:
-                problem = f"The connection failed: {error or type(error).__name__}."
-                unreachable = isinstance(error, httpx.TransportError)
+                late = isinstance(error, httpx.TimeoutException)
+                what = f"No reply in time ({type(error).__name__})" if late else f"The connection failed: {error}"
+                problem = f"{what.rstrip('.')}."
+                self.pool.failed(member, f"{member.address}: {problem}")
             except ReplyTooBig:
-                return self._engine_error(server, began, f"The reply is longer than {MOST_BYTES:,} bytes.")
+                self.pool.succeeded(member)
+                problem = f"The reply is longer than {MOST_BYTES:,} bytes."
+                if len(batch) == 1:
+                    return self._given_up(batch, findings, began, problem)
             else:
-                unreachable = False
+                if answer.status == 404 and not self.pool.still_serves(member):
+                    failed_at = None
+                    continue
                 if answer.status not in TRANSIENT:
-                    return self._read(answer, request, server, began)
-                problem = f"The server answered {answer.status}: {_excerpt(answer.content)}"
-                if answer.retry_after.isdigit() and not _wait(min(int(answer.retry_after), 60), stopping):
-                    return None
-        if unreachable:
-            raise EngineUnavailable(f"{str(self.client.base_url).rstrip('/')} cannot be reached. {problem}")
-        return self._engine_error(server, began, f"{problem} Tried {self.attempts} times.")
+                    self.pool.succeeded(member)
+                    return self._read(batch, answer, findings, time.perf_counter() - began, stopping)
+                problem = f"The server answered {answer.status}: {answer.excerpt}"
+                crowded = answer.status == TOO_MANY or answer.rest is not None
+                if answer.rest is None:
+                    self.pool.failed(member, f"{member.address}: {problem}")
+                else:
+                    self.pool.rest(member, answer.rest)
+            if len(batch) > 1 and not crowded:
+                # One of them may be the reason, or they were too many for the time.
+                self.pace.slow_down(len(batch))
+                return self._in_halves(batch, stopping)
+            failed_at = member
+            for request in batch:
+                self.failed_attempts[request.item_id] = tries + 1
+        assert findings is not None  # an attempt was made
+        return self._given_up(batch, findings, began, f"{problem} Tried {self.attempts} times.")
 
-    def _pause(self, attempt: int, stopping: Callable[[], bool]) -> bool:
-        """Wait before another attempt, longer each time and never in step with others."""
-        delay = self.first_delay * 2 ** (attempt - 1)
-        return _wait(min(delay, 30.0) * random.uniform(0.5, 1.0), stopping)  # noqa: S311
+    def _given_up(self, batch: Batch, findings: Findings, began: float, problem: str) -> Replies:
+        asked = Asked(self.model, findings, time.perf_counter() - began)
+        return self._final(batch, [asked.engine_error(problem) for _ in batch])
 
-    def _post(self, body: Mapping[str, Any]) -> Answer:
-        late = time.monotonic() + self.timeout
-        with self.client.stream("POST", "/v1/chat/completions", json=body) as response:
-            content = bytearray()
-            for part in response.iter_bytes():
-                content += part
-                if len(content) > MOST_BYTES:
-                    raise ReplyTooBig
-                if time.monotonic() > late:  # it drips: no single wait was too long, but all of them are
-                    raise httpx.ReadTimeout("The reply never ended.")
-            return Answer(response.status_code, bytes(content), response.headers.get("Retry-After", ""))
+    def _prompts_at_once(self) -> int:
+        takers = [member.findings for member in self.pool.members if member.findings is not None]
+        return self.pace.size if takers and all(findings.abilities.many for findings in takers) else 1
 
-    def _read(self, answer: Answer, request: GradeRequest, server: Server, began: float) -> Reply:
-        """Turn an answer into a reply. Whatever is odd about it is an engine error, never a grade."""
-        if answer.status != 200:
-            said = answer.content.decode("utf-8", "replace")
-            if answer.status in {400, 413, 422} and any(mark in said for mark in TOO_LONG_MARKS):
-                return self._ungraded(Judgment.Ungraded.TOO_LONG, server, began, _excerpt(answer.content))
-            return self._engine_error(server, began, f"The server answered {answer.status}: {_excerpt(answer.content)}")
+    def _send(self, batch: Batch, member: Member, findings: Findings) -> Answer:
+        body = request_body(batch, model=self.model, endpoint=self.endpoint, findings=findings, decoding=self.decoding)
+        began = time.perf_counter()
+        answer = post(
+            member.client,
+            path_of(self.endpoint, many=len(batch) > 1),
+            body,
+            timeout=self.timeout,
+            most=MOST_BYTES * len(batch),
+        )
+        if answer.status == 200:
+            self.pace.learn(len(batch), time.perf_counter() - began)
+        return answer
+
+    def _read(
+        self, batch: Batch, answer: Answer, findings: Findings, seconds: float, stopping: Callable[[], bool]
+    ) -> Replies:
         try:
-            said = json.loads(answer.content)
-            choice = said["choices"][0]
-            message = choice["message"]
-            text = message.get("content") or ""
-            if not isinstance(text, str):
-                raise TypeError("the content is no text")
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-            return self._engine_error(
-                server, began, f"The reply is no chat completion ({type(error).__name__}): {_excerpt(answer.content)}"
-            )
-        answered_by = str(said.get("model") or self.model)
-        if answered_by != self.model and not answered_by.startswith(f"{self.model}-"):
-            return self._engine_error(server, began, f"“{answered_by}” replied, not “{self.model}”.", text=text)
-        finish_reason = str(choice.get("finish_reason") or "")
-        if message.get("refusal") or finish_reason == "content_filter":
-            refusal = str(message.get("refusal") or "The server's content filter stopped it.")
-            return self._ungraded(Judgment.Ungraded.REFUSED, server, began, refusal, text=text)
-        usage = said.get("usage") if isinstance(said.get("usage"), dict) else {}
-        return Reply(
-            text=_storable(text),
-            finish_reason=finish_reason[:30],
-            log_probabilities=choice_log_probabilities(request.choices, _first_tokens(choice)),
-            prompt_tokens=_count(usage.get("prompt_tokens")),
-            completion_tokens=_count(usage.get("completion_tokens")),
-            seconds=time.perf_counter() - began,
-            identity=self._identity(server, answered_by),
-        )
+            return self._final(batch, read_answer(answer, batch, Asked(self.model, findings, seconds)))
+        except NotOneReplyEach:
+            return self._in_halves(batch, stopping)
 
-    def _engine_error(self, server: Server, began: float, error: str, *, text: str = "") -> Reply:
-        return self._ungraded(Judgment.Ungraded.ENGINE_ERROR, server, began, error, text=text)
+    def _final(self, batch: Batch, replies: Sequence[Reply]) -> Replies:
+        for request in batch:
+            self.failed_attempts.pop(request.item_id, None)
+        return list(zip(batch, replies, strict=True))
 
-    def _ungraded(self, kind: str, server: Server, began: float, error: str, *, text: str = "") -> Reply:
-        return Reply(
-            text=_storable(text),
-            ungraded=kind,
-            error=_storable(error),
-            seconds=time.perf_counter() - began,
-            identity=self._identity(server, self.model),
-        )
+    def _in_halves(self, batch: Batch, stopping: Callable[[], bool]) -> Replies:
+        """Send the halves one after the other: whatever ails one prompt shall not cost the others their grade."""
+        half = len(batch) // 2
+        replies = self.replies_to(batch[:half], stopping)
+        return replies if stopping() else replies + self.replies_to(batch[half:], stopping)
 
-    def _identity(self, server: Server, model: str) -> str:
-        return f"{server.identity}, {model}"[:300]
+    def _pause(self, tries: int, stopping: Callable[[], bool]) -> bool:
+        """Wait before another attempt, longer each time and never in step with others."""
+        delay = self.first_delay * 2 ** (tries - 1)
+        return wait_in_steps(min(delay, 30.0) * random.uniform(0.5, 1.0), stopping)  # noqa: S311
 
 
-def _wait(seconds: float, stopping: Callable[[], bool]) -> bool:
-    """Wait, in short steps. Returns False as soon as told to stop."""
-    until = time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0:
-        if stopping():
-            return False
-        time.sleep(min(left, 0.2))
-    return not stopping()
+class _Waiting:
+    """Requests that are not sent yet, handed out in their order. Their source may make us wait for the next one."""
+
+    def __init__(self, requests: Iterable[GradeRequest]) -> None:
+        self._requests = iter(requests)
+        self._held: GradeRequest | None = None
+
+    def next_batch(self, most: int) -> list[GradeRequest]:
+        """Return up to so many that can be asked in one request: those with the same choices and room."""
+        batch: list[GradeRequest] = []
+        characters = 0
+        while len(batch) < most and characters < MOST_CHARACTERS:
+            request, self._held = self._held or next(self._requests, None), None
+            if request is None:
+                break
+            if batch and _asked_alike(request) != _asked_alike(batch[0]):
+                self._held = request
+                break
+            batch.append(request)
+            characters += len(request.prompt) + len(request.system)
+        return batch
 
 
-def _first_tokens(choice: Mapping[str, Any]) -> list[tuple[str, float]]:
-    """Return the likeliest first tokens of the reply with their log-probabilities; none if it brings none."""
-    try:
-        likeliest = choice["logprobs"]["content"][0]["top_logprobs"]
-        return [(str(row["token"]), float(row["logprob"])) for row in likeliest]
-    except (KeyError, IndexError, TypeError, ValueError):
-        return []
+def _asked_alike(request: GradeRequest) -> tuple[object, ...]:
+    return request.choices, request.reply_tokens
 
 
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and 0 <= value < 2**31 else None
-
-
-def _excerpt(content: bytes) -> str:
-    return content[:500].decode("utf-8", "replace")
-
-
-def _storable(text: str) -> str:
-    """Return the text without what a database cannot hold: NUL and lone surrogates."""
-    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+def request_body(
+    batch: Batch, *, model: str, endpoint: Endpoint, findings: Findings, decoding: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the body of one request for one prompt or many; all of them have the same choices."""
+    abilities, first = findings.abilities, batch[0]
+    body: dict[str, Any] = {
+        "model": model,
+        "temperature": decoding.get("temperature", 0),
+        "max_tokens": first.reply_tokens or room_for(first.choices),
+    }
+    if endpoint == "chat":
+        conversations = [conversation(request) for request in batch]
+        body["messages"] = conversations if len(batch) > 1 else conversations[0]
+    else:
+        prompts = [completion_prompt(request) for request in batch]
+        body["prompt"] = prompts if len(batch) > 1 else prompts[0]
+    if first.constrained:
+        body |= constraint_parameters(abilities.constraint, first.choices)
+        body |= log_probability_parameters(endpoint, abilities.log_probabilities)
+    if "seed" in decoding:
+        body["seed"] = decoding["seed"]
+    return body

@@ -11,29 +11,28 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.http import require_POST, require_safe
 
-from collection.models import Criterion, Study
 from collection.views.account import SignedInRequest
 from judging.engines.embedded import INSTALL, missing_packages
-from judging.forms import AgainForm, StartForm
 from judging.grading import (
     AlreadyUnderWay,
-    JudgeDoesNotFit,
+    LimitReached,
     NothingToGrade,
     WrongState,
     cancel_job,
-    estimate,
     grade_again,
     pause_job,
     resume_job,
-    start_job,
 )
-from judging.judges import BadJudge
+from judging.job_forms import AgainForm, BatchForm, TermsForm
 from judging.ledgers import Ledger, ledger_of, pace_of
-from judging.models import GradingJob, Judge
-from judging.offers import criterion_named, judge_named, offers_of
+from judging.models import GradingJob
+from judging.offers import offers_of
+from judging.sentinels import shift_of
 from judging.views.access import study_of
 
 REPLIES_A_PAGE = 50
+# Replies that a job's page shows while they come.
+LATEST = 5
 
 
 @require_safe
@@ -47,44 +46,6 @@ def jobs(request: SignedInRequest, name: str) -> HttpResponse:
         return render(request, "judging/jobs_list.html", context)
     context |= {"offers": offers_of(study), "missing_packages": missing_packages(), "install": INSTALL}
     return render(request, "judging/jobs.html", context)
-
-
-@require_POST
-@login_required
-def job_estimate(request: SignedInRequest, name: str) -> HttpResponse:
-    """What a job would do, before it is started."""
-    study = study_of(request.user, name)
-    form = StartForm(request.POST)
-    if not form.is_valid():
-        raise Http404
-
-    try:
-        criterion, judge = chosen_in(study, form)
-        expected = estimate(criterion=criterion, judge=judge)
-    except (JudgeDoesNotFit, BadJudge) as refusal:
-        messages.error(request, str(refusal))
-        return redirect("judging:jobs", study.name)
-
-    context = {"study": study, "criterion": criterion, "judge": judge, "estimate": expected}
-    return render(request, "judging/job_estimate.html", context)
-
-
-@require_POST
-@login_required
-def job_start(request: SignedInRequest, name: str) -> HttpResponse:
-    """Start a job and go to its page."""
-    study = study_of(request.user, name)
-    form = StartForm(request.POST)
-    if not form.is_valid():
-        raise Http404
-
-    try:
-        criterion, judge = chosen_in(study, form)
-        started = start_job(criterion=criterion, judge=judge, by=request.user, at=now())
-    except (JudgeDoesNotFit, BadJudge, NothingToGrade, AlreadyUnderWay) as refusal:
-        messages.error(request, str(refusal))
-        return redirect("judging:jobs", study.name)
-    return redirect("judging:job", study.name, started.pk)
 
 
 @require_safe
@@ -107,10 +68,14 @@ def job_move(request: SignedInRequest, name: str, pk: int, move: str) -> HttpRes
             case "pause":
                 pause_job(job=found)
             case "resume":
-                resume_job(job=found, at=now())
+                form = TermsForm(request.POST)
+                if "token_limit" in request.POST and not form.is_valid():
+                    return render(request, "judging/job.html", {**job_context(found), "terms_form": form}, status=422)
+                terms = form.terms if "token_limit" in request.POST else None
+                resume_job(job=found, terms=terms, by=request.user, at=now())
             case "cancel":
                 cancel_job(job=found, at=now())
-    except WrongState as refusal:
+    except (WrongState, LimitReached) as refusal:
         messages.error(request, str(refusal))
     return redirect("judging:job", name, pk)
 
@@ -169,15 +134,24 @@ def job_of(request: SignedInRequest, name: str, pk: int) -> GradingJob:
 
 
 def job_context(job: GradingJob) -> dict[str, Any]:
-    """Return what the job's pages show."""
+    """Return what the job's pages show. Counts are the job's own: no completion is counted for a page."""
     ledger = ledger_of(job)
+    seen = job.sentinel_rounds.select_related("earlier_judge").first()
+    waits = job.pause_cause in {GradingJob.Cause.TOKENS, GradingJob.Cause.COST}
     return {
         "job": job,
         "study": job.study,
         "ledger": ledger,
         "grades": [(point, ledger.graded.get(point["value"], 0)) for point in job.criterion.scale.points],
         "percent": 100 * job.done // job.total,
+        "ungraded_percent": 100 * job.ungraded / job.done if job.done else None,
+        "cache_percent": None if job.cache_share is None else 100 * job.cache_share,
         "pace": pace_of(job),
+        "sentinels": seen,
+        "shift": shift_of(seen) if seen else None,
+        "terms_form": TermsForm(initial=TermsForm.initial_of(job)) if waits else None,
+        "batch_form": BatchForm() if job.state == GradingJob.State.AWAY else None,
+        "latest": job.completions.select_related("item__topic", "item__element").order_by("-pk")[:LATEST],
     }
 
 
@@ -192,15 +166,6 @@ def filters_of(job: GradingJob, ledger: Ledger) -> list[tuple[str, str, int]]:
         ("ungraded", "ungraded", ledger.ungraded_pairs),
         *((kind, f"ungraded: {label}", count) for kind, label, count in ledger.kinds() if count),
     ]
-
-
-def chosen_in(study: Study, form: StartForm) -> tuple[Criterion, Judge]:
-    """Return the criterion and the judge that the form names; 404 if there is none such."""
-    try:
-        criterion = criterion_named(study, form.cleaned_data["criterion"])
-        return criterion, judge_named(form.cleaned_data["judge"], criterion)
-    except (Criterion.DoesNotExist, Judge.DoesNotExist) as error:
-        raise Http404 from error
 
 
 def number_in(text: str) -> float:

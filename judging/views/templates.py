@@ -1,23 +1,32 @@
-"""The pages of prompt templates: all of them, one with a preview on a real item, a new one."""
+"""The pages of prompt templates: all of them, one with a preview on a real item and a test run, a new one."""
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.forms import model_to_dict
-from django.http import HttpResponse
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from collection.models import Item, Study
+from collection.models import Study
 from collection.views.account import SignedInRequest
+from judging.engines import EngineUnavailable
+from judging.engines.of_judge import engine_of
+from judging.engines.tokenizing import count_tokens
+from judging.engines.wire import addresses
 from judging.forms import TemplateFileForm, TemplateForm
-from judging.judges import ASKED, save_template
-from judging.models import PromptTemplate
-from judging.placeholders import PLACEHOLDERS, BadTemplate, choices_of, fill, values_of
-from judging.views.access import refuse_unless_researcher
+from judging.models import Judge, PromptTemplate
+from judging.placeholders import IN_EXAMPLES, PLACEHOLDERS, BadTemplate
+from judging.previews import criterion_for, item_after, items_to_preview, preview
+from judging.requests import Prompt
+from judging.template_versions import save_template
+from judging.trials import draw_items, run_trial
+from judging.views.access import refuse_unless_researcher, study_of
 
 
 @require_safe
@@ -36,10 +45,61 @@ def template(request: SignedInRequest, name: str, version: int) -> HttpResponse:
     found = get_object_or_404(PromptTemplate, name=name, version=version)
     studies = Study.objects.of(request.user).filter(items__task_type=found.task_type).distinct()
     chosen = studies.filter(name=request.GET.get("study", "")).first() or studies.first()
-    context: dict[str, Any] = {"template": found, "studies": studies, "chosen": chosen, "judges": found.judges.all()}
+    context: dict[str, Any] = {
+        "template": found,
+        "studies": studies,
+        "chosen": chosen,
+        "judges": found.judges.all(),
+        "versions": PromptTemplate.objects.filter(name=name).exclude(pk=found.pk),
+    }
     if chosen is not None:
-        context |= preview(found, chosen, request.GET.get("item", ""))
+        context |= preview(found, item_after(found, chosen, request.GET.get("item", "")), chosen)
+        context["trial_judges"] = judges_to_try(found, chosen)
     return render(request, "judging/template.html", context)
+
+
+@require_safe
+@login_required
+def template_tokens(request: SignedInRequest, name: str, version: int, item: int) -> HttpResponse:
+    """How many tokens the prompt about this item is. Asked for by the open page, for the server may take seconds."""
+    refuse_unless_researcher(request.user)
+    found = get_object_or_404(PromptTemplate, name=name, version=version)
+    shown = get_object_or_404(items_to_preview(found), pk=item, study__in=Study.objects.of(request.user))
+    context = preview(found, shown, shown.study)
+    if "prompt" not in context:
+        raise Http404
+    prompt: Prompt = context["prompt"]
+    context["tokens"] = count_tokens(
+        prompt.system,
+        prompt.text,
+        base_urls=addresses(settings.JUDGE_BASE_URL),
+        api_key=settings.JUDGE_API_KEY,
+        model=settings.JUDGE_MODEL,
+    )
+    return render(request, "judging/template_tokens.html", context)
+
+
+@require_POST
+@login_required
+def template_trial(request: SignedInRequest, name: str, version: int) -> HttpResponse:
+    """Let a judge with this template grade five items of a study, beside what people said. Nothing is stored."""
+    refuse_unless_researcher(request.user)
+    found = get_object_or_404(PromptTemplate, name=name, version=version)
+    study = study_of(request.user, request.POST.get("study", ""))
+    judge = get_object_or_404(judges_to_try(found, study), name=request.POST.get("judge", ""))
+    criterion = criterion_for(found, study)
+    assert criterion is not None  # a judge fits it
+    sent = request.POST.get("seed", "")
+    seed = int(sent) if sent.isdecimal() and len(sent) < 10 else random.randrange(10**6)  # noqa: S311
+
+    drawn = draw_items(criterion, seed=seed)
+    context: dict[str, Any] = {"template": found, "study": study, "judge": judge, "seed": seed, "drawn": drawn}
+    try:
+        context["trials"] = run_trial(judge=judge, drawn=drawn, engine_for=engine_of)
+    except (EngineUnavailable, BadTemplate) as error:
+        context["refusal"] = str(error)
+
+    return render(request, "judging/template_trial.html", context, status=503 if "refusal" in context else 200)
 
 
 @require_http_methods(["GET", "POST"])
@@ -49,7 +109,7 @@ def template_new(request: SignedInRequest) -> HttpResponse:
     refuse_unless_researcher(request.user)
     like = PromptTemplate.objects.filter(content_hash=request.GET.get("like", "")).first()
     filed = "file" in request.FILES
-    form = TemplateForm(None if filed else request.POST or None, initial=model_to_dict(like) if like else {})
+    form = TemplateForm(None if filed else request.POST or None, initial=TemplateForm.initial_of(like) if like else {})
     file_form = TemplateFileForm(request.POST if filed else None, request.FILES if filed else None)
     sent: TemplateForm | TemplateFileForm = file_form if filed else form
 
@@ -57,38 +117,23 @@ def template_new(request: SignedInRequest) -> HttpResponse:
         try:
             stored, new = save_template(sent.template, by=request.user)
         except BadTemplate as error:
-            sent.add_error("file" if filed else "text", str(error))
+            sent.add_error("file" if filed else None, str(error))
         else:
             messages.success(request, f"“{stored}” is {'stored' if new else 'the same text, and was stored before'}.")
             return redirect("judging:template", stored.name, stored.version)
 
-    context = {"form": form, "file_form": file_form, "placeholders": PLACEHOLDERS.items()}
+    placeholders = [*PLACEHOLDERS.items(), *IN_EXAMPLES.items()]
+    context = {"form": form, "file_form": file_form, "placeholders": placeholders}
     return render(request, "judging/template_new.html", context, status=422 if sent.errors else 200)
 
 
-def preview(template: PromptTemplate, study: Study, after: str) -> dict[str, Any]:
-    """Fill the template with the study's first item after this key, and find the one that follows."""
-    items = Item.objects.filter(study=study, task_type=template.task_type).exclude(element__masked=True).order_by("pk")
-    later = items.filter(pk__gt=int(after)) if after.isdecimal() and len(after) < 19 else items
-    item = later.select_related("topic", "element", "passage", "report").first() or items.first()
-    if item is None:
-        return {}
-    criterion = study.criteria.filter(task_type=template.task_type, name=template.criterion_name).first()
-    asked = next((asked for asked in ASKED if asked.criterion_name == template.criterion_name), None)
-    if criterion is not None:
-        scale = criterion.scale
-    elif asked is not None:
-        scale = asked.scale.stored()
-    else:
-        return {}
-    try:
-        choices = choices_of(scale, template.reply_with)
-    except BadTemplate as error:
-        return {"item": item, "refusal": str(error)}
-    values = values_of(item, scale, choices)
-    return {
-        "item": item,
-        "system": fill(template.system_text, values),
-        "prompt": fill(template.text, values),
-        "choices": choices,
-    }
+def judges_to_try(template: PromptTemplate, study: Study) -> QuerySet[Judge]:
+    """Return the judges on a model server that have this template and fit the study's criterion."""
+    criterion = criterion_for(template, study)
+    if criterion is None:
+        return Judge.objects.none()
+    return (
+        Judge.objects.fitting(criterion)
+        .filter(template=template, engine=Judge.Engine.OPENAI)
+        .select_related("rater", "template", "scale", "examples_from")
+    )

@@ -6,6 +6,7 @@ import pytest
 from celery import current_app
 
 from collection.models import Study
+from judging import connections
 from judging.engines.of_judge import engine_of
 from tests.judging.scripted_server import ScriptedServer
 from tests.judging.world import with_items
@@ -37,3 +38,9 @@ def server() -> Iterator[ScriptedServer]:
     scripted = ScriptedServer()
     yield scripted
     scripted.stop()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_learnt_before() -> None:
+    """What engines learnt in another test waits for that test's judges, whose numbers ours may have."""
+    connections._learnt.clear()

@@ -77,7 +77,7 @@ def test_the_same_item_gets_the_same_score_whatever_stands_beside_it(engine: Emb
     alone = scores(engine, asked)[1]
     beside = scores(engine, request(2, "How do rowers sit?", ROWING), asked, request(3, "Why orange?", BRIDGE))[1]
 
-    assert beside == pytest.approx(alone, abs=0.02)  # what the cache holds changes how sums are rounded
+    assert beside == pytest.approx(alone, abs=0.05)  # what is computed beside it changes how sums are rounded
 
 
 @needs_the_model

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -12,6 +15,7 @@ from collection.models import EarlierJudgment, Judgment, Passage, RubricElement,
 from collection.models.studies import TaskType
 from judging import work
 from judging.engines import EngineUnavailable, GradeRequest, Reply
+from judging.estimates import estimate
 from judging.grading import (
     AlreadyUnderWay,
     JudgeDoesNotFit,
@@ -19,7 +23,6 @@ from judging.grading import (
     WrongState,
     add_report_rating,
     cancel_job,
-    estimate,
     grade_again,
     pause_job,
     requeue_stalled_jobs,
@@ -31,6 +34,8 @@ from judging.work import claim_chunk, take_turn
 from tests.judging.world import ScriptedEngine, a_job, a_lexical_judge, criterion_of, many_items, saying, work_through
 
 pytestmark = pytest.mark.django_db
+
+WRITE = "write_read_replies"
 
 
 def test_grades_every_item_of_the_criterion_once(judged_study: Study) -> None:
@@ -156,7 +161,7 @@ def test_one_unfinished_job_per_judge_and_criterion(judged_study: Study) -> None
 
 
 def test_refuses_a_study_without_items(study: Study) -> None:
-    with pytest.raises(NothingToGrade, match="no items"):
+    with pytest.raises(NothingToGrade, match="no such items"):
         a_job(study)
 
 
@@ -170,21 +175,51 @@ def test_the_database_refuses_a_second_completion_of_a_pair(judged_study: Study)
         completion.save()
 
 
-def test_pausing_in_the_middle_keeps_what_is_done_and_resuming_does_the_rest(
-    judged_study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(work, "WRITE_AFTER_REPLIES", 1)
-    job = a_job(judged_study)
+class StopsInTheMiddle(ScriptedEngine):
+    """Replies to so many requests and then waits until it is told to stop; the next time it replies to all."""
 
-    def pause_at_the_second(request: GradeRequest) -> Reply:
-        if len(engine.asked) == 2:
+    def __init__(self, count: int, at_the_middle: Callable[[], None]) -> None:
+        super().__init__(lambda request: Reply(text="1", finish_reason="stop"))
+        self.count = count
+        self.at_the_middle: Callable[[], None] | None = at_the_middle
+
+    def grade(
+        self, requests: Iterable[GradeRequest], *, stopping: Callable[[], bool]
+    ) -> Iterator[tuple[GradeRequest, Reply]]:
+        for number, pair in enumerate(super().grade(requests, stopping=stopping), 1):
+            yield pair
+            if self.at_the_middle and number == self.count:
+                self.at_the_middle()
+                self.at_the_middle = None
+                while not stopping():
+                    time.sleep(0.01)
+
+
+def move_by_somebody_else(job: GradingJob, state: GradingJob.State) -> Callable[[], None]:
+    """Change the job's state as another process would, when its first replies are being written."""
+    written = getattr(work, WRITE)
+
+    def write_then_move(*arguments: Any, **named: Any) -> Any:
+        result = written(*arguments, **named)
+        if state == GradingJob.State.PAUSED:
             pause_job(job=job)
-        return Reply(text="1", finish_reason="stop")
+        else:
+            cancel_job(job=job, at=now())
+        setattr(work, WRITE, written)
+        return result
 
-    engine = ScriptedEngine(pause_at_the_second)
+    def at_the_middle() -> None:
+        setattr(work, WRITE, write_then_move)
+
+    return at_the_middle
+
+
+def test_pausing_in_the_middle_keeps_what_is_done_and_resuming_does_the_rest(judged_study: Study) -> None:
+    job = a_job(judged_study)
+    engine = StopsInTheMiddle(2, move_by_somebody_else(job, GradingJob.State.PAUSED))
+
     work_through(job, engine)
     assert (job.state, job.graded) == (GradingJob.State.PAUSED, 2)
-
     resume_job(job=job, at=now())
     work_through(job, engine)
 
@@ -192,21 +227,11 @@ def test_pausing_in_the_middle_keeps_what_is_done_and_resuming_does_the_rest(
     assert len(engine.asked) == len(set(engine.asked)) == 6
 
 
-def test_cancelling_keeps_what_is_done_and_a_new_job_does_the_rest(
-    judged_study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(work, "WRITE_AFTER_REPLIES", 1)
+def test_cancelling_keeps_what_is_done_and_a_new_job_does_the_rest(judged_study: Study) -> None:
     job = a_job(judged_study)
 
-    def cancel_at_the_third(request: GradeRequest) -> Reply:
-        if len(engine.asked) == 3:
-            cancel_job(job=job, at=now())
-        return Reply(text="1", finish_reason="stop")
-
-    engine = ScriptedEngine(cancel_at_the_third)
-    work_through(job, engine)
+    work_through(job, StopsInTheMiddle(3, move_by_somebody_else(job, GradingJob.State.CANCELLED)))
     assert (job.state, job.graded) == (GradingJob.State.CANCELLED, 3)
-
     rest = work_through(a_job(judged_study))
 
     assert (rest.total, rest.graded) == (3, 3)
@@ -375,3 +400,44 @@ def test_a_job_that_was_killed_after_its_last_chunk_is_closed(judged_study: Stud
 
     job.refresh_from_db()
     assert (job.state, job.graded) == (GradingJob.State.DONE, 6)
+
+
+def test_a_turn_that_gives_chunks_back_asks_for_another(judged_study: Study) -> None:
+    many_items(judged_study, 60)
+    job = a_job(judged_study)
+    engine = StopsInTheMiddle(3, lambda: None)
+
+    more = take_turn(job_id=job.pk, generation=job.generation, engine_for=lambda judge: engine, seconds=0.5)
+
+    job.refresh_from_db()
+    assert more
+    assert 0 < job.graded < job.total
+    assert not job.chunks.exclude(holder="").exists()
+    assert work_through(job, saying("1")).state == GradingJob.State.DONE
+
+
+def test_a_slow_engine_holds_few_chunks(judged_study: Study) -> None:
+    many_items(judged_study, 500)
+    job = a_job(judged_study)
+    held: list[int] = []
+
+    def slowly(request: GradeRequest) -> Reply:
+        time.sleep(0.02)
+        return Reply(text="1", finish_reason="stop")
+
+    claimed = work.claim_chunk
+
+    def claim_and_count(*arguments: Any, **named: Any) -> Any:
+        chunk = claimed(*arguments, **named)
+        held.append(chunk.pk if chunk else 0)
+        return chunk
+
+    work.claim_chunk = claim_and_count
+    try:
+        take_turn(
+            job_id=job.pk, generation=job.generation, engine_for=lambda judge: ScriptedEngine(slowly), seconds=0.6
+        )
+    finally:
+        work.claim_chunk = claimed
+
+    assert len(held) <= 3

@@ -10,13 +10,14 @@ from django.core.management import CommandError, call_command
 
 from collection.models import Item, Rater, Study
 from collection.models.studies import TaskType
-from collection.task_types import ANSWERABLE, RUBRIC_0_5, UTILITY
+from collection.task_types import RUBRIC_0_5
 from judging.engines import lexical
 from judging.engines.lexical import LexicalEngine, content_words, cut, recall
-from judging.judges import ASKED, BadJudge, JudgeNameTaken, load_shipped, make_judge, request_for, save_template
+from judging.judges import BadJudge, JudgeNameTaken, load_shipped, make_judge
 from judging.models import Judge, PromptTemplate
-from judging.placeholders import BadTemplate, check_template, choices_of, fill, in_words
-from judging.template_files import TemplateText, read_template, shipped_templates
+from judging.placeholders import BadTemplate
+from judging.requests import request_for
+from judging.template_files import read_template
 from tests.judging.world import a_job, criterion_of
 
 pytestmark = pytest.mark.django_db
@@ -37,24 +38,8 @@ def a_server_judge(**changes: object) -> tuple[Judge, bool]:
 def test_loading_what_is_shipped_twice_changes_nothing() -> None:
     templates, judges = load_shipped()
 
-    assert (len(templates), len(judges)) == (5, 10)
+    assert (len(templates), len(judges)) == (21, 10)
     assert load_shipped() == ([], [])
-
-
-def test_every_shipped_criterion_has_a_template_that_its_scale_can_be_asked_with() -> None:
-    load_shipped()
-
-    for asked in ASKED:
-        template = PromptTemplate.objects.get(criterion_name=asked.criterion_name)
-        assert template.task_type == asked.task_type
-        assert len(choices_of(asked.scale.stored(), template.reply_with)) == len(asked.scale.points)
-
-
-def test_shipped_templates_put_the_text_before_the_question() -> None:
-    for template in shipped_templates():
-        element = "{key_point}" if template.task_type == TaskType.KEY_POINT else "{question}"
-        before = "{request}" if template.criterion_name == "utility" else "{text}"
-        assert template.text.index(before) < template.text.index(element)
 
 
 def test_a_judge_is_a_rater_with_the_hash_of_all_that_it_is() -> None:
@@ -142,56 +127,6 @@ def test_a_baseline_refuses_a_scale_of_other_length() -> None:
         )
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("{text} {question}", "{choices} is missing"),
-        ("{text} {choices}", "{question} is missing"),
-        ("{question} {choices}", "{text} is missing"),
-        ("{text} {question} {choices} {key_point}", "{key_point} is no placeholder for “rating of a passage”"),
-        ("{text} {question} {choices} {document}", "{document} is no placeholder"),
-    ],
-)
-def test_refuses_a_template_whose_placeholders_are_wrong(text: str, said: str) -> None:
-    with pytest.raises(BadTemplate, match=said.replace("{", r"\{")):
-        check_template(task_type=TaskType.RATING, system_text="", text=text)
-
-
-def test_braces_that_are_no_placeholder_stay_as_they_are() -> None:
-    text = '{text} {question} {choices} as {"grade": 3} or {}'
-
-    check_template(task_type=TaskType.RATING, system_text="", text=text)
-
-    assert fill('{"grade": 3} {text}', {"text": "T"}) == '{"grade": 3} T'
-
-
-def test_what_comes_into_a_prompt_is_not_searched_for_placeholders() -> None:
-    assert fill("{text} {question}", {"text": "see {question}", "question": "Q"}) == "see {question} Q"
-
-
-def test_a_key_point_needs_its_document_or_its_question() -> None:
-    check_template(task_type=TaskType.KEY_POINT, system_text="", text="{request} {key_point} {choices}")
-
-    with pytest.raises(BadTemplate, match="Neither"):
-        check_template(task_type=TaskType.KEY_POINT, system_text="", text="{key_point} {choices}")
-
-
-def test_another_text_is_the_next_version_and_the_same_text_is_not() -> None:
-    first, _ = save_template(TemplateText("mine", "rating", "rating", "{text} {question} {choices}"))
-    second, _ = save_template(TemplateText("mine", "rating", "rating", "{text} {question} {choices}."))
-    again, new = save_template(TemplateText("elsewhere", "rating", "rating", "{text} {question} {choices}"))
-
-    assert (first.version, second.version) == (1, 2)
-    assert (again, new) == (first, False)
-
-
-def test_grades_are_asked_for_by_value_or_by_name() -> None:
-    assert choices_of(UTILITY.stored(), "value") == ("-1", "0", "1")
-    assert choices_of(UTILITY.stored(), "name") == ("disagree", "neutral", "agree")
-    assert in_words(("0", "1", "2")) == "0, 1 or 2"
-    assert in_words(("no", "yes")) == "no or yes"
-
-
 def test_the_prompt_of_an_item_holds_its_text_its_question_and_every_grade(judged_study: Study) -> None:
     load_shipped()
     judge, _ = a_server_judge()
@@ -271,7 +206,7 @@ def run(name: str, *args: str) -> str:
 
 
 def test_the_commands_load_and_list_judges() -> None:
-    assert "5 prompt templates and 10 judges are new" in run("load_templates")
+    assert "21 prompt templates and 10 judges are new" in run("load_templates")
     assert run("load_templates") == ""
     assert "lexical-rating  rating, rubric 0–5: lexical overlap (no model) (weak: a baseline)" in run("judges")
     assert '"name": "lexical-rating"' in run("judges", "--json")
@@ -314,7 +249,3 @@ def test_the_command_says_what_is_wrong(judged_study: Study, named: str, criteri
 
     with pytest.raises(CommandError, match=said):
         run("grade", "--study", named, "--criterion", criterion, "--judge", judge)
-
-
-def test_a_scale_is_answerable_by_value() -> None:
-    assert choices_of(ANSWERABLE.stored(), "value") == ("0", "1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +14,9 @@ from django.utils.timezone import now
 
 from collection.models import Judgment, Study
 from judging.engines import EngineUnavailable, GradeRequest, Reply
-from judging.engines.openai import MOST_BYTES, OpenAIEngine, client_for, probe
+from judging.engines.openai import OpenAIEngine
+from judging.engines.probing import identify
+from judging.engines.wire import MOST_BYTES, client_for
 from judging.grading import start_job
 from judging.judges import load_shipped, make_judge
 from judging.ledgers import ledger_of
@@ -21,17 +24,23 @@ from judging.models import GradingJob, Judge, PromptTemplate
 from judging.replies import read_reply
 from judging.work import take_turn
 from tests.judging.scripted_server import MODEL, Raw, ScriptedServer, chat_completion
-from tests.judging.world import criterion_of
+from tests.judging.world import criterion_of, many_items
 
 DIGITS = ("0", "1", "2", "3", "4", "5")
 
 
 def an_engine(server: ScriptedServer, **settings: Any) -> OpenAIEngine:
     return OpenAIEngine(
-        base_url=server.url,
+        base_urls=[server.url],
         model=MODEL,
-        decoding={"temperature": 0.0, "seed": 0},
-        **{"timeout": 0.5, "attempts": 3, "first_delay": 0.01, **settings},
+        **{
+            "decoding": {"temperature": 0.0, "seed": 0},
+            "timeout": 0.5,
+            "attempts": 3,
+            "first_delay": 0.01,
+            "patience": 1.0,
+            **settings,
+        },
     )
 
 
@@ -72,13 +81,13 @@ def test_asks_other_servers_in_theirs(kind: str, constraint: str | None) -> None
 
 def test_tells_what_the_server_is(server: ScriptedServer) -> None:
     with client_for(server.url, timeout=5) as client:
-        found = probe(client)
+        found = identify(client)
 
     assert (found.kind, found.version, found.models, found.context_length) == ("vllm", "0.32.0", (MODEL,), 4096)
 
 
 def test_the_address_may_end_with_v1_or_not(server: ScriptedServer) -> None:
-    engine = OpenAIEngine(base_url=server.url.removesuffix("/v1") + "/", model=MODEL, decoding={}, timeout=1)
+    engine = OpenAIEngine(base_urls=[server.url.removesuffix("/v1") + "/"], model=MODEL, decoding={}, timeout=1)
 
     assert grade_of(ask(engine)[0]) == 1
 
@@ -158,12 +167,12 @@ def hang(body: dict[str, Any]) -> Any:
     ("script", "said"),
     [
         (hang, "No reply in time"),
-        (lambda body: Raw(body=b'{"choices": []}'), "no chat completion"),
-        (lambda body: Raw(body=b"not JSON"), "no chat completion"),
-        (lambda body: Raw(body=b"[]"), "no chat completion"),
-        (lambda body: Raw(body=b'{"choices": [{"message": {"content": "\xff\xfe5"}}]}'), "no chat completion"),
-        (lambda body: Raw(body=b'{"choices": [{"message": {"content": 5}}]}'), "no chat completion"),
-        (lambda body: Raw(body=b'{"choices": [{"message": null}]}'), "no chat completion"),
+        (lambda body: Raw(body=b'{"choices": []}'), "no completion"),
+        (lambda body: Raw(body=b"not JSON"), "no completion"),
+        (lambda body: Raw(body=b"[]"), "no completion"),
+        (lambda body: Raw(body=b'{"choices": [{"message": {"content": "\xff\xfe5"}}]}'), "no completion"),
+        (lambda body: Raw(body=b'{"choices": [{"message": {"content": 5}}]}'), "no completion"),
+        (lambda body: Raw(body=b'{"choices": [{"message": null}]}'), "no completion"),
         (lambda body: chat_completion("5", model="another-model"), "another-model"),
         (lambda body: chat_completion("5" * 10_000_000), f"longer than {MOST_BYTES:,}"),
         (lambda body: Raw(status=401, body=b"who are you"), "401"),
@@ -249,52 +258,92 @@ def test_says_which_models_there_are(server: ScriptedServer) -> None:
         ask(an_engine(server))
 
 
+def then(*answers: Any) -> Any:
+    """A script that gives these answers one after the other, and the last for ever."""
+    left = list(answers)
+    return lambda body: left.pop(0) if len(left) > 1 else left[0]
+
+
+def with_log_probabilities(text: str, logprobs: Any) -> Any:
+    answer = chat_completion(text)
+    answer["choices"][0]["logprobs"] = logprobs
+    return lambda body: answer
+
+
+# What a server may do to a prompt, and what the ledger must say of it: a grade, or a kind of ungraded.
+MISBEHAVIOUR: dict[str, tuple[Any, float | str]] = {
+    "behaves": (then(chat_completion("1")), 1.0),
+    "behaves too": (then(chat_completion("0")), 0.0),
+    "ignores the constraint": (then(chat_completion("Grade: 1")), "unreadable"),
+    "ignores it, at length": (then(chat_completion("The report deserves", finish_reason="length")), "cut_off"),
+    "says a grade of another scale": (then(chat_completion("5")), "unreadable"),
+    "says nothing": (then(chat_completion(None)), "unreadable"),
+    "is cut off to a blank": (then(chat_completion("", finish_reason="length")), "cut_off"),
+    "refuses": (then(chat_completion("1", refusal="No.")), "refused"),
+    "filters": (then(chat_completion("1", finish_reason="content_filter")), "refused"),
+    "finds it too long": (then(Raw(status=400, body=b'{"error": {"code": "context_length_exceeded"}}')), "too_long"),
+    "is crowded, once": (then(Raw(status=429, headers={"Retry-After": "0"}), chat_completion("1")), 1.0),
+    "is crowded, until a date": (
+        then(Raw(status=429, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}), chat_completion("1")),
+        1.0,
+    ),
+    "is crowded for ever": (then(Raw(status=429, headers={"Retry-After": "0"})), "engine_error"),
+    "fails once": (then(Raw(status=500), chat_completion("0")), 0.0),
+    "fails for ever": (then(Raw(status=500)), "engine_error"),
+    "hangs": (hang, "engine_error"),
+    "breaks off, once": (then(Raw(body=b'{"choices": [{"mess', promised=900), chat_completion("1")), 1.0),
+    "breaks off for ever": (then(Raw(body=b'{"choices": [{"mess', promised=900)), "engine_error"),
+    "has no choices": (then(Raw(body=b'{"choices": []}')), "engine_error"),
+    "says nothing at all": (then(Raw(body=b"")), "engine_error"),
+    "sends no JSON": (then(Raw(body=b"<html>Bad gateway</html>")), "engine_error"),
+    "sends no UTF-8": (then(Raw(body=b'{"choices": [{"message": {"content": "\xff1"}}]}')), "engine_error"),
+    "nests without end": (then(Raw(body=b"[" * 100_000)), "engine_error"),
+    "is another model": (then(chat_completion("1", model="another-model")), "engine_error"),
+    "never stops talking": (then(chat_completion("1" * 10_000_000)), "engine_error"),
+    "knows no such path": (then(Raw(status=404, body=b"{}")), "engine_error"),
+    "brings odd log-probabilities": (with_log_probabilities("1", {"content": [{"token": 1}]}), 1.0),
+    "brings impossible ones": (
+        with_log_probabilities("1", {"content": [{"token": "1", "logprob": float("nan"), "top_logprobs": []}]}),
+        1.0,
+    ),
+}
+
+
 @pytest.mark.django_db
 def test_a_server_that_misbehaves_in_turn_leaves_a_true_ledger(judged_study: Study, server: ScriptedServer) -> None:
-    scripts: list[Any] = [
-        lambda body: chat_completion("3"),
-        lambda body: chat_completion("Grade: 5"),
-        lambda body: chat_completion("", finish_reason="length"),
-        lambda body: chat_completion("5", refusal="No."),
-        lambda body: Raw(status=400, body=b'{"error": {"code": "context_length_exceeded"}}'),
-        lambda body: Raw(status=500),
-        hang,
-        lambda body: Raw(body=b'{"choices": []}'),
-        lambda body: Raw(body=b"\xff\xfe"),
-        lambda body: chat_completion("5", model="another-model"),
-        lambda body: chat_completion("x" * 2_000_000),
-        lambda body: chat_completion("0"),
-    ]
-    prompts: dict[str, Any] = {}
+    criterion = criterion_of(judged_study)
+    many_items(judged_study, len(MISBEHAVIOUR) - 6)
+    dealt: dict[str, str] = {}
 
-    def one_script_for_each_prompt(body: dict[str, Any]) -> Any:
-        prompt = body["messages"][-1]["content"]
-        return prompts.setdefault(prompt, scripts[len(prompts) % len(scripts)])(body)
+    def one_for_each_prompt(body: dict[str, Any]) -> Any:
+        name = dealt.setdefault(body["messages"][-1]["content"], list(MISBEHAVIOUR)[len(dealt) % len(MISBEHAVIOUR)])
+        return MISBEHAVIOUR[name][0](body)
 
-    server.script(one_script_for_each_prompt)
+    server.script(one_for_each_prompt)
     load_shipped()
-    criterion = criterion_of(judged_study, "rating")
     judge, _ = make_judge(
         engine=Judge.Engine.OPENAI,
         model=MODEL,
-        template=PromptTemplate.objects.get(name="rating"),
+        template=PromptTemplate.objects.filter(criterion_name="answerability").first(),
         task_type=criterion.task_type,
-        criterion_name="rating",
+        criterion_name="answerability",
         scale=criterion.scale,
     )
     job = start_job(criterion=criterion, judge=judge, by=None, at=now())
+    engine = an_engine(server, concurrency=1, patience=30.0)
 
-    take_turn(
-        job_id=job.pk, generation=job.generation, engine_for=lambda judge: an_engine(server, concurrency=1), seconds=60
-    )
+    while take_turn(job_id=job.pk, generation=job.generation, engine_for=lambda judge: engine, seconds=60):
+        pass
 
     job.refresh_from_db()
     ledger = ledger_of(job)
-    assert job.state == GradingJob.State.DONE
-    assert ledger.graded == {0.0: 1, 3.0: 1}
-    assert ledger.ungraded == {"unreadable": 1, "cut_off": 1, "refused": 1, "too_long": 1, "engine_error": 6}
-    assert (ledger.waiting, job.graded, job.ungraded) == (0, 2, 10)
-    assert set(Judgment.objects.filter(rater=judge.rater, grade__isnull=False).values_list("grade", flat=True)) == {
-        0,
-        3,
-    }
+    wanted = [outcome for _, outcome in MISBEHAVIOUR.values()]
+    grades = Counter(outcome for outcome in wanted if isinstance(outcome, float))
+    kinds = Counter(outcome for outcome in wanted if isinstance(outcome, str))
+    assert (job.state, job.reason) == (GradingJob.State.DONE, "")
+    assert len(dealt) == job.total == len(MISBEHAVIOUR)
+    assert ledger.graded == dict(sorted(grades.items()))
+    assert {kind: count for kind, count in ledger.ungraded.items() if count} == kinds
+    assert (ledger.waiting, job.graded, job.ungraded) == (0, grades.total(), kinds.total())
+    stored = Judgment.objects.filter(rater=judge.rater, grade__isnull=False).values_list("grade", flat=True)
+    assert Counter(stored) == grades

@@ -309,7 +309,8 @@ def test_says_that_no_server_is_named(rosas: Client, settings: SettingsWrapper) 
 def a_judge_as_sent(**changes: object) -> dict[str, object]:
     template = PromptTemplate.objects.get(name="rating", version=1)
     return {
-        "asked": "rating", "template": template.pk, "model": "llama", "temperature": "0",
+        "engine": "openai", "asked": "rating", "template": template.pk, "model": "llama", "endpoint": "chat",
+        "temperature": "0",
         "seed": "7", "name": "llama-rates", **changes,
     }  # fmt: skip
 
@@ -443,5 +444,5 @@ def test_a_finished_job_tells_how_long_the_next_will_take(rosas: Client, judged_
         {"criterion": "answerability", "judge": "lexical-answerability"},
     )
 
-    assert response.context["estimate"].pairs == 5
-    assert response.context["estimate"].seconds is not None
+    assert response.context["expected"][0].estimate.pairs == 5
+    assert response.context["expected"][0].estimate.seconds is not None

@@ -97,7 +97,7 @@ def a_slow_job(study: Study, server: ScriptedServer) -> GradingJob:
     return start_job(criterion=criterion, judge=judge, by=None, at=now())
 
 
-def wait_until(true: Callable[[], bool], *, seconds: float = 60) -> None:
+def wait_until(true: Callable[[], bool], *, seconds: float = 120) -> None:
     late = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < late, "It did not happen in time."

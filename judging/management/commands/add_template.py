@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from judging.judges import save_template
 from judging.placeholders import BadTemplate
 from judging.template_files import read_template
+from judging.template_versions import save_template
 
 
 class Command(BaseCommand):

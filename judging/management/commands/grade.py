@@ -4,49 +4,49 @@ import time
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.utils.timezone import now
 from tqdm import tqdm
 
-from collection.models import Criterion, Study
-from judging.grading import (
-    REPORT_RATING,
-    AlreadyUnderWay,
-    JudgeDoesNotFit,
-    NothingToGrade,
-    add_report_rating,
-    start_job,
-)
+from judging.estimates import Estimate, estimate
+from judging.grading import JudgeDoesNotFit
 from judging.ledgers import ledger_of
+from judging.management.starting import add_selection, chosen, selection_of, start
 from judging.models import GradingJob, Judge
+from judging.selections import NoSuchPart
 
 LOOK_SECONDS = 0.5
 
 
 class Command(BaseCommand):
-    help = "Let a judge grade what it has not graded of a study's criterion. A Celery worker does the work."
+    help = "Let judges grade what they have not graded of a study's criterion. Celery workers do the work."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument(
-            "--criterion", required=True, metavar="C", help=f"one of the study's; “{REPORT_RATING}” is made if missing"
-        )
-        parser.add_argument("--judge", required=True, metavar="NAME", help="see manage.py judges")
+        add_selection(parser, required=True)
+        parser.add_argument("--estimate", action="store_true", help="tell what it would take, and start nothing")
         parser.add_argument("--wait", action="store_true", help="show progress until the job is over")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.filter(name=options["study"]).first()
-        if study is None:
-            raise CommandError(f"There is no study “{options['study']}”.")
-        judge = Judge.objects.filter(name=options["judge"]).first()
-        if judge is None:
-            raise CommandError(f"There is no judge “{options['judge']}”. manage.py judges lists them.")
-        try:
-            job = start_job(criterion=criterion_named(study, options["criterion"]), judge=judge, by=None, at=now())
-        except (NothingToGrade, AlreadyUnderWay, JudgeDoesNotFit) as error:
-            raise CommandError(str(error)) from error
-        self.stdout.write(f"Job {job.pk}: {job.total} pairs, {job.skipped} skipped for they have no text.")
-        if options["wait"]:
+        if options["estimate"]:
+            self.tell_estimates(options)
+            return
+        jobs = start(options)
+        for job in jobs:
+            self.stdout.write(
+                f"Job {job.pk}, {job.judge}: {job.total} pairs, {job.skipped} skipped for they have no text."
+            )
+        for job in jobs if options["wait"] else []:
             self.wait_for(job)
+
+    def tell_estimates(self, options: dict[str, Any]) -> None:
+        criterion, judges = chosen(options)
+        for judge in judges:
+            try:
+                expected = estimate(
+                    criterion=criterion, judge=judge, selection=selection_of(options), price_in=options["price_in"],
+                    price_out=options["price_out"],
+                )  # fmt: skip
+            except (JudgeDoesNotFit, NoSuchPart) as error:
+                raise CommandError(str(error)) from error
+            self.stdout.write(in_a_line(judge, expected))
 
     def wait_for(self, job: GradingJob) -> None:
         """Show progress until the job is over; a paused one ends the wait with its reason."""
@@ -56,17 +56,17 @@ class Command(BaseCommand):
                 job.refresh_from_db()
                 bar.update(job.done - bar.n)
         if job.state == GradingJob.State.PAUSED:
-            raise CommandError(f"The job is paused. {job.reason}".strip())
+            raise CommandError(f"Job {job.pk} is paused. {job.reason}".strip())
         for line in ledger_of(job).lines():
             self.stdout.write(line)
 
 
-def criterion_named(study: Study, name: str) -> Criterion:
-    """Return the study's criterion of this name. Raises CommandError, naming those there are."""
-    criterion = study.criteria.filter(name=name).first()
-    if criterion is None and name == REPORT_RATING:
-        return add_report_rating(study)
-    if criterion is None:
-        names = ", ".join(study.criteria.values_list("name", flat=True))
-        raise CommandError(f"The study “{study}” has no criterion “{name}”. There are {names}.")
-    return criterion
+def in_a_line(judge: Judge, expected: Estimate) -> str:
+    """Tell an estimate."""
+    parts = [f"{expected.pairs:,} pairs", f"{expected.skipped:,} skipped for they have no text"]
+    if expected.tokens is not None:
+        parts.append(f"about {expected.tokens:,} tokens{'' if expected.counted else ' (guessed from characters)'}")
+    parts.append("minutes unknown" if expected.minutes is None else f"about {expected.minutes:,.1f} minutes")
+    if expected.cost is not None:
+        parts.append(f"cost about {expected.cost:,.2f}")
+    return f"{judge}: {', '.join(parts)}."

@@ -1,0 +1,188 @@
+"""Several servers that serve the same model: used evenly, left alone while they fail, looked at again later."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+
+from judging.engines import EngineUnavailable
+from judging.engines.probing import Endpoint, Findings, examine, identify
+from judging.engines.wire import shown, wait_in_steps
+
+# So many failures in a row, and the others do the work for a while.
+FAILURES_IN_A_ROW = 3
+LONGEST_DELAY = 30.0
+# What a server said about itself counts for so long.
+LOOK_SECONDS = 15.0
+
+
+class Member:
+    """One server, and how it fares."""
+
+    def __init__(self, client: httpx.Client, known: Findings | None) -> None:
+        self.client = client
+        self.address = shown(str(client.base_url))
+        self.findings = known
+        self.up = False
+        self.looking = False
+        self.looked_at = float("-inf")
+        self.free_at = 0.0
+        self.in_flight = 0
+        self.taken = 0
+        self.failures = 0
+        self.problem = ""
+
+
+class Pool:
+    """Hands out servers. All its methods may be called from several threads.
+
+    `remember` is told what was learnt of a server, in whichever thread learnt it.
+    """
+
+    def __init__(
+        self,
+        clients: Sequence[httpx.Client],
+        *,
+        model: str,
+        endpoint: Endpoint,
+        timeout: float,
+        first_delay: float = 1.0,
+        patience: float = 180.0,
+        known: Mapping[str, Findings] | None = None,
+        remember: Callable[[str, Findings], None] | None = None,
+    ) -> None:
+        self.model = model
+        self.endpoint = endpoint
+        self.timeout = timeout
+        self.first_delay = first_delay
+        self.patience = patience
+        self.members = [Member(client, (known or {}).get(shown(str(client.base_url)))) for client in clients]
+        self._remember = remember
+        self._lock = threading.Lock()
+        self._last_up = float("-inf")
+
+    def look(self) -> None:
+        """Ask every server what it is now, unless that is known. Raises EngineUnavailable if none was up for long."""
+        at = time.monotonic()
+        with self._lock:
+            due = [one for one in self.members if not one.looking and at - one.looked_at > LOOK_SECONDS]
+            for member in due:
+                member.looking = True
+        if due:
+            with ThreadPoolExecutor(len(due)) as executor:
+                list(executor.map(self._look_at, due))
+        self._check_patience()
+
+    def take(self, stopping: Callable[[], bool], *, avoid: Member | None = None) -> Member | None:
+        """Wait for a server and return the least busy one, or None if told to stop. Release it afterwards.
+
+        Raises EngineUnavailable when none was up for longer than our patience.
+        """
+        while not stopping():
+            at = time.monotonic()
+            with self._lock:
+                down = next((one for one in self.members if not one.up and not one.looking and one.free_at <= at), None)
+                if down is not None:
+                    down.looking = True
+                elif usable := [one for one in self.members if one.up and one.free_at <= at]:
+                    member = min(usable, key=lambda one: (one is avoid, one.in_flight, one.taken))
+                    member.in_flight += 1
+                    member.taken += 1
+                    return member
+            if down is not None:
+                self._look_at(down)
+            else:
+                self._check_patience()
+                wait_in_steps(min(self.first_delay, 0.1), stopping)
+        return None
+
+    def has_another(self, member: Member) -> bool:
+        """Whether a request that failed here can go elsewhere at once."""
+        at = time.monotonic()
+        with self._lock:
+            return any(one.up and one.free_at <= at for one in self.members if one is not member)
+
+    def succeeded(self, member: Member) -> None:
+        """Release a server that answered."""
+        with self._lock:
+            member.in_flight -= 1
+            member.failures = 0
+            self._last_up = time.monotonic()
+
+    def failed(self, member: Member, problem: str) -> None:
+        """Release a server that answered badly or not in time; after a few in a row it is left alone."""
+        with self._lock:
+            member.in_flight -= 1
+            member.failures += 1
+            member.problem = problem
+            if member.failures >= FAILURES_IN_A_ROW:
+                self._put_down(member)
+
+    def lost(self, member: Member, problem: str) -> None:
+        """Release a server that cannot be reached, or is no longer what it was."""
+        with self._lock:
+            member.in_flight -= 1
+            member.failures += 1
+            member.problem = problem
+            self._put_down(member)
+
+    def rest(self, member: Member, seconds: float) -> None:
+        """Release a server that asked to be left alone for so long."""
+        with self._lock:
+            member.in_flight -= 1
+            member.free_at = max(member.free_at, time.monotonic() + seconds)
+            self._last_up = time.monotonic()
+
+    def still_serves(self, member: Member) -> bool:
+        """Whether a server that found nothing still serves the model. If not, it is released, and looked at later."""
+        try:
+            identify(member.client, self.model, timeout=min(self.timeout, 10.0))
+        except EngineUnavailable as error:
+            self.lost(member, str(error))
+            return False
+        return True
+
+    def _put_down(self, member: Member) -> None:
+        member.up = False
+        member.looked_at = float("-inf")
+        delay = min(self.first_delay * 2 ** min(member.failures - 1, 10), LONGEST_DELAY)
+        member.free_at = time.monotonic() + delay * random.uniform(0.5, 1.0)  # noqa: S311
+
+    def _look_at(self, member: Member) -> None:
+        """Learn what a server is now. What it can do is tried out again only if it is another than before."""
+        findings, problem = None, ""
+        try:
+            server = identify(member.client, self.model, timeout=min(self.timeout, 10.0))
+            if member.findings is not None and member.findings.server == server:
+                findings = member.findings
+            else:
+                findings = examine(
+                    member.client, server, model=self.model, endpoint=self.endpoint, timeout=self.timeout
+                )
+        except EngineUnavailable as error:
+            problem = str(error)
+        with self._lock:
+            member.looking = False
+            if findings is None:
+                member.problem = problem
+                member.failures += 1
+                self._put_down(member)
+                return
+            new = findings is not member.findings
+            member.findings = findings
+            member.looked_at = self._last_up = time.monotonic()
+            member.up = True
+        if new and self._remember is not None:
+            self._remember(member.address, findings)
+
+    def _check_patience(self) -> None:
+        with self._lock:
+            if any(one.up or one.looking for one in self.members):
+                return
+            if time.monotonic() - self._last_up > self.patience:
+                raise EngineUnavailable(" ".join(one.problem for one in self.members))

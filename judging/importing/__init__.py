@@ -1,0 +1,1 @@
+"""Grades that another tool gave: a file of them becomes a judge whose origin is recorded."""

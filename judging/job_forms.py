@@ -1,0 +1,127 @@
+"""What a researcher fills in about grading jobs: what is graded by whom, for how much, and replies of a batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from collection.models import Judgment
+from judging.batches import SERVICES
+from judging.grading import Terms
+from judging.models import GradingJob
+from judging.selections import DEFAULT_SEED, Selection
+
+MOST_BATCH_BYTES = 1_000_000_000
+
+
+class Names(forms.Field):
+    """Names that are sent several times under one key."""
+
+    widget = forms.MultipleHiddenInput
+
+    def clean(self, value: Any) -> list[str]:
+        names = list(dict.fromkeys(str(name) for name in value or []))
+        if not names or any(not 0 < len(name) <= 150 or "\x00" in name for name in names):
+            raise ValidationError("Choose at least one judge.")
+        return names
+
+
+class Lines(forms.CharField):
+    """Names, one a line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, widget=forms.Textarea(attrs={"rows": 2}), **options)
+
+    def clean(self, value: Any) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(line.strip() for line in super().clean(value).splitlines() if line.strip()))
+
+
+class TermsForm(forms.Form):
+    """What a job may spend."""
+
+    price_in = forms.FloatField(
+        required=False,
+        min_value=0,
+        label="Price of a million prompt tokens",
+        help_text="In your currency; none is assumed.",
+    )
+    price_out = forms.FloatField(required=False, min_value=0, label="Price of a million reply tokens")
+    token_limit = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**53,
+        label="Most tokens",
+        help_text="The job pauses when it has used so many.",
+    )
+    cost_limit = forms.FloatField(
+        required=False,
+        min_value=0,
+        label="Most cost",
+        help_text="The job pauses when it has cost so much: give prices too.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        sent = super().clean() or self.cleaned_data
+        if sent.get("cost_limit") is not None and sent.get("price_in") is None and sent.get("price_out") is None:
+            self.add_error("cost_limit", "Without a price nothing costs anything: give one, or limit the tokens.")
+        return sent
+
+    @property
+    def terms(self) -> Terms:
+        """What may be spent. Only for a form that is valid."""
+        sent = self.cleaned_data
+        return Terms(sent["price_in"], sent["price_out"], sent["token_limit"], sent["cost_limit"])
+
+    @staticmethod
+    def initial_of(job: GradingJob) -> dict[str, Any]:
+        """Return the job's terms as the form shows them."""
+        return {name: getattr(job, name) for name in ("price_in", "price_out", "token_limit", "cost_limit")}
+
+
+class StartForm(TermsForm):
+    """Which judges shall grade which criterion, on which items.
+
+    A baseline that was never made for its scale is named by its engine.
+    """
+
+    criterion = forms.CharField(max_length=50, widget=forms.HiddenInput)
+    judge = Names()
+    topics = Lines(label="Only these topics", help_text="Ids, one a line. All if empty.")
+    runs = Lines(label="Only these runs", help_text="Names, one a line: what they answered or ranked. All if empty.")
+    sample = forms.IntegerField(
+        required=False, min_value=1, max_value=10_000_000, label="A sample of so many items",
+        help_text="Drawn by chance from what is left to grade; each item’s probability is kept.",
+    )  # fmt: skip
+    seed = forms.IntegerField(
+        required=False, min_value=0, max_value=2**31 - 1, initial=DEFAULT_SEED, label="Seed of the draw"
+    )
+    service = forms.ChoiceField(
+        required=False, choices=[("", "workers"), *((name, name) for name in SERVICES)], widget=forms.HiddenInput
+    )
+
+    @property
+    def selection(self) -> Selection:
+        """The items that were chosen. Only for a form that is valid."""
+        sent = self.cleaned_data
+        seed = DEFAULT_SEED if sent["seed"] is None else sent["seed"]
+        return Selection(sent["topics"], sent["runs"], sent["sample"], seed)
+
+
+class AgainForm(forms.Form):
+    """Which of the ungraded shall be graded again; all if none is chosen."""
+
+    kinds = forms.MultipleChoiceField(required=False, choices=Judgment.Ungraded)
+
+
+class BatchForm(forms.Form):
+    """A batch service's output."""
+
+    file = forms.FileField(label="The service’s output file")
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file.size > MOST_BATCH_BYTES:
+            raise ValidationError("The file is longer than a gigabyte: read it with manage.py read_batch.")
+        return file

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils.timezone import now
+
+from collection.management.importing import mended_by_the_reader, reading
+from judging.batches import NoBatch, read_replies
+from judging.ledgers import ledger_of
+from judging.models import GradingJob
+
+
+class Command(BaseCommand):
+    help = "Read a batch service's replies into the job that wrote the requests. The same file again changes nothing."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--job", type=int, required=True, metavar="N")
+        parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+    def handle(self, *args: Any, file: Path, quiet: bool, **options: Any) -> None:
+        job = GradingJob.objects.filter(pk=options["job"]).first()
+        if job is None:
+            raise CommandError(f"There is no job {options['job']}.")
+        try:
+            with mended_by_the_reader(), reading(file, quiet=quiet) as opened:
+                said = read_replies(job=job, file=opened, at=now())
+        except NoBatch as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(str(said))
+        for line in ledger_of(job).lines():
+            self.stdout.write(line)

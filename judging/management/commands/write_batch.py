@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from judging.batches import SERVICES, NoBatch, write_requests
+from judging.management.starting import add_selection, start
+from judging.models import GradingJob
+
+
+class Command(BaseCommand):
+    help = "Write a judge's requests to a file for a batch service, as a job that no worker touches."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add_selection(parser)
+        parser.add_argument("--job", type=int, metavar="N", help="write what this job still misses; starts none")
+        parser.add_argument("--service", choices=sorted(SERVICES), default="openai")
+        parser.add_argument("--out", type=Path, metavar="FILE", help="standard output if left out")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["job"]:
+            job = GradingJob.objects.filter(pk=options["job"]).first()
+            if job is None:
+                raise CommandError(f"There is no job {options['job']}.")
+        else:
+            (job,) = start(options, away=options["service"])
+        written = 0
+        try:
+            with options["out"].open("w", encoding="utf-8") if options["out"] else nullcontext(sys.stdout) as out:
+                for line in write_requests(job, service=job.selection.get("service", options["service"])):
+                    out.write(line)
+                    written += 1
+        except NoBatch as error:
+            raise CommandError(str(error)) from error
+        self.stderr.write(f"Job {job.pk}: {written:,} requests. manage.py read_batch --job {job.pk} reads the replies.")

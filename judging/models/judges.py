@@ -1,0 +1,85 @@
+"""Judges: an engine with all that shapes its grades."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from collection.models import Criterion, Rater, Scale, Study
+from collection.models.studies import TaskType
+from judging.models.templates import PromptTemplate
+
+# What workers with vLLM in them listen to.
+VLLM_QUEUE = "vllm"
+
+
+class JudgeQuerySet(models.QuerySet["Judge"]):
+    def at_home_in(self, study: Study) -> JudgeQuerySet:
+        """Leave out judges that show texts of another collection than the study's as examples."""
+        return self.filter(Q(examples_from=None) | Q(examples_from__collection=study.collection_id))
+
+    def fitting(self, criterion: Criterion) -> JudgeQuerySet:
+        """Judges that were made for this task type, grade on this criterion's scale, and are at home in its study."""
+        fitting = self.filter(task_type=criterion.task_type, scale=criterion.scale_id)
+        return fitting.at_home_in(criterion.study)
+
+
+class Judge(models.Model):
+    """An engine, a model, a prompt template, a scale and decoding settings. Immutable, known by its hash.
+
+    `task_type` and `criterion_name` say what it was made to grade: they decide which texts it compares.
+    """
+
+    class Engine(models.TextChoices):
+        LEXICAL = "lexical", "lexical overlap (no model)"
+        EMBEDDED = "embedded", "embedded small model"
+        OPENAI = "openai", "OpenAI-compatible server"
+        VLLM = "vllm", "vLLM in a worker, without a server"
+        ENSEMBLE = "ensemble", "ensemble of judges"
+
+    rater = models.OneToOneField(Rater, on_delete=models.PROTECT, related_name="judge")
+    name = models.SlugField(max_length=150, unique=True)
+    engine = models.CharField(max_length=10, choices=Engine)
+    model = models.CharField(max_length=300, blank=True)
+    template = models.ForeignKey(PromptTemplate, null=True, on_delete=models.PROTECT, related_name="judges")
+    task_type = models.CharField(max_length=20, choices=TaskType)
+    criterion_name = models.SlugField(max_length=50)
+    scale = models.ForeignKey(Scale, on_delete=models.PROTECT, related_name="+")
+    decoding = models.JSONField(default=dict, help_text="Temperature, seed, the cut-points of its score, …")
+    examples = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Items that its prompt shows with people's grades: item, grade, text's hash.",
+    )
+    examples_from = models.ForeignKey(
+        Study, null=True, on_delete=models.PROTECT, related_name="+", help_text="The study that the examples are from."
+    )
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = JudgeQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def content_hash(self) -> str:
+        """The hash over all that shapes its grades."""
+        assert self.rater.content_hash is not None  # make_judge gives it
+        return self.rater.content_hash
+
+    @property
+    def queue(self) -> str | None:
+        """The Celery queue of its jobs: workers with vLLM in them have one of their own; None is the default one."""
+        return VLLM_QUEUE if self.engine == self.Engine.VLLM else None
+
+    @property
+    def weak(self) -> bool:
+        """Whether it is a baseline for trying things out, or made of such; pages that show its grades say so."""
+        if self.engine == self.Engine.ENSEMBLE:
+            return bool(self.decoding["weak"])
+        return self.engine in {self.Engine.LEXICAL, self.Engine.EMBEDDED}
