@@ -8,12 +8,12 @@ and counted, never a guess.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from evaluation.ratings import BoolArray, FloatArray, IntArray
+from evaluation.ratings import MISSING, BoolArray, CodeArray, FloatArray, IntArray
 
 Ties = Literal["lower", "higher", "undecided"]
 
@@ -107,10 +107,13 @@ def dawid_skene(
     grades: Sequence[int] | IntArray,
     *,
     n_grades: int,
+    times: FloatArray | None = None,
     tolerance: float = 1e-8,
     most_iterations: int = 1_000,
 ) -> DawidSkene:
     """Estimate true grades and each rater's errors together by EM.
+
+    `times`, shape (items,), says how often each item stands for one rated alike; without it once.
 
     The three sequences have the shape (ratings,) and count from 0: which item, which rater, which grade; missing
     ratings are simply not there, and a rater may grade an item more than once. Every item needs a rating. Level:
@@ -128,19 +131,45 @@ def dawid_skene(
     if not votes.sum(axis=1).all():
         raise ValueError(f"Item {int(votes.sum(axis=1).argmin())} has no rating.")
     posteriors = votes / votes.sum(axis=1, keepdims=True)
+    how_often = np.ones(n_items) if times is None else times
     seen = rater * n_grades + grade
     history: list[float] = []
     converged = False
     while not converged and len(history) < most_iterations:
-        prevalence = posteriors.mean(axis=0)
-        confusion = _confusion(posteriors, item, seen, n_raters)
+        prevalence = how_often @ posteriors / how_often.sum()
+        confusion = _confusion(posteriors * how_often[:, None], item, seen, n_raters)
         joint = _log_joint(prevalence, confusion, item, seen, n_items)
         peak = joint.max(axis=1, keepdims=True)
         likelihood = np.exp(joint - peak)
-        history.append(float((peak[:, 0] + np.log(likelihood.sum(axis=1))).sum()))
+        history.append(float(how_often @ (peak[:, 0] + np.log(likelihood.sum(axis=1)))))
         posteriors = likelihood / likelihood.sum(axis=1, keepdims=True)
         converged = len(history) > 1 and history[-1] - history[-2] < tolerance
     return DawidSkene(posteriors, prevalence, confusion, tuple(history), converged)
+
+
+def dawid_skene_of_codes(codes: CodeArray, *, n_grades: int) -> DawidSkene:
+    """Return the same of codes, items × raters, MISSING where a rater gave none; every item needs one.
+
+    Items that everybody rated alike are one to the model, so the cost hardly depends on how many there are.
+    """
+    distinct, which, times = np.unique(_row_keys(codes, n_grades), return_inverse=True, return_counts=True)
+    first = np.empty(len(distinct), dtype=np.int64)
+    first[which[::-1]] = np.arange(len(codes))[::-1]
+    patterns = codes[first]
+    item, rater = np.nonzero(patterns != MISSING)
+    grades = patterns[item, rater].astype(np.int64)
+    found = dawid_skene(item, rater, grades, n_grades=n_grades, times=times.astype(np.float64))
+    return replace(found, posteriors=found.posteriors[which])
+
+
+def _row_keys(codes: CodeArray, n_grades: int) -> IntArray:
+    """Return a number for each row that equal rows share, and no others."""
+    keys = np.zeros(len(codes), dtype=np.int64)
+    for column in codes.T:
+        if keys.max(initial=0) >= np.iinfo(np.int64).max // (2 * (n_grades + 1)):
+            keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+        keys = keys * (n_grades + 1) + column + 1
+    return keys
 
 
 def _confusion(posteriors: FloatArray, item: IntArray, seen: IntArray, n_raters: int) -> FloatArray:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.influence import t_interval, unbiased
+from evaluation.influence import share_interval, t_interval, unbiased
 from evaluation.intervals import Estimate, undefined
 from evaluation.ratings import BoolArray, FloatArray, IntArray
 
@@ -105,6 +105,56 @@ def position_bias(as_given: FloatArray, swapped: FloatArray, topics: IntArray | 
         return PositionBias(undefined("no pair was decided in both orders"), None, **counts)
     shift = _mean((first - second) / 2, None if topics is None else topics[both])
     return PositionBias(shift, float((first == second).mean()), **counts)
+
+
+@dataclass(frozen=True)
+class SideChoice:
+    """How often whoever saw pairs in one order each prefers the first, a tie being half; .5 without bias.
+
+    `n_pairs` have a grade, `n_swapped` of them in the swapped order; `n_ungraded` have none.
+    """
+
+    first: Estimate
+    n_pairs: int
+    n_swapped: int
+    n_ties: int
+    n_ungraded: int
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """The pairs with a grade, the swapped among them, and the ties."""
+        return self.n_pairs, self.n_swapped, self.n_ties
+
+
+def side_choice(prefers_first: FloatArray, swapped: BoolArray, topics: IntArray | None = None) -> SideChoice:
+    """Return P(prefers what stands first), shape (pairs,): 1 the first, 0 the second, ½ neither, NaN ungraded.
+
+    The mean of the two orders' shares, so that it does not matter whether the better answers stood first more often.
+    Undefined where all pairs were shown in one order: the side cannot be told from the answers then.
+    """
+    graded = np.isfinite(prefers_first)
+    first, turned = prefers_first[graded], swapped[graded]
+    n_pairs, n_swapped = len(first), int(turned.sum())
+    counts = {
+        "n_pairs": n_pairs,
+        "n_swapped": n_swapped,
+        "n_ties": int((first == 0.5).sum()),
+        "n_ungraded": len(prefers_first) - n_pairs,
+    }
+    if not n_pairs:
+        return SideChoice(undefined("no pair was decided"), **counts)
+    if min(n_swapped, n_pairs - n_swapped) < 2:
+        return SideChoice(undefined("fewer than two pairs were shown in one of the orders"), **counts)
+    influence = np.zeros(n_pairs)
+    shares = []
+    for rows in (turned, ~turned):
+        n, share = int(rows.sum()), float(first[rows].mean())
+        shares.append(share)
+        influence[rows] = (first[rows] - share) / n / 2 * unbiased(n)
+    value = sum(shares) / 2
+    among = None if topics is None else topics[graded]
+    found = share_interval(value, influence, among, freedom=n_pairs - 2, like=value, n=n_pairs)
+    return SideChoice(found, **counts)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 A measure is named as the field writes it: `coverage` of reports; `coverage@10`, `density@10`, `alpha-nDCG@10`,
 `Cover@20>=3` and `KPR@10` of the first passages of a ranking; and whatever ir-measures knows, on qrels made of the
 grades (a passage's label is its highest grade). `>=g` sets the grade from which something is answered; without it each
-source's own threshold counts. In ir-measures' names `rel=η` (or `rel=eta`) stands for that threshold.
+source's own threshold counts. In ir-measures' names `rel=η` (or `rel=eta`) stands for that threshold. Measures of
+answers, as `answer_measures` names them, are not computed here.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from evaluation.answer_measures import ANSWER_GROUPS, group_of
 from evaluation.measures.crux import alpha_ndcg, answerable, coverage, density, ideal_ranking
 from evaluation.measures.grades import GradeTable
 from evaluation.measures.long2rag import key_point_recall
@@ -52,6 +54,11 @@ class BoardMeasure:
         return self.family == "ir-measures"
 
     @property
+    def of_answers(self) -> bool:
+        """Whether it is one of `answer_measures`; its family is then its group there."""
+        return self.family in ANSWER_GROUPS
+
+    @property
     def of_reports(self) -> bool:
         """Whether it scores reports, not rankings."""
         return not self.of_qrels and self.cutoff is None
@@ -66,6 +73,8 @@ def parse_measure(name: str) -> BoardMeasure:
     name = name.strip().replace("≥", ">=").replace(" ", "").replace("rel=eta", "rel=η")
     if not name:
         raise BoardRefused("Name a measure: coverage, Cover@20>=3, alpha-nDCG@10, nDCG@20, …")
+    if group := group_of(name):
+        return BoardMeasure(name, group)
     found = OWN.fullmatch(name)
     if found is None:
         return BoardMeasure(name, "ir-measures")

@@ -11,7 +11,7 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 from evaluation.agreement import measure_agreement
 from evaluation.comparison import compare
 from evaluation.pairing import NotComparable, pair
-from evaluation.qrels import Labels, Place, QrelsRefused, Rule, label
+from evaluation.qrels import Labels, Place, Places, QrelsRefused, Rule, label
 from evaluation.ratings import BoolArray, Level, Ratings, codes_matrix, grades_of
 from evaluation.spreadsheets import unguarded
 
@@ -49,13 +49,17 @@ class BundleItem:
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables of a bundle. `judgments` has, for each criterion, (item, rater, grade or None), by their places."""
+    """The tables of a bundle. `judgments` has, for each criterion, (item, rater, grade or None), by their places.
+
+    `parts`: the topics of the development and the test part, by their places; None where the study is not split.
+    """
 
     study: dict[str, Any]
     raters: list[dict[str, Any]]
     items: list[BundleItem]
     item_ids: list[str]
     judgments: Mapping[str, list[tuple[int, int, float | None]]]
+    parts: Mapping[str, frozenset[int]] | None
 
     @property
     def criteria(self) -> list[dict[str, Any]]:
@@ -68,7 +72,8 @@ def read_tables(files: Mapping[str, bytes]) -> Tables:
     """Return the tables of a bundle. Raises BundleBroken."""
     study, raters = read_json(files, STUDY), read_json(files, RATERS)
     try:
-        topics = {row["topic_id"]: place for place, row in enumerate(_rows(files, TOPICS))}
+        topic_rows = list(_rows(files, TOPICS))
+        topics = {row["topic_id"]: place for place, row in enumerate(topic_rows)}
         items, item_ids = _items(files, topics)
         rater_places = {rater["name"]: place for place, rater in enumerate(raters)}
         judgments: dict[str, list[tuple[int, int, float | None]]] = {one["name"]: [] for one in study["criteria"]}
@@ -80,7 +85,14 @@ def read_tables(files: Mapping[str, bytes]) -> Tables:
         raise BundleBroken(f"The tables name {error}, which is nowhere in them.") from error
     except (TypeError, ValueError, AttributeError) as error:
         raise BundleBroken(f"The tables cannot be read: {error}.") from error
-    return Tables(study, raters, items, item_ids, judgments)
+    return Tables(study, raters, items, item_ids, judgments, _parts(topic_rows) if study.get("split") else None)
+
+
+def _parts(topics: list[dict[str, str]]) -> dict[str, frozenset[int]]:
+    return {
+        part: frozenset(place for place, row in enumerate(topics) if row.get("part") == stored)
+        for part, stored in (("development", "dev"), ("test", "test"))
+    }
 
 
 def _items(files: Mapping[str, bytes], topics: Mapping[str, int]) -> tuple[list[BundleItem], list[str]]:
@@ -141,6 +153,11 @@ class _Judged:
     def judge(self, column: int) -> Ratings:
         return self.ratings.of_raters([column]).of_items(self.asked[:, column])
 
+    def of_topics(self, topics: frozenset[int], items: list[BundleItem]) -> _Judged:
+        """The judgments about these topics alone."""
+        rows = np.array([items[place].topic in topics for place in self.ratings.items], dtype=bool)
+        return replace(self, ratings=self.ratings.of_items(rows), asked=self.asked[rows])
+
 
 def _judged(tables: Tables, criterion: dict[str, Any]) -> _Judged:
     excluded = {place for place, rater in enumerate(tables.raters) if rater["excluded"]}
@@ -198,10 +215,27 @@ def figures_of(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def _comparisons(tables: Tables, judged: Mapping[str, _Judged], of_people: _Judged) -> Iterator[dict[str, Any]]:
-    """Yield each judge against people, as the agreement page pairs them."""
+    """Yield each judge against people, as the agreement page pairs them: part by part where the study is split.
+
+    On the test part those judges alone whose figures there had been read.
+    """
+    versions = [of_people, *_graded_versions(tables, judged, of_people)]
+    if tables.parts is None:
+        yield from (compared for compared, _ in _compared(versions))
+        return
+    for part, topics in tables.parts.items():
+        for compared, rater in _compared([one.of_topics(topics, tables.items) for one in versions]):
+            readings = rater.get("test_readings", 0)
+            if part == "development" or readings:
+                yield {**compared, "part": part, "test_readings": readings}
+
+
+def _compared(versions: Sequence[_Judged]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield the comparison of the first's people with each judge of all, by name, and the judge."""
+    of_people = versions[0]
     people = of_people.people()
     found = []
-    for position, one in enumerate([of_people, *_graded_versions(tables, judged, of_people)]):
+    for position, one in enumerate(versions):
         for column in one.columns("judge"):
             try:
                 paired = pair(people, one.judge(column))
@@ -216,13 +250,14 @@ def _comparisons(tables: Tables, judged: Mapping[str, _Judged], of_people: _Judg
             people_at=float(of_people.criterion["threshold"]),
             same_scale=one is of_people,
         )
-        yield {
+        about = {
             "judge": name,
             "content_hash": rater["sha256"],
             "criterion": one.criterion["name"],
             "comparison": comparison.as_dict(),
             "left_out": {"human_only": paired.n_people_only, "judge_only": paired.n_judge_only},
         }
+        yield about, rater
 
 
 def _graded_versions(tables: Tables, judged: Mapping[str, _Judged], of_people: _Judged) -> Iterator[_Judged]:
@@ -255,7 +290,7 @@ def _qrels(tables: Tables, judged: _Judged) -> tuple[dict[str, Any], Labels | No
     items = [tables.items[place] for place in kept.items]
     try:
         labels = label(
-            [Place(item.topic_id, item.element, item.docno) for item in items],
+            Places.of(Place(item.topic_id, item.element, item.docno) for item in items),
             grades_of(kept.codes, kept.numbers),
             kept.numbers,
             rule,

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from evaluation.corrected_means import corrected_mean, label_weights
 from evaluation.influence import left_out, share_interval, standard_error, sums_by_topic, t_interval, unbiased
 from evaluation.intervals import Estimate, undefined
 from evaluation.labels import Labels
@@ -188,7 +189,7 @@ def post_stratified_score(labels: Labels) -> Score:
     if is_sparse(labels):
         method = f"isotonic, cross-fitted: a grade has fewer than {FEWEST_PER_GRADE} labels"
         return _ppi(labels, crossfitted(labels), method=method, fate=A_GRADE)
-    labelled, weights = labels.labelled, _label_weights(labels)
+    labelled, weights = labels.labelled, label_weights(labels)
     n_groups = int(groups.max()) + 1
     in_group = np.bincount(groups, weights=weights, minlength=n_groups)
     people = np.where(labelled, labels.people, 0.0)
@@ -254,53 +255,10 @@ def _ppi(labels: Labels, judge: FloatArray | None, *, method: str, fate: str = "
     """Correct these predictions, one for each item, by the labels; without predictions take the labels alone."""
     if (reason := _reason_against(labels)) is not None:
         return Score(undefined(reason), method)
-    value, influence, power = _corrected_mean(labels, judge)
+    value, influence, power = corrected_mean(labels, judge)
     estimate = _interval(value, influence, labels, freedom=labels.n_labelled - 1)
     score = Score(estimate, method, power=None if judge is None else power, influence=influence)
     return _with_labels(score, labels, fate)
-
-
-def _corrected_mean(labels: Labels, judge: FloatArray | None) -> tuple[float, FloatArray, float]:
-    """Return the estimate, its influence and λ."""
-    predicted = np.zeros(labels.n_items) if judge is None else judge
-    return _plain_ppi(labels, predicted) if labels.plain else _weighted_ppi(labels, predicted)
-
-
-def _plain_ppi(labels: Labels, judge: FloatArray) -> tuple[float, FloatArray, float]:
-    labelled = labels.labelled
-    people, on_labelled, on_others = labels.people[labelled], judge[labelled], judge[~labelled]
-    n, n_others = len(on_labelled), len(on_others)
-    power, spread = 0.0, float(np.var(judge, ddof=1))
-    if n_others > 1 and spread > 0:
-        shared = float(np.cov(people, on_labelled)[0, 1])
-        power = float(np.clip(shared / ((1 + n / n_others) * spread), 0, 1))
-    errors = people - power * on_labelled
-    influence = np.zeros(labels.n_items)
-    influence[labelled] = (errors - errors.mean()) / n * unbiased(n)
-    if not power:
-        return float(errors.mean()), influence, power
-    influence[~labelled] = power * (on_others - on_others.mean()) / n_others * unbiased(n_others)
-    return float(errors.mean() + power * on_others.mean()), influence, power
-
-
-def _weighted_ppi(labels: Labels, judge: FloatArray) -> tuple[float, FloatArray, float]:
-    shares, weights = labels.shares, _label_weights(labels)
-    weights = weights / weights.sum()
-    people = np.where(labels.labelled, labels.people, 0.0)
-    mean, on_labelled, on_people = float(shares @ judge), float(weights @ judge), float(weights @ people)
-    widened = left_out(weights)
-    of_people = widened * (people - on_people)
-    of_judge = shares * (judge - mean) - widened * (judge - on_labelled)
-    power, n_others = 0.0, labels.n_items - labels.n_labelled
-    if n_others and (spread := float(of_judge @ of_judge)) > 0:
-        power = float(np.clip(-(of_judge @ of_people) / spread, 0, 1 + labels.n_labelled / n_others))
-    return on_people + power * (mean - on_labelled), of_people + power * of_judge, power
-
-
-def _label_weights(labels: Labels) -> FloatArray:
-    """How much each item's label counts, not yet normed: its share in the score times the items it stands for."""
-    assert labels.weights is not None  # _reason_against
-    return np.where(labels.labelled, labels.shares * np.nan_to_num(labels.weights), 0.0)
 
 
 def _reason_against(labels: Labels) -> str | None:
@@ -316,7 +274,7 @@ def _with_labels(score: Score, labels: Labels, fate: str) -> Score:
     """Add the effective number of labels and the warnings, with the `fate` of ungraded replies if it matters."""
     effective = None
     if score.estimate.se and labels.weights is not None:
-        _, alone, _ = _corrected_mean(labels, None)
+        _, alone, _ = corrected_mean(labels, None)
         effective = labels.n_labelled * (standard_error(alone, labels.topics) / score.estimate.se) ** 2
     warnings = (*_too_few(labels), *(_ungraded(labels, fate) if fate else ()))
     return replace(score, effective_labels=effective, warnings=warnings)
@@ -349,6 +307,6 @@ def _interval(
         return t_interval(value, influence, labels.topics, freedom=freedom)
     n = labels.n_items
     if like is None:
-        weights = labels.labelled.astype(np.float64) if labels.weights is None else _label_weights(labels)
+        weights = labels.labelled.astype(np.float64) if labels.weights is None else label_weights(labels)
         like, n = float(np.average(np.nan_to_num(labels.people), weights=weights)), labels.n_labelled
     return share_interval(value, influence, labels.topics, freedom=freedom, like=like, n=n)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 
+from collection.models import Rater, System
 from evaluation.qrels import COMBINES, TIES, Rule
+from evaluation.services.families import LONGEST, family_of
 from evaluation.services.plans import HOW
 
 
@@ -35,6 +38,12 @@ class QrelsForm(forms.Form):
         required=False,
         label="A topic for each rubric element",
         help_text="Otherwise a text gets the highest grade of any of its elements.",
+    )
+    adjudicated = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="What was decided counts",
+        help_text="Where a third person decided about a disagreement, that grade counts instead of people’s.",
     )
     holes_at = forms.IntegerField(
         min_value=1,
@@ -80,7 +89,58 @@ class QrelsForm(forms.Form):
             fewest_raters=chosen["fewest_raters"],
             binary_at=float(chosen["binary_at"]) if chosen["binary_at"] else None,
             per_element=chosen["per_element"],
+            adjudicated=chosen["adjudicated"],
         )
+
+
+class SplitForm(forms.Form):
+    """How much of a study is locked away as its test part."""
+
+    test_share = forms.FloatField(
+        min_value=0.05,
+        max_value=0.95,
+        initial=0.5,
+        label="Share of topics in the test part",
+        help_text="From 0.05 to 0.95. Whole topics go to one part, drawn at random.",
+        widget=forms.NumberInput(attrs={"step": "0.05"}),
+    )
+
+
+class FamiliesForm(forms.Form):
+    """The model family of each judge and of each system; empty where nobody states one."""
+
+    def __init__(self, *args: Any, judges: Sequence[Rater], systems: Sequence[System], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        stated = [
+            *((f"judge-{judge.pk}", judge.name, family_of(judge)) for judge in judges),
+            *((f"system-{system.pk}", system.name, system.family) for system in systems),
+        ]
+        for name, label, family in stated:
+            self.fields[name] = forms.CharField(
+                required=False,
+                max_length=LONGEST,
+                label=label,
+                initial=family,
+                widget=forms.TextInput(attrs={"list": "known-families"}),
+            )
+
+    def known(self) -> list[str]:
+        """Return the families that are stated somewhere, to choose from."""
+        return sorted({str(field.initial) for field in self.fields.values() if field.initial})
+
+    def of(self, kind: str) -> list[forms.BoundField]:
+        """Return the fields of judges (`judge`) or systems (`system`)."""
+        return [self[name] for name in self.fields if name.startswith(f"{kind}-")]
+
+    def judge_fields(self) -> list[forms.BoundField]:
+        return self.of("judge")
+
+    def system_fields(self) -> list[forms.BoundField]:
+        return self.of("system")
+
+    def families(self, kind: str) -> dict[int, str]:
+        """Return what was stated of judges or systems, by primary key."""
+        return {int(field.name.rpartition("-")[2]): self.cleaned_data[field.name] for field in self.of(kind)}
 
 
 class CalibrationForm(forms.Form):
@@ -158,8 +218,8 @@ class BoardForm(forms.Form):
         label="Measure",
         max_length=60,
         help_text=(
-            "coverage, coverage@10, density, alpha-nDCG@10, Cover@20>=3, KPR@10, or any of ir-measures: nDCG@10, AP, "
-            "P(rel=η)@5, where η is each source’s own threshold."
+            "coverage, coverage@10, density, alpha-nDCG@10, Cover@20>=3, KPR@10, one of those offered above, or any of "
+            "ir-measures: nDCG@10, AP, P(rel=η)@5, where η is each source’s own threshold."
         ),
     )
     combine = forms.ChoiceField(
@@ -174,8 +234,10 @@ class BoardForm(forms.Form):
         help_text="The run whose texts say what can be answered, and for density in how few words.",
     )
     top = forms.IntegerField(required=False, min_value=1, max_value=1_000, label="r of P(rank ≤ r)")
+    by = forms.ChoiceField(required=False, label="Means by", help_text="A property of the topics, or of the answers.")
 
-    def __init__(self, *args: Any, runs: list[str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, runs: list[str], groupings: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["by"].choices = [("", "–"), *((name, name) for name in groupings)]  # type: ignore[attr-defined]
         choices = [("", "The run called “oracle”, if there is one"), *((name, name) for name in runs)]
         self.fields["oracle"].choices = choices  # type: ignore[attr-defined]

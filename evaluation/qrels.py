@@ -7,15 +7,14 @@ What has no grade is left out and counted; it never becomes 0.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from evaluation.aggregation import Aggregate, Ties, dawid_skene, majority, median
-from evaluation.ratings import FloatArray
+from evaluation.aggregation import Aggregate, Ties, dawid_skene_of_codes, majority, median
+from evaluation.ratings import MISSING, FloatArray, IntArray
 
 Combine = Literal["majority", "median", "highest", "dawid_skene"]
 COMBINES: dict[Combine, str] = {
@@ -40,6 +39,7 @@ class Rule:
     """How judgments become labels.
 
     An item needs `fewest_raters` grades. From `binary_at` on, a label is 1, below it 0; without it, labels are grades.
+    With `adjudicated`, what a third person decided about an item counts instead of what people's grades combine to.
     """
 
     combine: Combine = "majority"
@@ -47,6 +47,7 @@ class Rule:
     fewest_raters: int = 1
     binary_at: float | None = None
     per_element: bool = False
+    adjudicated: bool = False
 
     def in_words(self, n_raters: int) -> dict[str, str]:
         """Return what a reader of the provenance needs to know of it."""
@@ -57,6 +58,7 @@ class Rule:
             "grades": "as on the scale" if self.binary_at is None else f"1 from {self.binary_at:g} up, else 0",
             "elements": "a topic for each rubric element: topic/element" if self.per_element else "the highest of any",
             "docno": "the passage's id, or the run of the report",
+            **({"disagreements": "what a third person decided counts instead"} if self.adjudicated else {}),
         }
 
 
@@ -66,6 +68,51 @@ class Place(NamedTuple):
     topic: str
     element: str | None
     docno: str
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where items' grades go, as numbers into names, for there may be millions; element −1 is none.
+
+    No two topics have one name, and no two docnos.
+    """
+
+    topics: Sequence[str]
+    elements: Sequence[str]
+    docnos: Sequence[str]
+    topic: IntArray
+    element: IntArray
+    docno: IntArray
+
+    @classmethod
+    def of(cls, places: Iterable[Place]) -> Places:
+        """Return the same places as numbers."""
+        names: tuple[dict[str, int], ...] = ({}, {}, {})
+        rows = [
+            (
+                names[0].setdefault(place.topic, len(names[0])),
+                -1 if place.element is None else names[1].setdefault(place.element, len(names[1])),
+                names[2].setdefault(place.docno, len(names[2])),
+            )
+            for place in places
+        ]
+        topic, element, docno = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+        topics, elements, docnos = (tuple(of) for of in names)
+        return cls(topics, elements, docnos, topic, element, docno)
+
+    def labelled_topics(self, rows: IntArray, *, per_element: bool) -> tuple[list[str], IntArray]:
+        """Return the topics of a file with these items, and each item's among them. Raises QrelsRefused."""
+        pairs = self.topic[rows] * (len(self.elements) + 1)
+        pairs += self.element[rows] + 1 if per_element else 0
+        distinct, places = np.unique(pairs, return_inverse=True)
+        names: dict[str, int] = {}
+        numbers = []
+        for topic, element in zip(*(of.tolist() for of in np.divmod(distinct, len(self.elements) + 1)), strict=True):
+            name = _word(self.topics[topic], "topic")
+            if element:
+                name = _word(f"{name}/{self.elements[element - 1]}", "topic")
+            numbers.append(names.setdefault(name, len(names)))
+        return list(names), np.array(numbers, dtype=np.int64)[places.ravel()]
 
 
 @dataclass(frozen=True)
@@ -83,6 +130,7 @@ class Labels:
     n_ungraded: int
     n_too_few: int
     n_tied: int
+    n_adjudicated: int = 0
 
     @property
     def text(self) -> str:
@@ -98,37 +146,45 @@ class Labels:
             "ungraded_items": self.n_ungraded,
             "items_with_too_few_raters": self.n_too_few,
             "tied_items": self.n_tied,
+            "adjudicated_items": self.n_adjudicated,
             "lines_by_grade": {str(grade): n for grade, n in self.by_grade.items()},
         }
 
 
-def label(places: Sequence[Place], grades: FloatArray, scale: FloatArray, rule: Rule) -> Labels:
+def label(
+    places: Places, grades: FloatArray, scale: FloatArray, rule: Rule, *, decided: FloatArray | None = None
+) -> Labels:
     """Return the labels of the items at these places. Raises QrelsRefused.
 
     `grades` has the shape items × raters, NaN where a rater gave none; `scale` has all grades, lowest first.
+    `decided` has what counts instead of an item's grades, NaN where nothing was decided.
     """
     n = (~np.isnan(grades)).sum(axis=1)
     combined = combine_grades(grades, scale, rule)
-    labels: dict[tuple[str, str], int] = {}
-    judged: dict[str, set[str]] = {}
-    for place, grade in zip(places, combined.grades.tolist(), strict=True):
-        if np.isnan(grade):
-            continue
-        topic, docno = _word(place.topic, "topic"), _word(place.docno, "document")
-        if rule.per_element and place.element is not None:
-            topic = _word(f"{topic}/{place.element}", "topic")
-        value = _value(grade, rule)
-        labels[topic, docno] = max(labels.get((topic, docno), value), value)
-        judged.setdefault(place.topic, set()).add(docno)
+    counting = combined.grades if decided is None else np.where(np.isnan(decided), combined.grades, decided)
+    rows = np.flatnonzero(np.isfinite(counting))
+    values = _values(counting[rows], rule)
+    topics, topic = places.labelled_topics(rows, per_element=rule.per_element)
+    docno = places.docno[rows]
+    for used in np.unique(docno).tolist():
+        _word(places.docnos[used], "document")
+    pairs, which = np.unique(topic * max(len(places.docnos), 1) + docno, return_inverse=True)
+    highest = np.full(len(pairs), np.iinfo(np.int64).min)
+    np.maximum.at(highest, which.ravel(), values)
+    of_topic, of_docno = np.divmod(pairs, max(len(places.docnos), 1))
+    order = np.lexsort((_ranks(places.docnos)[of_docno], _ranks(topics)[of_topic]))
+    lines = zip(of_topic[order].tolist(), of_docno[order].tolist(), highest[order].tolist(), strict=True)
+    grades_given, times = np.unique(highest, return_counts=True)
     return Labels(
-        lines=tuple(f"{topic} 0 {docno} {value}" for (topic, docno), value in sorted(labels.items())),
-        by_grade=dict(sorted(Counter(labels.values()).items())),
-        judged=judged,
-        n_topics=len({topic for topic, _ in labels}),
-        n_items=int(np.isfinite(combined.grades).sum()),
+        lines=tuple(f"{topics[one]} 0 {places.docnos[other]} {value}" for one, other, value in lines),
+        by_grade=dict(zip(grades_given.tolist(), times.tolist(), strict=True)),
+        judged=_judged(places, rows),
+        n_topics=len(topics),
+        n_items=len(rows),
         n_ungraded=int((n == 0).sum()),
         n_too_few=int(((n > 0) & (n < rule.fewest_raters)).sum()),
         n_tied=combined.n_tied,
+        n_adjudicated=0 if decided is None else int(np.isfinite(decided).sum()),
     )
 
 
@@ -146,9 +202,8 @@ def combine_grades(grades: FloatArray, scale: FloatArray, rule: Rule) -> Aggrega
     if rule.combine == "highest":
         combined[enough] = np.nanmax(grades[enough], axis=1) if enough.any() else np.nan
     elif enough.any():
-        item, rater = np.nonzero(~np.isnan(grades[enough]))
-        given = np.searchsorted(scale, grades[enough][item, rater])
-        likely = dawid_skene(item, rater, given, n_grades=len(scale)).grades(ties=rule.ties)
+        codes = np.where(np.isnan(grades[enough]), MISSING, np.searchsorted(scale, grades[enough])).astype(np.int16)
+        likely = dawid_skene_of_codes(codes, n_grades=len(scale)).grades(ties=rule.ties)
         decided = np.isfinite(likely.grades)
         of_enough = np.full(len(likely.grades), np.nan)
         of_enough[decided] = scale[likely.grades[decided].astype(np.int64)]
@@ -156,12 +211,32 @@ def combine_grades(grades: FloatArray, scale: FloatArray, rule: Rule) -> Aggrega
     return Aggregate(combined, int((~enough).sum()), n_tied)
 
 
-def _value(grade: float, rule: Rule) -> int:
+def _values(grades: FloatArray, rule: Rule) -> IntArray:
     if rule.binary_at is not None:
-        return int(grade >= rule.binary_at)
-    if not grade.is_integer():
-        raise QrelsRefused(f"Qrels hold whole numbers, and {grade:g} is none. Choose a threshold for 0 and 1.")
-    return int(grade)
+        return (grades >= rule.binary_at).astype(np.int64)
+    broken = grades[grades != np.floor(grades)]
+    if len(broken):
+        raise QrelsRefused(f"Qrels hold whole numbers, and {broken[0]:g} is none. Choose a threshold for 0 and 1.")
+    return grades.astype(np.int64)
+
+
+def _ranks(names: Sequence[str]) -> IntArray:
+    """Return each name's place among them in the order of code points."""
+    ranks = np.empty(len(names), dtype=np.int64)
+    ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    return ranks
+
+
+def _judged(places: Places, rows: IntArray) -> dict[str, set[str]]:
+    """Return the docnos of each topic that these items label."""
+    n_docnos = max(len(places.docnos), 1)
+    judged: dict[str, set[str]] = {}
+    for topic, docno in zip(
+        *(of.tolist() for of in np.divmod(np.unique(places.topic[rows] * n_docnos + places.docno[rows]), n_docnos)),
+        strict=True,
+    ):
+        judged.setdefault(places.topics[topic], set()).add(places.docnos[docno])
+    return judged
 
 
 def _word(name: str, what: str) -> str:

@@ -40,10 +40,11 @@ class NoHalves(ValueError):
 
 @dataclass(frozen=True)
 class Choice:
-    """The threshold that is best on one half, and how it does on the other.
+    """The threshold that is best on one part, and how it does on the other.
 
-    `chosen_on` is the curve over the thresholds on the first half, `reported_on` on the second. `reported` is the
-    latter's point at the chosen threshold: the one to publish. `n_chosen` and `n_reported` count items.
+    `chosen_on` is the curve over the thresholds on the first part, `reported_on` on the second; empty where the second
+    is locked. `reported` is the latter's point at the chosen threshold: the one to publish. `n_chosen` and `n_reported`
+    count items; `seed` drew the parts, None where they are a study's own.
     """
 
     at: float
@@ -52,12 +53,12 @@ class Choice:
     reported_on: tuple[ThresholdFigures, ...]
     n_chosen: int
     n_reported: int
-    seed: int
+    seed: int | None
 
     @property
-    def reported(self) -> ThresholdFigures:
-        """The figures of the chosen threshold on the half that had no say."""
-        return next(figures for figures in self.reported_on if figures.at == self.at)
+    def reported(self) -> ThresholdFigures | None:
+        """The figures of the chosen threshold on the part that had no say; None where that is locked."""
+        return next((figures for figures in self.reported_on if figures.at == self.at), None)
 
 
 def threshold_curve(
@@ -100,12 +101,8 @@ def choose_threshold(
         )
         for rows in (first, ~first)
     ]
-    values = [(figures.kappa if by == "kappa" else figures.positive.f1).value for figures in on[0]]
-    known = [(value, -figures.at) for value, figures in zip(values, on[0], strict=True) if value is not None]
-    if not known:
-        raise NoHalves("On the half to choose on, people said yes to all items or to none; label more of them.")
     return Choice(
-        at=-max(known)[1],
+        at=best_threshold(on[0], by=by),
         by=by,
         chosen_on=on[0],
         reported_on=on[1],
@@ -113,6 +110,15 @@ def choose_threshold(
         n_reported=int((~first).sum()),
         seed=seed,
     )
+
+
+def best_threshold(curve: Sequence[ThresholdFigures], *, by: By = "kappa") -> float:
+    """Return the threshold with the highest κ, or F1 of yes; of equals the lowest. Raises NoHalves if none has one."""
+    values = [(figures.kappa if by == "kappa" else figures.positive.f1).value for figures in curve]
+    known = [(value, -figures.at) for value, figures in zip(values, curve, strict=True) if value is not None]
+    if not known:
+        raise NoHalves("On the part to choose on, people said yes to all items or to none; label more of them.")
+    return -max(known)[1]
 
 
 def half(topics: IntArray | None, n_items: int, *, seed: int = SEED) -> BoolArray:

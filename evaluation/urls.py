@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, path
 
-from evaluation.views import agreement, boards, breakdowns, calibration, publish, qrels, trust
+from evaluation.views import agreement, boards, breakdowns, calibration, families, publish, qrels, splits, trust
 
 app_name = "evaluation"
 
@@ -42,6 +42,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
         calibration.calibration_table,
         name="calibration_table",
     ),
+    path("studies/<slug:name>/split/", splits.split, name="split"),
+    path("studies/<slug:name>/split/read/", splits.read_test, name="read_test"),
+    path("studies/<slug:name>/families/", families.families, name="families"),
     path("studies/<slug:name>/trust/", trust.trust, name="trust"),
     path("studies/<slug:name>/trust/trust.json", trust.trust_json, name="trust_json"),
     path("studies/<slug:name>/trust/thresholds.svg", trust.thresholds_chart, {"form": "svg"}, name="thresholds_svg"),

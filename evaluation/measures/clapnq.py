@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import combinations
 from statistics import fmean
-from typing import Any, Literal
+from typing import Literal
 
-from rouge_score.rouge_scorer import RougeScorer
-
+from evaluation.measures.rouge import rouge_1_recall, rouge_l, rouge_tokens
 from evaluation.measures.scores import Score, Setting
-from evaluation.measures.words import UnicodeRougeTokenizer
 
 Ties = Literal["none", "half", "both"]
 
@@ -44,16 +41,16 @@ def answer_scores(answer: str, references: Sequence[str], passage: str, *, stem:
     its row for the whole passage as the answer (49.5) is near what the best reference gives on the development set
     (50.2), not the mean (45.2).
     """
-    scorer = _scorer(stem)
     settings: dict[str, Setting] = {"stem": stem, "references": "best"}
-    against = [scorer.score(reference, answer) for reference in references]
+    said = rouge_tokens(answer, stem=stem)
+    against = [rouge_tokens(reference, stem=stem) for reference in references]
     if against:
-        rouge_l = Score(max(found["rougeL"].fmeasure for found in against), settings=settings)
-        recall = Score(max(found["rouge1"].recall for found in against), settings=settings)
+        best_f1 = Score(max(rouge_l(reference, said) for reference in against), settings=settings)
+        recall = Score(max(rouge_1_recall(reference, said) for reference in against), settings=settings)
     else:
-        rouge_l = recall = Score(None, "There is no reference.", settings=settings)
-    to_passage = Score(scorer.score(passage, answer)["rougeL"].fmeasure, settings={"stem": stem})
-    return AnswerScores(rouge_l, recall, to_passage, len(answer))
+        best_f1 = recall = Score(None, "There is no reference.", settings=settings)
+    to_passage = Score(rouge_l(rouge_tokens(passage, stem=stem), said), settings={"stem": stem})
+    return AnswerScores(best_f1, recall, to_passage, len(answer))
 
 
 def written_agreement(answers: Mapping[str, Sequence[str]], *, stem: bool = True) -> Score:
@@ -63,20 +60,17 @@ def written_agreement(answers: Mapping[str, Sequence[str]], *, stem: bool = True
     Symmetric; 1 for equal answers.
     """
     settings: dict[str, Setting] = {"stem": stem, "pairs": "averaged within the question"}
-    scorer = _scorer(stem)
     by_question = [
-        fmean(scorer.score(first, second)["rougeL"].fmeasure for first, second in combinations(written, 2))
+        fmean(
+            rouge_l(first, second)
+            for first, second in combinations([rouge_tokens(text, stem=stem) for text in written], 2)
+        )
         for written in answers.values()
         if len(written) >= 2
     ]
     if not by_question:
         return Score(None, "No question has two answers.", settings=settings)
     return Score(fmean(by_question), settings=settings)
-
-
-@cache
-def _scorer(stem: bool) -> Any:
-    return RougeScorer(["rouge1", "rougeL"], tokenizer=UnicodeRougeTokenizer(stem=stem))
 
 
 def unanswerable_accuracy(answers: Sequence[str], phrases: Sequence[str]) -> Score:

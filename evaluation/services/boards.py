@@ -7,16 +7,14 @@ relevance as well. A system's row is a run; a ranking is taken in the order of i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
-from django.db.models import Value
-from django.db.models.functions import Coalesce
 
-from collection.models import Criterion, Item, Passage, RankedPassage, Rater, Report, RubricElement, Run, Study
+from collection.models import Criterion, Passage, RankedPassage, Rater, Report, Run, Study
 from collection.models.studies import TaskType
 from evaluation.aggregation import majority, median
 from evaluation.boards import (
@@ -27,14 +25,17 @@ from evaluation.boards import (
     SourceGrades,
     score_board,
 )
-from evaluation.measures.grades import GradeTable
 from evaluation.measures.trec import UnknownMeasure
-from evaluation.ratings import FloatArray, IntArray, grades_of
-from evaluation.services.studies import CriterionRatings, load_criterion, read_numbers
+from evaluation.ratings import FloatArray, grades_of
+from evaluation.services.layouts import Layout, load_layout
+from evaluation.services.studies import CriterionRatings, load_criterion
 
 Combine = Literal["majority", "median"]
 GROUNDED = "grounded"
 PEOPLE = "people"
+TEXTS = "texts"
+REFERENCES = "references"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ class Source:
     criterion: Criterion
     raters: tuple[Rater, ...]
     columns: tuple[int, ...]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is no rater but the texts themselves: answers held against references."""
+        return self.kind == TEXTS
 
     @property
     def family(self) -> str:
@@ -76,6 +82,7 @@ class StudyBoards:
         self._oracle = oracle
         self._judged: dict[int, CriterionRatings] = {}
         self._layouts: dict[str, Layout] = {}
+        self._once: dict[str, Any] = {}
 
     @cached_property
     def criteria(self) -> list[Criterion]:
@@ -97,7 +104,9 @@ class StudyBoards:
 
     def sources(self, measure: BoardMeasure) -> list[Source]:
         """Return who judged what the measure needs: people first, then judges, by criterion."""
-        found = [source for criterion in self._criteria_for(measure) for source in self._sources_of(criterion)]
+        found = [source for criterion in self._criteria_for(measure) for source in self.sources_of(criterion)]
+        if measure.family in ("texts", "unanswerable") and self.criteria:
+            found.append(Source(REFERENCES, TEXTS, self.criteria[0], (), ()))
         found.sort(key=lambda source: (source.kind, source.criterion.position, source.name))
         names = [source.name for source in found]
         return [
@@ -111,6 +120,12 @@ class StudyBoards:
 
     def score(self, measure: BoardMeasure, source: Source) -> SourceBoard:
         """Return the measure's scores by the source's judgments. Raises BoardRefused."""
+        if measure.of_answers:
+            from evaluation.services.answer_boards import score_answers
+
+            found = score_answers(self, measure, source)
+            scored = ScoredBoard(found.table, found.reasons, found.n_ungraded, found.n_asked)
+            return SourceBoard(source, scored, self._circular(source))
         grades = self.grades(source)
         rankings = self._reports(source) if measure.of_reports else self.rankings
         texts = self._texts(measure) if measure.needs_texts else None
@@ -123,11 +138,50 @@ class StudyBoards:
     def grades(self, source: Source) -> SourceGrades:
         """Return the source's grades by topic; of several people by the rule for combining them."""
         criterion = source.criterion
-        judged, layout = self._ratings(criterion), self._layout(criterion.task_type)
-        codes = judged.ratings.codes[:, list(source.columns)]
-        grades = combined(grades_of(codes, judged.ratings.numbers), self.combine)
-        tables = layout.tables(np.asarray(judged.ratings.items, dtype=np.int64), grades)
+        items = np.asarray(self.judgments(criterion).ratings.items, dtype=np.int64)
+        tables = self._layout(criterion.task_type).tables(items, self._combined_grades(source))
         return SourceGrades(tables, criterion.threshold, graded=set(criterion.scale.values) != {0, 1})
+
+    def item_grades(self, source: Source) -> dict[int, float]:
+        """Return the source's grade of each item that anybody judged, by primary key; NaN where it gave none."""
+        items = self.judgments(source.criterion).ratings.items
+        return dict(zip(items, self._combined_grades(source).tolist(), strict=True))
+
+    def _combined_grades(self, source: Source) -> FloatArray:
+        ratings = self.judgments(source.criterion).ratings
+        return combined(grades_of(ratings.codes[:, list(source.columns)], ratings.numbers), self.combine)
+
+    def criterion_named(self, task_type: str, name: str) -> Criterion | None:
+        """Return the study's criterion of this task type and name, if it has one."""
+        return next((one for one in self.criteria if (one.task_type, one.name) == (task_type, name)), None)
+
+    def same_source(self, source: Source, criterion: Criterion) -> Source | None:
+        """Return the same people or the same judge under another criterion, if they judged under it."""
+        mine = {rater.pk for rater in source.raters}
+        return next(
+            (
+                one
+                for one in self.sources_of(criterion)
+                if one.kind == source.kind and mine & {rater.pk for rater in one.raters}
+            ),
+            None,
+        )
+
+    def once(self, name: str, read: Callable[[], T]) -> T:
+        """Return what `read` returned when it was first called under this name."""
+        if name not in self._once:
+            self._once[name] = read()
+        return cast("T", self._once[name])
+
+    @cached_property
+    def topic_attributes(self) -> dict[int, dict[str, Any]]:
+        """The topics' attributes by primary key."""
+        return dict(self.study.collection.topics.values_list("pk", "attributes"))
+
+    def report_texts(self) -> list[tuple[int, str, str]]:
+        """Return the topic's primary key, the run and the text of every report."""
+        reports = Report.objects.filter(run__collection=self.study.collection_id)
+        return self.once("reports", lambda: list(reports.values_list("topic_id", "run__name", "text")))
 
     @cached_property
     def rankings(self) -> Rankings:
@@ -138,14 +192,15 @@ class StudyBoards:
             .order_by("run_id", "topic_id", "rank", "passage_id")
             .values_list("run_id", "topic_id", "passage_id")
         )
-        topics = self._topic_names
+        topics = self.topic_names
         for run, topic, passage in rows.iterator(chunk_size=10_000):
             found.setdefault(self.runs[run].name, {}).setdefault(topics[topic], []).append(passage)
         return dict(sorted(found.items()))
 
     @cached_property
-    def _topic_names(self) -> dict[int, str]:
-        return dict(self.study.collection.topics.values_list("pk", "topic_id"))
+    def topic_names(self) -> dict[int, str]:
+        """The topics' ids by primary key."""
+        return dict(self.study.collection.topics.order_by("pk").values_list("pk", "topic_id"))
 
     def _reports(self, source: Source) -> Rankings:
         """Return for each run with judged reports the one report it has on each topic."""
@@ -158,13 +213,16 @@ class StudyBoards:
     def _criteria_for(self, measure: BoardMeasure) -> list[Criterion]:
         if measure.of_qrels:
             return [one for one in self.criteria if one.task_type in (TaskType.RELEVANCE, TaskType.RATING)]
+        if measure.of_answers:
+            return [one for one in self.criteria if (one.task_type, one.name) in answer_criteria(measure)]
         if measure.family == "KPR":
             return [one for one in self.criteria if one.task_type == TaskType.KEY_POINT and one.name == GROUNDED]
         wanted = TaskType.ANSWERABILITY if measure.of_reports else TaskType.RATING
         return [one for one in self.criteria if one.task_type == wanted]
 
-    def _sources_of(self, criterion: Criterion) -> Iterator[Source]:
-        judged = self._ratings(criterion)
+    def sources_of(self, criterion: Criterion) -> Iterator[Source]:
+        """Yield who judged under the criterion: all people together, then each judge."""
+        judged = self.judgments(criterion)
         people = judged.columns(Rater.Kind.ASSESSOR)
         if people:
             raters = tuple(judged.raters[column] for column in people)
@@ -178,23 +236,22 @@ class StudyBoards:
             return frozenset()
         return frozenset(run.name for run in self.runs.values() if run.system.family == source.family)
 
-    def _ratings(self, criterion: Criterion) -> CriterionRatings:
+    def judgments(self, criterion: Criterion) -> CriterionRatings:
+        """Return the judgments under the criterion, read once."""
         if criterion.pk not in self._judged:
             self._judged[criterion.pk] = load_criterion(criterion)
         return self._judged[criterion.pk]
 
     def _layout(self, task_type: str) -> Layout:
         if task_type not in self._layouts:
-            self._layouts[task_type] = load_layout(self.study, task_type, self._topic_names, self.runs)
+            self._layouts[task_type] = load_layout(self.study, task_type, self.topic_names, self.runs)
         return self._layouts[task_type]
 
     def _texts(self, measure: BoardMeasure) -> Mapping[tuple[str, str], str]:
         """Return the texts that density counts the words of, by topic and name."""
-        topics = self._topic_names
+        topics = self.topic_names
         if measure.of_reports:
-            reports = Report.objects.filter(run__collection=self.study.collection_id)
-            rows = reports.values_list("topic_id", "run__name", "text")
-            return {(topics[topic], run): text for topic, run, text in rows}
+            return {(topics[topic], run): text for topic, run, text in self.report_texts()}
         wanted = {
             passage
             for found in self.rankings.values()
@@ -215,76 +272,21 @@ class StudyBoards:
         }
 
 
+def answer_criteria(measure: BoardMeasure) -> set[tuple[str, str]]:
+    """Return the task types and criteria whose judgments a measure of answers is made of."""
+    rated = "faithful" if measure.name == "F+A" else measure.name
+    of_group: dict[str, set[tuple[str, str]]] = {
+        "key points": {(TaskType.KEY_POINT, GROUNDED)},
+        "nuggets": {(TaskType.NUGGET, "support")},
+        "ratings": {(TaskType.ANSWER_EVALUATION, rated)},
+        "unanswerable": {(TaskType.ANSWER_EVALUATION, "unknown")},
+        "preferences": {(TaskType.PREFERENCE, "preference")},
+    }
+    return of_group.get(measure.family, set())
+
+
 def combined(grades: FloatArray, combine: Combine) -> FloatArray:
     """Make one grade an item, shape (n,), of grades of shape (n, raters)."""
     if grades.shape[1] == 1:
         return grades[:, 0]
     return (majority if combine == "majority" else median)(grades, ties="lower").grades
-
-
-# --- Items as tables of texts and rubric elements ------------------------------------------------
-
-
-@dataclass(frozen=True)
-class TopicShape:
-    """Where a topic's items stand in its table: places in the layout's items, rows and columns."""
-
-    texts: tuple[str, ...]
-    elements: tuple[str, ...]
-    places: IntArray
-    rows: IntArray
-    columns: IntArray
-
-
-@dataclass(frozen=True)
-class Layout:
-    """A study's items of one task type, by topic; masked elements are left out."""
-
-    items: IntArray
-    shapes: Mapping[str, TopicShape]
-
-    def tables(self, items: IntArray, grades: FloatArray) -> dict[str, GradeTable]:
-        """Return the grades, given for some of the items, as a table for each topic; NaN where there is none."""
-        known = np.full(len(self.items), np.nan)
-        places = np.searchsorted(self.items, items)
-        inside = places < len(self.items)
-        inside[inside] = self.items[places[inside]] == items[inside]
-        known[places[inside]] = grades[inside]
-        tables = {}
-        for topic, shape in self.shapes.items():
-            cells = np.full((len(shape.texts), len(shape.elements)), np.nan)
-            cells[shape.rows, shape.columns] = known[shape.places]
-            tables[topic] = GradeTable(shape.texts, shape.elements, cells)
-        return tables
-
-
-def load_layout(study: Study, task_type: str, topics: Mapping[int, str], runs: Mapping[int, Run]) -> Layout:
-    """Read the study's items of this task type."""
-    items = Item.objects.filter(study=study, task_type=task_type).exclude(element__masked=True)
-    values = items.annotate(
-        element_or_none=Coalesce("element_id", Value(0)),
-        passage_or_none=Coalesce("passage_id", Value(0)),
-        run_or_none=Coalesce("report__run_id", Value(0)),
-    ).values_list("id", "topic_id", "element_or_none", "passage_or_none", "run_or_none")
-    rows = read_numbers(values, width=5).astype(np.int64)
-    rows = rows[np.argsort(rows[:, 0])]
-    elements = dict(RubricElement.objects.filter(topic__collection=study.collection_id).values_list("pk", "element_id"))
-    passages: dict[int, str] = {}
-    if rows[:, 3].any():
-        stored = Passage.objects.filter(collection=study.collection_id)
-        passages = dict(stored.values_list("pk", "passage_id").iterator(chunk_size=10_000))
-    shapes = {}
-    for topic in np.unique(rows[:, 1]).tolist():
-        places = np.flatnonzero(rows[:, 1] == topic)
-        of_topic = rows[places]
-        # A report is named by its run; runs' ids are told from passages' by their sign.
-        texts, row = np.unique(np.where(of_topic[:, 3] > 0, of_topic[:, 3], -of_topic[:, 4]), return_inverse=True)
-        columns, column = np.unique(of_topic[:, 2], return_inverse=True)
-        shapes[topics[topic]] = TopicShape(
-            texts=tuple(passages[pk] if pk > 0 else runs[-pk].name for pk in texts.tolist()),
-            elements=tuple(elements.get(pk, "") for pk in columns.tolist()),
-            places=places,
-            rows=row.ravel(),
-            columns=column.ravel(),
-        )
-    return Layout(rows[:, 0], dict(sorted(shapes.items())))

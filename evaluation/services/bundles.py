@@ -9,12 +9,24 @@ from datetime import UTC, datetime
 from platform import python_version
 from typing import IO, Any
 
-from collection.models import Draw, EarlierJudgment, Exclusion, Guideline, Item, Judgment, Study, Topic
+from collection.models import (
+    Draw,
+    EarlierJudgment,
+    Exclusion,
+    Guideline,
+    Item,
+    Judgment,
+    Rater,
+    SplitTopic,
+    Study,
+    Topic,
+)
 from evaluation.agreement import plain_grade
 from evaluation.archives import write_archive
 from evaluation.bundles import ITEMS, JUDGMENTS, MANIFEST, RATERS, STUDY, TOPICS, figures_of, json_bytes, manifest_of
 from evaluation.services.data_cards import data_card
 from evaluation.services.naming import published_names, study_raters
+from evaluation.services.parts import parts_of
 from evaluation.services.provenance import (
     about_criterion,
     about_exclusions,
@@ -41,7 +53,7 @@ def write_bundle(
     files = {
         STUDY: json_bytes(_about(study, called, names=names, with_simulated=with_simulated)),
         RATERS: json_bytes(_raters(study, called)),
-        TOPICS: _csv(["topic_id"], Topic.objects.filter(items__study=study).distinct().order_by("pk"), "topic_id"),
+        TOPICS: _topics(study),
         ITEMS: _items(study),
         JUDGMENTS: _judgments(study, called),
         "draws.csv": _draws(study),
@@ -70,6 +82,7 @@ def _about(study: Study, called: dict[int, str], *, names: bool, with_simulated:
         "guidelines": about_guidelines(study, judgments),
         "exclusions": about_exclusions(exclusions, called, names=names),
         "people": "by name" if names else "by number",
+        **({"split": parts.as_dict() | {"seed": parts.split.seed}} if (parts := parts_of(study)) else {}),
         "qrels": {"with_simulated": with_simulated},
         "counts": {
             "judgments": judgments.count(),
@@ -81,7 +94,22 @@ def _about(study: Study, called: dict[int, str], *, names: bool, with_simulated:
 
 def _raters(study: Study, called: dict[int, str]) -> list[dict[str, Any]]:
     excluded = set(Exclusion.objects.filter(study=study, lifted_at=None).values_list("rater", flat=True))
-    return [{**about_rater(rater, called[rater.pk]), "excluded": rater.pk in excluded} for rater in study_raters(study)]
+    parts = parts_of(study)
+    return [
+        {
+            **about_rater(rater, called[rater.pk]),
+            "excluded": rater.pk in excluded,
+            **({"test_readings": parts.readings.get(rater.pk, 0)} if parts and rater.kind == Rater.Kind.JUDGE else {}),
+        }
+        for rater in study_raters(study)
+    ]
+
+
+def _topics(study: Study) -> bytes:
+    """Write the topics, with their parts where the study is split."""
+    placed = dict(SplitTopic.objects.filter(split__study=study).values_list("topic_id", "part"))
+    topics = Topic.objects.filter(items__study=study).distinct().order_by("pk").values_list("pk", "topic_id")
+    return _written(["topic_id", "part"], ((topic_id, placed.get(pk, "")) for pk, topic_id in topics.iterator(CHUNK)))
 
 
 def _items(study: Study) -> bytes:
@@ -134,10 +162,6 @@ def _draws(study: Study) -> bytes:
     rows = Draw.objects.filter(item__study=study).order_by("item_id", "purpose").values_list(*fields).iterator(CHUNK)
     names = ["item_id", "purpose", "inclusion_probability", "design", "stratum", "drawn_at"]
     return _written(names, ((*row[:5], _time(row[5])) for row in rows))
-
-
-def _csv(names: Sequence[str], rows: Any, *fields: str) -> bytes:
-    return _written(names, rows.values_list(*fields).iterator(CHUNK))
 
 
 def _written(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:

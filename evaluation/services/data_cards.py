@@ -16,6 +16,7 @@ from evaluation.intervals import Estimate
 from evaluation.printing import LABELS
 from evaluation.services.figures import CriterionFigures, measure_criterion
 from evaluation.services.naming import published_names, study_raters
+from evaluation.services.parts import times
 from evaluation.services.provenance import code_version
 
 FEW_TOPICS = 20
@@ -186,12 +187,13 @@ def _agreement(card: _Card) -> Iterator[str]:
 def _judges(card: _Card) -> Iterator[str]:
     rows: list[list[Any]] = []
     for figures in card.figures:
-        for judge in figures.judges:
+        for judge in (*figures.judges, *figures.tests):
             compared = judge.comparison
             rows.append(
                 [
                     plain(judge.one.name),
                     f"`{figures.criterion.name}`",
+                    f"test, read {times(judge.readings)}" if judge.part == "test" else judge.part,
                     compared.n_items,
                     _share(compared.n_ungraded, compared.n_items),
                     " ".join(_figure(compared.threshold.kappa)),
@@ -205,7 +207,7 @@ def _judges(card: _Card) -> Iterator[str]:
     yield "Against the majority of people, ties to the lower grade. An ungraded reply finds nothing and lowers κ."
     yield ""
     yield from _table(
-        ["Judge", "People’s criterion", "Items", "Ungraded", "κ at the threshold", "τ_b of coverage"], rows
+        ["Judge", "People’s criterion", "Topics", "Items", "Ungraded", "κ at the threshold", "τ_b of coverage"], rows
     )
 
 

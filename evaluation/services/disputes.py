@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from django.db.models import Count
 
-from collection.models import Exclusion, Highlight, Item, Judgment, Rater
+from collection.models import Comment, Exclusion, Highlight, Item, Judgment, Rater
 from evaluation.agreement import plain_grade
 from evaluation.categories import dispute
 from evaluation.ratings import MISSING, Grade, Ratings
@@ -27,6 +28,7 @@ class DisputedItem:
     question: str
     distance: float
     grades: tuple[tuple[str, int | float | str], ...]
+    n_comments: int
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -35,6 +37,7 @@ class DisputedItem:
             "question": self.question,
             "distance": self.distance,
             "grades": dict(self.grades),
+            "n_comments": self.n_comments,
         }
 
 
@@ -42,25 +45,30 @@ def disputed_items(people: Ratings, *, most: int = SHOWN) -> tuple[DisputedItem,
     """Return the items on which people are furthest apart, the most disputed first; none on which they agree."""
     distances = np.nan_to_num(dispute(people))
     rows = [row for row in np.argsort(-distances, kind="stable")[:most].tolist() if distances[row] > 0]
-    items = Item.objects.select_related("topic", "element").in_bulk([people.items[row] for row in rows])
+    shown = [people.items[row] for row in rows]
+    items = Item.objects.select_related("topic", "element").in_bulk(shown)
+    commented = Comment.objects.filter(item__in=shown).order_by().values_list("item").annotate(Count("pk"))
+    n_comments = dict(commented)
     return tuple(
         DisputedItem(
             pk=people.items[row],
             item_id=items[people.items[row]].item_id,
             topic=items[people.items[row]].topic.topic_id,
-            question=_question(items[people.items[row]]),
+            question=question_of(items[people.items[row]]),
             distance=float(distances[row]),
             grades=tuple(
                 (str(name), plain_grade(people.scale[code]))
                 for name, code in zip(people.raters, people.codes[row].tolist(), strict=True)
                 if code != MISSING
             ),
+            n_comments=n_comments.get(people.items[row], 0),
         )
         for row in rows
     )
 
 
-def _question(item: Item) -> str:
+def question_of(item: Item) -> str:
+    """Return what is asked: of the rubric element, or the topic's request."""
     return item.element.text if item.element else item.topic.request
 
 
@@ -72,6 +80,7 @@ class Opinion:
     name: str
     meaning: str
     highlights: tuple[Highlight, ...]
+    answer: str
     excluded: bool
 
     @property
@@ -102,6 +111,7 @@ class ItemOpinions:
     item: Item
     question: str
     opinions: tuple[Opinion, ...]
+    comments: tuple[Comment, ...]
     pieces: tuple[Piece, ...]
 
 
@@ -109,7 +119,7 @@ def opinions_of(item: Item) -> ItemOpinions:
     """Return what everybody said of the item, under every criterion it was judged by."""
     judgments = list(
         Judgment.objects.filter(item=item)
-        .select_related("rater", "criterion__scale", "guideline")
+        .select_related("rater", "criterion__scale", "guideline", "answer")
         .prefetch_related("highlights")
         .order_by("criterion__position", "rater__kind", "rater__name")
     )
@@ -120,12 +130,14 @@ def opinions_of(item: Item) -> ItemOpinions:
             name=judgment.rater.name,
             meaning=_meaning(judgment),
             highlights=tuple(judgment.highlights.all()),
+            answer=judgment.answer.text if hasattr(judgment, "answer") else "",
             excluded=judgment.rater_id in out,
         )
         for judgment in judgments
     )
     text = item.judged_text.text or ""
-    return ItemOpinions(item, _question(item), opinions, tuple(pieces_of(text, opinions)))
+    comments = Comment.objects.filter(item=item).select_related("rater").order_by("made_at", "pk")
+    return ItemOpinions(item, question_of(item), opinions, tuple(comments), tuple(pieces_of(text, opinions)))
 
 
 def _meaning(judgment: Judgment) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,10 @@ from evaluation.comparison import Comparison
 from evaluation.intervals import Estimate
 from evaluation.printing import LABELS
 from evaluation.ratings import Grade
-from evaluation.services.judges import JudgedText, PairedJudge, judged_texts, pair_judges
+from evaluation.services.judges import JudgedText, JudgePairs, PairedJudge, judged_texts, pair_judges
+from evaluation.services.parts import PartName, Parts
 from evaluation.services.studies import load_criterion
+from evaluation.services.written import WrittenAgreement, measure_written
 
 MEANINGS = {
     "percent_agreement": "How often two people who judged an item gave it the same grade. Some of that is chance.",
@@ -53,17 +55,40 @@ class AssessorRow:
 
 @dataclass(frozen=True)
 class JudgeFigures:
-    """A judge with a row against all people together, then one against each of them."""
+    """A judge with a row against all people together, then one against each of them.
+
+    `part` is "all" where the study is not split. `readings`: how often the judge's test part was read.
+    """
 
     one: PairedJudge
     comparison: Comparison
     rows: tuple[tuple[str, Comparison], ...]
     texts: list[JudgedText]
+    part: PartName
+    readings: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the comparison, and in a study that is split its part."""
+        return {
+            "judge": self.one.name,
+            "content_hash": self.one.judge.content_hash,
+            "criterion": self.one.criterion.name,
+            "comparison": self.comparison.as_dict(),
+            "left_out": {
+                "human_only": self.one.paired.n_people_only,
+                "judge_only": self.one.paired.n_judge_only,
+            },
+            **({} if self.part == "all" else {"part": self.part, "test_readings": self.readings}),
+        }
 
 
 @dataclass(frozen=True)
 class CriterionFigures:
-    """What people's judgments under a criterion say, and judges' beside them."""
+    """What people's judgments under a criterion say, and judges' beside them; `written` where they write answers.
+
+    Where the study is split, `judges` are compared on its development part, and `tests` are those whose figures on the
+    test part somebody has read; `locked` are the others that graded there.
+    """
 
     criterion: Criterion
     agreement: Agreement
@@ -71,6 +96,10 @@ class CriterionFigures:
     grades: tuple[Grade, ...]
     excluded: tuple[Exclusion, ...]
     judges: tuple[JudgeFigures, ...]
+    written: WrittenAgreement | None
+    tests: tuple[JudgeFigures, ...]
+    locked: tuple[Rater, ...]
+    parts: Parts | None
 
     @property
     def coefficients(self) -> list[Coefficient]:
@@ -115,19 +144,9 @@ class CriterionFigures:
             "n_ungraded": self.agreement.n_ungraded,
             "excluded": [exclusion.rater.name for exclusion in self.excluded],
             "simulated": self.has_simulated,
-            "judges": [
-                {
-                    "judge": figures.one.name,
-                    "content_hash": figures.one.judge.content_hash,
-                    "criterion": figures.one.criterion.name,
-                    "comparison": figures.comparison.as_dict(),
-                    "left_out": {
-                        "human_only": figures.one.paired.n_people_only,
-                        "judge_only": figures.one.paired.n_judge_only,
-                    },
-                }
-                for figures in self.judges
-            ],
+            **({"written_answers": self.written.as_dict()} if self.written else {}),
+            "judges": [figures.as_dict() for figures in (*self.judges, *self.tests)],
+            **({"split": self.parts.as_dict()} if self.parts else {}),
         }
 
     def tables(self) -> dict[str, list[list[Any]]]:
@@ -154,10 +173,12 @@ class CriterionFigures:
                 *([row.name, row.rater.origin, row.n_judgments, *row.shares] for row in self.assessors),
             ],
             "judges": [
-                ["judge", "criterion", "people", "items", "ungraded", "figure", *ESTIMATE_COLUMNS],
+                [*JUDGE_COLUMNS, *ESTIMATE_COLUMNS],
                 *(
                     [
                         figures.one.name,
+                        figures.part,
+                        figures.readings,
                         figures.one.criterion.name,
                         people,
                         row.n_items,
@@ -165,7 +186,7 @@ class CriterionFigures:
                         name,
                         *_cells(estimate),
                     ]
-                    for figures in self.judges
+                    for figures in (*self.judges, *self.tests)
                     for people, row in figures.rows
                     for name, estimate in named_figures(row)
                 ),
@@ -179,12 +200,19 @@ class CriterionFigures:
                     for text in figures.texts
                 ),
             ],
+            **self._written(),
         }
+
+    def _written(self) -> dict[str, list[list[Any]]]:
+        if self.written is None:
+            return {}
+        return {"answers": [["item", "assessor_a", "assessor_b", "rouge_l"], *self.written.rows()]}
 
     def _people(self) -> list[str]:
         return [row.name for row in self.assessors]
 
 
+JUDGE_COLUMNS = ("judge", "part", "test_readings", "criterion", "people", "items", "ungraded", "figure")
 ESTIMATE_COLUMNS = ("value", "low", "high", "se", "reason")
 
 
@@ -212,7 +240,8 @@ def measure_criterion(criterion: Criterion) -> CriterionFigures:
     judged = load_criterion(criterion)
     people = judged.people
     raters = [judged.raters[column] for column in judged.columns(Rater.Kind.ASSESSOR)]
-    pairs = pair_judges(judged)
+    found = pair_judges(judged)
+    here: PartName = "development" if found.parts else "all"
     return CriterionFigures(
         criterion=criterion,
         agreement=measure_agreement(people),
@@ -222,13 +251,18 @@ def measure_criterion(criterion: Criterion) -> CriterionFigures:
         ),
         grades=people.scale,
         excluded=judged.excluded,
-        judges=tuple(_judge_figures(one, texts) for one, texts in zip(pairs, judged_texts(pairs), strict=True)),
+        judges=tuple(_judge_figures(found, found.pairs, here)),
+        tests=tuple(_judge_figures(found, found.tests, "test")),
+        written=measure_written(criterion),
+        locked=found.locked,
+        parts=found.parts,
     )
 
 
-def _judge_figures(one: PairedJudge, texts: list[JudgedText]) -> JudgeFigures:
-    comparison = one.compared()
-    return JudgeFigures(one, comparison, tuple(_rows(comparison)), texts)
+def _judge_figures(found: JudgePairs, pairs: Sequence[PairedJudge], part: PartName) -> Iterator[JudgeFigures]:
+    for one, texts in zip(pairs, judged_texts(pairs), strict=True):
+        comparison = one.compared()
+        yield JudgeFigures(one, comparison, tuple(_rows(comparison)), texts, part, found.readings_of(one))
 
 
 def _rows(comparison: Comparison) -> Iterable[tuple[str, Comparison]]:
@@ -243,8 +277,11 @@ def judged_unit(criterion: Criterion) -> str:
 
 
 def coverage_points(criterion: Criterion) -> list[CoveragePoint]:
-    """Return the marks of the coverage chart, one a text and judge: read and counted without the other figures."""
-    pairs = pair_judges(load_criterion(criterion))
+    """Return the marks of the coverage chart, one a text and judge: read and counted without the other figures.
+
+    Where the study is split they are of the development part.
+    """
+    pairs = pair_judges(load_criterion(criterion)).pairs
     return [
         CoveragePoint(
             judge_name=one.name,

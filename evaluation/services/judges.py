@@ -13,6 +13,7 @@ from evaluation.comparison import Comparison, compare
 from evaluation.coverage import coverage
 from evaluation.pairing import NotComparable, Paired, pair
 from evaluation.ratings import MISSING, grades_of
+from evaluation.services.parts import Parts, parts_of
 from evaluation.services.studies import CriterionRatings, load_criterion
 
 # SQLite takes 32,766 parameters a query.
@@ -58,15 +59,55 @@ class PairedJudge:
         )
 
 
-def pair_judges(of_people: CriterionRatings) -> list[PairedJudge]:
-    """Pair people with every judge that graded the same items, by name of the judge.
+@dataclass(frozen=True)
+class JudgePairs:
+    """People paired with each judge, by name of the judge.
+
+    Where the study is split, `pairs` hold the development part alone, and `tests` the test part of those judges whose
+    figures on it somebody has read; else `pairs` hold everything. `locked`: judges that graded items of the test part
+    and that nobody has read on it.
+    """
+
+    parts: Parts | None
+    pairs: tuple[PairedJudge, ...]
+    tests: tuple[PairedJudge, ...]
+    locked: tuple[Rater, ...]
+
+    def test_of(self, one: PairedJudge) -> PairedJudge | None:
+        """Return the same judge on the test part, if that may be shown."""
+        same = (test for test in self.tests if (test.judge, test.criterion) == (one.judge, one.criterion))
+        return next(same, None)
+
+    def readings_of(self, one: PairedJudge) -> int:
+        """Return how often this judge's figures on the test part were read."""
+        return self.parts.readings.get(one.judge.pk, 0) if self.parts else 0
+
+
+def pair_judges(of_people: CriterionRatings) -> JudgePairs:
+    """Pair people with every judge that graded the same items, part by part where the study is split.
 
     A judge counts that graded under the same criterion, or, where people say yes or no, under a graded
     criterion of the same task type.
     """
+    versions = (of_people, *map(load_criterion, graded_versions(of_people.criterion)))
+    parts = parts_of(of_people.criterion.study)
+    if parts is None:
+        return JudgePairs(None, tuple(_pairs(versions)), (), ())
+    tests = _pairs([one.of_topics(parts.test) for one in versions])
+    return JudgePairs(
+        parts=parts,
+        pairs=tuple(_pairs([one.of_topics(parts.development) for one in versions])),
+        tests=tuple(one for one in tests if parts.readings.get(one.judge.pk)),
+        locked=tuple({one.judge.pk: one.judge for one in tests if not parts.readings.get(one.judge.pk)}.values()),
+    )
+
+
+def _pairs(versions: Sequence[CriterionRatings]) -> list[PairedJudge]:
+    """Pair the people of the first with the judges of all."""
+    of_people = versions[0]
     people = of_people.people
     found = []
-    for judged in (of_people, *map(load_criterion, graded_versions(of_people.criterion))):
+    for judged in versions:
         for column in judged.columns(Rater.Kind.JUDGE):
             try:
                 paired = pair(people, judged.judge(column))

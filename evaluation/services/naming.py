@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from django.db.models import QuerySet
+
 from collection.models import Judgment, Rater, Study
 from evaluation.services.studies import distinct_names
 
@@ -12,6 +14,12 @@ def study_raters(study: Study) -> list[Rater]:
     """Return everybody with a judgment in the study, excluded or not, in the order in which they were stored."""
     judgments = Judgment.objects.of_study(study)
     return list(Rater.objects.filter(pk__in=judgments.values("rater")).order_by("pk"))
+
+
+def judges_of(study: Study) -> QuerySet[Rater]:
+    """Return the judges with a judgment in the study, by name."""
+    judgments = Judgment.objects.of_study(study)
+    return Rater.objects.filter(kind=Rater.Kind.JUDGE, pk__in=judgments.values("rater")).order_by("name", "pk")
 
 
 def published_names(study: Study, *, names: bool = False) -> dict[int, str]:

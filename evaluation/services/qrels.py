@@ -8,18 +8,20 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from django.db.models import QuerySet, Value
+from django.db.models.functions import Coalesce
 
-from collection.models import Criterion, Item, Judgment, Rater
+from collection.models import Adjudication, Criterion, Item, Judgment, Passage, Rater, RubricElement, Run, Topic
 from evaluation.archives import archive_bytes
-from evaluation.qrels import Holes, Labels, Place, QrelsRefused, Rule, label
-from evaluation.ratings import MISSING, IntArray, grades_of
+from evaluation.qrels import Holes, Labels, Places, QrelsRefused, Rule, label
+from evaluation.ratings import MISSING, FloatArray, IntArray, grades_of
 from evaluation.services.holes import measure_holes
 from evaluation.services.naming import published_names
 from evaluation.services.provenance import (
@@ -32,16 +34,25 @@ from evaluation.services.provenance import (
     hash_of,
     items_hash,
 )
-from evaluation.services.studies import CriterionRatings, load_criterion
+from evaluation.services.studies import CriterionRatings, load_criterion, read_numbers
 
 
 @dataclass(frozen=True)
 class Qrels:
-    """A qrels file with its provenance, and the holes it leaves in each run where they were asked for."""
+    """A qrels file with what is said of it, and the holes it leaves in each run where they were asked for.
+
+    Hashes take several times as long as all the rest: they are made when the provenance is asked for.
+    """
 
     labels: Labels
-    provenance: dict[str, Any]
+    about: dict[str, Any]
+    hashes: Callable[[], dict[str, str]]
     holes: tuple[Holes, ...] = ()
+
+    @cached_property
+    def provenance(self) -> dict[str, Any]:
+        """Where the file comes from, with the hashes of all that went into it."""
+        return self.about | {"sha256": self.hashes()}
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -156,23 +167,42 @@ class _Source:
         return published_names(self.judged.criterion.study, names=self.names)
 
     @cached_property
-    def items(self) -> dict[int, tuple[str, Place]]:
-        """The id and the place of each item, by primary key."""
+    def item_ids(self) -> dict[int, str]:
+        """The id of each item, by primary key."""
+        return dict(self._items.values_list("pk", "item_id").iterator(chunk_size=10_000))
+
+    @property
+    def _items(self) -> QuerySet[Item]:
         criterion = self.judged.criterion
-        rows = Item.objects.filter(study=criterion.study_id, task_type=criterion.task_type).values_list(
-            "pk", "item_id", "topic__topic_id", "element__element_id", "passage__passage_id", "report__run__name"
+        return Item.objects.filter(study=criterion.study_id, task_type=criterion.task_type)
+
+    def places(self, item_ids: IntArray) -> Places:
+        """Return where the grades of these items go."""
+        none = Value(0)
+        numbers = self._items.annotate(
+            element_or_none=Coalesce("element_id", none),
+            passage_or_none=Coalesce("passage_id", none),
+            run_or_none=Coalesce("report__run_id", none),
+        ).values_list("id", "topic_id", "element_or_none", "passage_or_none", "run_or_none")
+        rows = read_numbers(numbers, 5).astype(np.int64)
+        rows = rows[np.argsort(rows[:, 0])]
+        rows = rows[np.searchsorted(rows[:, 0], item_ids)]
+        topics, topic = _named(rows[:, 1], Topic.objects.filter(pk__in=self._items.values("topic")), "topic_id")
+        elements, element = _named(
+            rows[:, 2], RubricElement.objects.filter(pk__in=self._items.values("element")), "element_id"
         )
-        return {
-            pk: (item_id, Place(topic, element, run if passage is None else passage))
-            for pk, item_id, topic, element, passage, run in rows.iterator(chunk_size=10_000)
-        }
+        # A passage stands by its id, a report by its run; runs are told from passages by their sign.
+        text = np.where(rows[:, 3] > 0, rows[:, 3], -rows[:, 4])
+        passages = dict(Passage.objects.filter(pk__in=self._items.values("passage")).values_list("pk", "passage_id"))
+        runs = dict(Run.objects.filter(collection=self.judged.criterion.study.collection_id).values_list("pk", "name"))
+        names = passages | {-pk: name for pk, name in runs.items()}
+        docnos, docno = _numbered(text, names)
+        return Places(topics, elements, docnos, topic, element, docno)
 
     @cached_property
     def ranks_passages(self) -> bool:
         """Whether the items judge passages, which runs rank."""
-        criterion = self.judged.criterion
-        items = Item.objects.filter(study=criterion.study_id, task_type=criterion.task_type)
-        return items.filter(passage__isnull=False).exists()
+        return self._items.filter(passage__isnull=False).exists()
 
     @cached_property
     def inputs(self) -> dict[str, Any]:
@@ -182,21 +212,54 @@ class _Source:
             **about_study(criterion.study),
             "criterion": about_criterion(criterion),
             "guidelines": about_guidelines(criterion.study, Judgment.objects.filter(criterion=criterion)),
-            "items_sha256": items_hash(criterion.study, criterion.task_type),
         }
+
+    @cached_property
+    def items_sha256(self) -> str:
+        """The hash of the items and their texts."""
+        return items_hash(self.judged.criterion.study, self.judged.criterion.task_type)
+
+
+def _named(keys: IntArray, rows: QuerySet[Any], name: str) -> tuple[tuple[str, ...], IntArray]:
+    """Return the rows' names, and which is that of each primary key; −1 for the key 0."""
+    return _numbered(keys, dict(rows.values_list("pk", name)))
+
+
+def _numbered(keys: IntArray, names: Mapping[int, str]) -> tuple[tuple[str, ...], IntArray]:
+    distinct, places = np.unique(keys, return_inverse=True)
+    numbers: dict[str, int] = {}
+    of_key = [-1 if key == 0 else numbers.setdefault(names[key], len(numbers)) for key in distinct.tolist()]
+    return tuple(numbers), np.array(of_key, dtype=np.int64)[places.ravel()]
 
 
 def _compiled(source: _Source, columns: Sequence[int], rule: Rule, *, holes_at: int | None, at: datetime) -> Qrels:
     judged, criterion = source.judged, source.judged.criterion
     rows = np.flatnonzero(judged.asked[:, list(columns)].any(axis=1))
     kept = judged.ratings.of_raters(columns).of_items(rows)
-    labels = label([source.items[pk][1] for pk in kept.items], grades_of(kept.codes, kept.numbers), kept.numbers, rule)
+    places = source.places(np.asarray(kept.items, dtype=np.int64))
+    by_people = bool(set(columns) <= set(judged.columns(Rater.Kind.ASSESSOR))) and len(columns) > 1
+    decided = _decided(criterion, kept.items) if rule.adjudicated and by_people else None
+    labels = label(places, grades_of(kept.codes, kept.numbers), kept.numbers, rule, decided=decided)
     if not labels.lines:
         raise QrelsRefused(_nothing(criterion, labels, rule))
     holes: tuple[Holes, ...] = ()
     if holes_at is not None and source.ranks_passages:
         holes = measure_holes(criterion.study.collection, labels.judged, k=holes_at)
-    return Qrels(labels, _provenance(source, columns, rule, labels, holes, rows, at=at), holes)
+    about = _about_file(source, columns, rule, labels, holes, at=at)
+    if decided is not None:
+        found = zip(kept.items, decided.tolist(), strict=True)
+        about["adjudications_sha256"] = hash_of(
+            [[source.item_ids[item], grade] for item, grade in found if np.isfinite(grade)]
+        )
+    return Qrels(labels, about, partial(_hashes, source, columns, labels, rows, about), holes)
+
+
+def _decided(criterion: Criterion, items: Sequence[Any]) -> FloatArray:
+    """Return what was decided about each item where people disagreed; NaN where nothing was."""
+    in_force = dict(
+        Adjudication.objects.filter(criterion=criterion, superseded_at=None).values_list("item__pk", "grade")
+    )
+    return np.array([in_force.get(item, np.nan) for item in items], dtype=float)
 
 
 def _nothing(criterion: Criterion, labels: Labels, rule: Rule) -> str:
@@ -207,16 +270,10 @@ def _nothing(criterion: Criterion, labels: Labels, rule: Rule) -> str:
     return f"There is no grade under “{criterion.name}” to write."
 
 
-def _provenance(
-    source: _Source,
-    columns: Sequence[int],
-    rule: Rule,
-    labels: Labels,
-    holes: tuple[Holes, ...],
-    rows: IntArray,
-    *,
-    at: datetime,
+def _about_file(
+    source: _Source, columns: Sequence[int], rule: Rule, labels: Labels, holes: tuple[Holes, ...], *, at: datetime
 ) -> dict[str, Any]:
+    """Return all that the provenance says but the hashes."""
     judged, inputs = source.judged, source.inputs
     raters = [_about(source, column) for column in columns]
     simulated = [
@@ -224,15 +281,14 @@ def _provenance(
         for column in judged.columns(Rater.Kind.ASSESSOR)
         if judged.raters[column].simulated and column not in columns
     ]
-    asked = inputs["criterion"]
-    provenance: dict[str, Any] = {
+    about: dict[str, Any] = {
         "what": "qrels",
         "made_at": at.isoformat(),
         "made_by": f"Assize {code_version()['assize']}",
         "code": code_version(),
         "collection": inputs["collection"],
         "study": {name: inputs[name] for name in ("name", "title", "overlap")},
-        "criterion": asked,
+        "criterion": inputs["criterion"],
         "guidelines": inputs["guidelines"],
         "raters": raters,
         "excluded_raters": about_exclusions(judged.excluded, source.called, names=source.names),
@@ -240,20 +296,27 @@ def _provenance(
         "simulated_raters_left_out": simulated,
         "rule": rule.in_words(len(columns)),
         "counts": {**labels.counts(), "judgments": sum(rater["judgments"] for rater in raters)},
-        "sha256": {
-            "qrels": hashlib.sha256(labels.text.encode()).hexdigest(),
-            "judgments": _judgments_hash(source, columns, rows),
-            "items": inputs["items_sha256"],
-            "criterion": asked["sha256"],
-            "scale": asked["scale"]["sha256"],
-            "guidelines": hash_of([[one["version"], one["sha256"]] for one in inputs["guidelines"]]),
-            "raters": hash_of(raters),
-            "study": hash_of({name: inputs[name] for name in ("name", "title", "overlap", "collection", "criterion")}),
-        },
     }
     if holes:
-        provenance["holes"] = {"k": holes[0].k, "runs": [found.as_dict() for found in holes]}
-    return provenance
+        about["holes"] = {"k": holes[0].k, "runs": [found.as_dict() for found in holes]}
+    return about
+
+
+def _hashes(
+    source: _Source, columns: Sequence[int], labels: Labels, rows: IntArray, about: dict[str, Any]
+) -> dict[str, str]:
+    """Return the hash of the file and of each of its inputs."""
+    inputs, asked = source.inputs, source.inputs["criterion"]
+    return {
+        "qrels": hashlib.sha256(labels.text.encode()).hexdigest(),
+        "judgments": _judgments_hash(source, columns, rows),
+        "items": source.items_sha256,
+        "criterion": asked["sha256"],
+        "scale": asked["scale"]["sha256"],
+        "guidelines": hash_of([[one["version"], one["sha256"]] for one in inputs["guidelines"]]),
+        "raters": hash_of(about["raters"]),
+        "study": hash_of({name: inputs[name] for name in ("name", "title", "overlap", "collection", "criterion")}),
+    }
 
 
 def _about(source: _Source, column: int) -> dict[str, Any]:
@@ -272,7 +335,7 @@ def _judgments_hash(source: _Source, columns: Sequence[int], rows: IntArray) -> 
     numbers = judged.ratings.numbers
     found = sorted(
         (
-            source.items[judged.ratings.items[row]][0],
+            source.item_ids[judged.ratings.items[row]],
             source.called[judged.raters[column].pk],
             "" if code == MISSING else f"{numbers[code]:g}",
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -29,7 +29,7 @@ class CriterionRatings:
     """All current judgments under a criterion, but those of excluded raters.
 
     `raters` are the columns of `ratings`; `asked` (items × raters) says where a rater has a judgment,
-    with a grade or ungraded.
+    with a grade or ungraded; `topic_ids` holds the primary keys of the topics that `ratings` numbers.
     """
 
     criterion: Criterion
@@ -37,6 +37,7 @@ class CriterionRatings:
     asked: BoolArray
     raters: tuple[Rater, ...]
     excluded: tuple[Exclusion, ...]
+    topic_ids: IntArray
 
     def columns(self, kind: str) -> list[int]:
         """Return the columns of assessors, or of judges."""
@@ -52,9 +53,24 @@ class CriterionRatings:
         rows = np.flatnonzero(asked.any(axis=1))
         return replace(of_people.of_items(rows), n_ungraded=n_ungraded)
 
+    def of_topics(self, topics: Collection[int]) -> CriterionRatings:
+        """Return the judgments about these topics alone, named by their primary keys."""
+        assert self.ratings.topics is not None  # load_criterion
+        rows = np.isin(self.topic_ids, list(topics))[self.ratings.topics]
+        return replace(self, ratings=self.ratings.of_items(rows), asked=self.asked[rows])
+
     def judge(self, column: int) -> Ratings:
         """One judge's ratings of the items that it was asked, graded or not."""
         return self.ratings.of_raters([column]).of_items(self.asked[:, column])
+
+
+def find_study(name: str) -> Study:
+    """Return the study of this name. Raises CriterionNotFound with what there is to choose from."""
+    study = Study.objects.filter(name=name).select_related("collection").first()
+    if study is None:
+        names = ", ".join(Study.objects.order_by("name").values_list("name", flat=True)[:20]) or "none yet"
+        raise CriterionNotFound(f"There is no study “{name}”. Studies: {names}.")
+    return study
 
 
 def find_criterion(study_name: str, criterion_name: str | None) -> Criterion:
@@ -62,10 +78,7 @@ def find_criterion(study_name: str, criterion_name: str | None) -> Criterion:
 
     Raises CriterionNotFound with what there is to choose from.
     """
-    study = Study.objects.filter(name=study_name).first()
-    if study is None:
-        names = ", ".join(Study.objects.order_by("name").values_list("name", flat=True)[:20]) or "none yet"
-        raise CriterionNotFound(f"There is no study “{study_name}”. Studies: {names}.")
+    study = find_study(study_name)
     criteria = list(study.criteria.select_related("study", "scale"))
     listed = ", ".join(criterion.name for criterion in criteria) or "none"
     if criterion_name is not None:
@@ -101,7 +114,7 @@ def load_criterion(criterion: Criterion, *, level: Level | None = None) -> Crite
     scale = np.array(sorted({*map(float, criterion.scale.values), *np.unique(grades[graded]).tolist()}))
     asked = np.zeros((len(item_ids), len(rater_ids)), dtype=bool)
     asked[item, rater] = True
-    topics, texts = _places(criterion, item_ids)
+    topic_ids, topics, texts = _places(criterion, item_ids)
     ratings = Ratings(
         codes=codes_matrix(
             item[graded],
@@ -119,7 +132,8 @@ def load_criterion(criterion: Criterion, *, level: Level | None = None) -> Crite
         n_ungraded=int((~graded).sum()),
     )
     excluded = Exclusion.objects.filter(study=criterion.study_id, lifted_at=None).select_related("rater")
-    return CriterionRatings(criterion, ratings, asked, tuple(raters[pk] for pk in rater_ids.tolist()), tuple(excluded))
+    by_column = tuple(raters[pk] for pk in rater_ids.tolist())
+    return CriterionRatings(criterion, ratings, asked, by_column, tuple(excluded), topic_ids)
 
 
 def _level(criterion: Criterion) -> Level:
@@ -137,8 +151,8 @@ def distinct_names(raters: Iterable[Rater]) -> list[str]:
     ]
 
 
-def _places(criterion: Criterion, item_ids: IntArray) -> tuple[IntArray, IntArray]:
-    """Return for each item the number of its topic, and of the report or passage it belongs to."""
+def _places(criterion: Criterion, item_ids: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the topics' keys, and for each item the number of its topic and of the report or passage it belongs to."""
     items = Item.objects.filter(study=criterion.study_id, task_type=criterion.task_type)
     absent = Value(0)
     rows = read_numbers(
@@ -149,12 +163,12 @@ def _places(criterion: Criterion, item_ids: IntArray) -> tuple[IntArray, IntArra
     ).astype(np.int64)
     rows = rows[np.argsort(rows[:, 0])]
     rows = rows[np.searchsorted(rows[:, 0], item_ids)]
-    _, topics = np.unique(rows[:, 1], return_inverse=True)
+    topic_ids, topics = np.unique(rows[:, 1], return_inverse=True)
     # A passage is one text for each topic it is judged under; reports' and passages' ids are told apart by sign.
     _, texts = np.unique(
         np.stack([rows[:, 1], np.where(rows[:, 2] > 0, rows[:, 2], -rows[:, 3])], axis=1), axis=0, return_inverse=True
     )
-    return topics.ravel(), texts.ravel()
+    return topic_ids, topics.ravel(), texts.ravel()
 
 
 def read_numbers(queryset: QuerySet[Any, Any], width: int) -> FloatArray:

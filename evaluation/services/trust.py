@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -12,31 +13,45 @@ from django.db.models.functions import Coalesce, Length
 from collection.models import Criterion, Item, Rater
 from evaluation.alternative_annotator import EPSILONS, AlternativeAnnotator, alternative_annotator_test
 from evaluation.audits import LengthBias, SelfPreference, length_bias, self_preference
-from evaluation.intervals import Estimate, undefined
 from evaluation.ratings import FloatArray, IntArray, grades_of, majority
-from evaluation.services.judges import IDS_AT_ONCE, PairedJudge, batched, pair_judges
+from evaluation.services.judges import IDS_AT_ONCE, JudgePairs, PairedJudge, batched, pair_judges
+from evaluation.services.parts import PartName, Parts, times
 from evaluation.services.populations import JudgeNotFound, is_of_family
+from evaluation.services.positions import PositionAudit, audit_position
 from evaluation.services.studies import load_criterion
-from evaluation.threshold_choice import Ceiling, Choice, NoHalves, choose_threshold, human_ceiling
+from evaluation.services.trust_files import choice_as_dict, preference_as_dict
+from evaluation.threshold_choice import (
+    Ceiling,
+    Choice,
+    NoHalves,
+    best_threshold,
+    choose_threshold,
+    human_ceiling,
+    threshold_curve,
+)
+from evaluation.thresholds import ThresholdFigures
 
 NO_FAMILIES = (
     "no system of the collection names the model family behind it, or its texts are not the systems’ own writing; "
     "give systems a family, and reports to judge"
 )
-NO_SWAPPED_PAIRS = "the judge was not asked about any pair of texts in both orders"
 
 
 @dataclass(frozen=True)
 class JudgeTrust:
     """What speaks for a judge and against it.
 
-    - `choice` is None for `choice_reason`: the threshold chosen on one half of the topics, reported on the other;
+    - `part`: what all but `choice` rests on; "all" where the study is not split. `readings` of the test part;
+    - `choice` is None for `choice_reason`: the threshold chosen on one part of the topics, reported on the other;
     - `preference` is None for `preference_reason`; it is over all judges of the criterion, this one being of `family`;
-    - `position` is always undefined while no pairs are judged.
+    - `position`: over all topics, for it rests on nobody's grades but the judge's.
     """
 
     criterion: Criterion
     one: PairedJudge
+    part: PartName
+    parts: Parts | None
+    readings: int
     choice: Choice | None
     choice_reason: str
     ceiling: Ceiling
@@ -45,7 +60,7 @@ class JudgeTrust:
     preference: SelfPreference | None
     preference_reason: str
     family: str
-    position: Estimate
+    position: PositionAudit
 
     @property
     def name(self) -> str:
@@ -63,8 +78,15 @@ class JudgeTrust:
             return []
         return [
             {"at": chosen.at, "chosen_on": chosen, "reported_on": reported, "best": chosen.at == self.choice.at}
-            for chosen, reported in zip(self.choice.chosen_on, self.choice.reported_on, strict=True)
+            for chosen, reported in zip_longest(self.choice.chosen_on, self.choice.reported_on)
         ]
+
+    @property
+    def reported_on(self) -> str:
+        """What the threshold's figures are reported on, in words."""
+        if self.parts is None:
+            return "the half that had no say"
+        return f"the test part, read {times(self.readings)}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, as the API has it."""
@@ -76,6 +98,9 @@ class JudgeTrust:
             "content_hash": self.one.judge.content_hash,
             "family": self.family or None,
             "simulated": self.simulated,
+            **(
+                {"part": self.part, "test_readings": self.readings, "split": self.parts.as_dict()} if self.parts else {}
+            ),
             "threshold_choice": choice_as_dict(self.choice, self.choice_reason),
             "human_ceiling": {
                 "by": self.ceiling.by,
@@ -99,9 +124,10 @@ class JudgeTrust:
 
     def tables(self) -> dict[str, list[list[Any]]]:
         """Return the page's tables by name, each with a first row of names."""
+        reported = f"reported on {self.reported_on}" if self.parts else "reported on"
         figures = [
             (half, figures)
-            for half, of in (("chosen on", "chosen_on"), ("reported on", "reported_on"))
+            for half, of in (("chosen on", "chosen_on"), (reported, "reported_on"))
             for figures in (getattr(self.choice, of) if self.choice else ())
         ]
         return {
@@ -131,60 +157,47 @@ class JudgeTrust:
         }
 
 
-def choice_as_dict(choice: Choice | None, reason: str) -> dict[str, Any]:
-    """Return the threshold with the curves of both halves, or the reason why there is none."""
-    if choice is None:
-        return {"at": None, "reason": reason}
-    return {
-        "at": choice.at,
-        "by": choice.by,
-        "seed": choice.seed,
-        "n_chosen": choice.n_chosen,
-        "n_reported": choice.n_reported,
-        "reported": choice.reported.as_dict(),
-        "chosen_on": [figures.as_dict() for figures in choice.chosen_on],
-        "reported_on": [figures.as_dict() for figures in choice.reported_on],
-    }
+class TestPartLocked(LookupError):
+    """Nobody has read this judge's figures on the test part, so they are not shown."""
+
+    __test__ = False
 
 
-def preference_as_dict(preference: SelfPreference | None, reason: str) -> dict[str, Any]:
-    """Return judge minus people by families, or the reason why there is nothing to compare."""
-    if preference is None:
-        return {"cells": None, "reason": reason}
-    return {
-        "cells": [
-            {
-                "judge_family": cell.judge_family,
-                "system_family": cell.system_family,
-                "n_items": cell.n_items,
-                "own": cell.own,
-                **cell.difference.as_dict(),
-            }
-            for cell in preference.cells
-        ],
-        "preference": {family: estimate.as_dict() for family, estimate in preference.preference.items()},
-        "n_ungraded": preference.n_ungraded,
-    }
-
-
-def paired_judges(criterion: Criterion) -> list[PairedJudge]:
-    """Return the judges that graded what people judged under the criterion."""
+def paired_judges(criterion: Criterion) -> JudgePairs:
+    """Return the judges that graded what people judged under the criterion, part by part."""
     return pair_judges(load_criterion(criterion))
 
 
 def examine_judge(
-    criterion: Criterion, pairs: Sequence[PairedJudge], *, judge: str | None = None, people_are: str = "skilled"
+    criterion: Criterion,
+    found: JudgePairs,
+    *,
+    judge: str | None = None,
+    people_are: str = "skilled",
+    on_test: bool = False,
 ) -> JudgeTrust:
-    """Return what speaks for a judge and against it. `people_are` is a key of EPSILONS. Raises JudgeNotFound."""
+    """Return what speaks for a judge and against it. `people_are` is a key of EPSILONS.
+
+    In a study that is split it is examined on the development part, or on the test part if `on_test` asks for it and
+    somebody has read it there. Raises JudgeNotFound and TestPartLocked.
+    """
+    pairs = found.tests if on_test else found.pairs
+    if on_test and not any(judge in (None, pair.name) for pair in pairs):
+        raise TestPartLocked("Nobody has read this judge’s figures on the test part. Read it first; that is counted.")
     one = _chosen(pairs, judge)
     people_yes, judge_grades = _yes_by_people(one), _grades_of_judge(one)
     topics = one.paired.people.topics
     texts = _texts([item for pair in pairs for item in pair.paired.people.items])
-    choice, choice_reason = _choice(one, people_yes, judge_grades)
+    choice, choice_reason = (
+        _choice(one, people_yes, judge_grades) if found.parts is None else _choice_by_parts(found, one)
+    )
     preference, preference_reason = _preference(pairs, texts)
     return JudgeTrust(
         criterion=criterion,
         one=one,
+        part="all" if found.parts is None else "test" if on_test else "development",
+        parts=found.parts,
+        readings=found.readings_of(one),
         choice=choice,
         choice_reason=choice_reason,
         ceiling=human_ceiling(one.paired.people, judge_grades, at=one.at, people_at=one.people_at),
@@ -193,7 +206,7 @@ def examine_judge(
         preference=preference,
         preference_reason=preference_reason,
         family=judge_family(one.judge, {text.family for text in texts.values()}),
-        position=undefined(NO_SWAPPED_PAIRS),
+        position=audit_position(one.criterion, one.judge),
     )
 
 
@@ -221,13 +234,51 @@ def _yes_by_judge(one: PairedJudge) -> FloatArray:
 
 
 def _choice(one: PairedJudge, people_yes: FloatArray, judge: FloatArray) -> tuple[Choice | None, str]:
-    thresholds = sorted(map(float, one.criterion.scale.values))[1:]
     try:
         return choose_threshold(
-            people_yes == 1, judge, one.paired.people.topics, thresholds=thresholds, people_at=one.people_at
+            people_yes == 1, judge, one.paired.people.topics, thresholds=_thresholds(one), people_at=one.people_at
         ), ""
     except NoHalves as reason:
         return None, str(reason)
+
+
+def _choice_by_parts(found: JudgePairs, one: PairedJudge) -> tuple[Choice | None, str]:
+    """Choose on the development part; report on the test part if somebody has read it."""
+
+    def same(pairs: Sequence[PairedJudge]) -> PairedJudge | None:
+        return next((pair for pair in pairs if (pair.judge, pair.criterion) == (one.judge, one.criterion)), None)
+
+    development, test = same(found.pairs), same(found.tests)
+    if development is None:
+        return None, "it graded nothing of the development part, on which thresholds are chosen"
+    chosen_on = _curve(development)
+    try:
+        at = best_threshold(chosen_on)
+    except NoHalves as reason:
+        return None, str(reason)
+    return Choice(
+        at=at,
+        by="kappa",
+        chosen_on=chosen_on,
+        reported_on=_curve(test) if test else (),
+        n_chosen=len(development.paired.people.items),
+        n_reported=len(test.paired.people.items) if test else 0,
+        seed=None,
+    ), ""
+
+
+def _thresholds(one: PairedJudge) -> list[float]:
+    return sorted(map(float, one.criterion.scale.values))[1:]
+
+
+def _curve(one: PairedJudge) -> tuple[ThresholdFigures, ...]:
+    return threshold_curve(
+        _yes_by_people(one) == 1,
+        _grades_of_judge(one),
+        one.paired.people.topics,
+        thresholds=_thresholds(one),
+        people_at=one.people_at,
+    )
 
 
 def _replacement(one: PairedJudge, judge: FloatArray, epsilon: float) -> AlternativeAnnotator:

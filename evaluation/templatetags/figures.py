@@ -7,6 +7,7 @@ from django import template
 from evaluation.agreement import plain_grade
 from evaluation.intervals import Estimate
 from evaluation.ratings import Grade
+from evaluation.services.parts import times
 
 register = template.Library()
 
@@ -37,3 +38,9 @@ def percent(share: float | None) -> str:
 def grade(value: Grade) -> str:
     """Return a grade as people write it: 3, not 3.0."""
     return str(plain_grade(value)).replace("-", "−")
+
+
+@register.filter(name="times")
+def in_words(n: int) -> str:
+    """Return how often: “once”, “3 times”."""
+    return times(n)

@@ -21,6 +21,7 @@ CAPTIONS = {
     "assessors": "What each assessor gave",
     "judges": "Judges against people",
     "coverage": "Coverage of each text",
+    "answers": "ROUGE-L of each pair of written answers",
 }
 
 

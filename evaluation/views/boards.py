@@ -67,7 +67,7 @@ def leaderboard(request: SignedInRequest, name: str) -> HttpResponse:
         "chosen": _chosen(form),
         "chosen_and_sorted": urlencode([*_pairs(form), *([("sort", sort)] if sort else [])]),
         "most_listed": MOST_LISTED,
-        "table_names": TABLES,
+        "table_names": TABLES | ({"breakdown": "Breakdown"} if board and board.breakdown else {}),
         "mark_names": MARKS,
     }
     return render(request, "evaluation/boards.html", context, status=422 if refusal else 200)
@@ -154,12 +154,21 @@ def correlations_table(request: SignedInRequest, name: str, table: str, table_fo
 
 def _form(request: SignedInRequest, study: Study) -> tuple[BoardForm, list[str]]:
     """Return the form with what was chosen, else with the first measure there is; and the measures there are."""
-    from evaluation.services.leaderboards import offered_measures
+    from evaluation.services.board_breakdowns import groupings
+    from evaluation.services.boards import StudyBoards
+    from evaluation.services.offered_measures import offered_measures
 
     offered = offered_measures(study)
-    data: dict[str, Any] = {"measure": next(iter(offered), ""), "combine": "majority", "oracle": "", "top": TOP}
+    data: dict[str, Any] = {
+        "measure": next(iter(offered), ""),
+        "combine": "majority",
+        "oracle": "",
+        "top": TOP,
+        "by": "",
+    }
     data |= {key: value for key, value in request.GET.items() if key in data and value}
-    return BoardForm(data, runs=list(study.collection.runs.values_list("name", flat=True))), offered
+    runs = list(study.collection.runs.values_list("name", flat=True))
+    return BoardForm(data, runs=runs, groupings=groupings(StudyBoards(study))), offered
 
 
 def _board(study: Study, form: BoardForm) -> tuple[Leaderboard | None, str]:
@@ -173,7 +182,8 @@ def _board(study: Study, form: BoardForm) -> tuple[Leaderboard | None, str]:
         return None, " ".join(str(error) for errors in form.errors.values() for error in errors)
     try:
         measure = parse_measure(form.cleaned_data["measure"])
-        return measure_leaderboard(_boards(study, form), measure, top=form.cleaned_data["top"] or TOP), ""
+        chosen = form.cleaned_data
+        return measure_leaderboard(_boards(study, form), measure, top=chosen["top"] or TOP, by=chosen["by"]), ""
     except BoardRefused as refused:
         return None, str(refused)
 
@@ -196,10 +206,11 @@ def _asked_for(request: SignedInRequest, name: str) -> Leaderboard:
 
 def _correlations(request: SignedInRequest, study: Study) -> tuple[MeasureCorrelations | None, list[str], str]:
     """Return the correlations that are asked for, the measures there are, and why there are no correlations."""
+    from evaluation.answer_measures import group_of
     from evaluation.boards import BoardRefused
     from evaluation.services.board_correlations import COEFFICIENTS, correlate_measures
     from evaluation.services.boards import StudyBoards
-    from evaluation.services.leaderboards import offered_measures
+    from evaluation.services.offered_measures import offered_measures
 
     offered = offered_measures(study)
     if not offered:
@@ -208,7 +219,7 @@ def _correlations(request: SignedInRequest, study: Study) -> tuple[MeasureCorrel
     try:
         found = correlate_measures(
             StudyBoards(study),
-            [measure for measure in offered if not measure.startswith("density")],
+            [measure for measure in offered if not measure.startswith("density") and not group_of(measure)],
             coefficient=next((one for one in COEFFICIENTS if one == asked), "kendall"),
             reference=request.GET.get("reference", ""),
             varied=request.GET.get("measure", ""),

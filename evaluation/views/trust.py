@@ -13,9 +13,10 @@ from collection.models import Criterion
 from collection.views.account import SignedInRequest
 from evaluation.alternative_annotator import EPSILONS
 from evaluation.charts import draw
-from evaluation.services.judges import PairedJudge
+from evaluation.services.judges import JudgePairs
+from evaluation.services.parts import times
 from evaluation.services.populations import JudgeNotFound
-from evaluation.services.trust import JudgeTrust, examine_judge, paired_judges
+from evaluation.services.trust import JudgeTrust, TestPartLocked, examine_judge, paired_judges
 from evaluation.trust_charts import threshold_chart
 from evaluation.views.chosen import chosen_criterion, criteria_of, criteria_queryset, json_file, my_study
 from evaluation.views.downloads import TABLE_FORMATS, table_file
@@ -29,14 +30,15 @@ def trust(request: SignedInRequest, name: str) -> HttpResponse:
     criteria = criteria_of(study)
     chosen = chosen_criterion(criteria, request.GET.get("criterion"))
 
-    pairs = paired_judges(chosen) if chosen else []
-    found = _examined(request, chosen, pairs) if chosen and pairs else None
+    pairs = paired_judges(chosen) if chosen else None
+    found = _examined(request, chosen, pairs) if chosen and pairs and (pairs.pairs or pairs.tests) else None
 
     context = {
         "study": study,
         "criteria": criteria,
         "criterion": chosen,
-        "judges": [pair.name for pair in pairs],
+        "pairs": pairs,
+        "judges": sorted({pair.name for pair in (*pairs.pairs, *pairs.tests)}) if pairs else [],
         "trust": found,
         "epsilons": EPSILONS,
         "people_are": _people_are(request),
@@ -61,7 +63,8 @@ def trust_table(request: SignedInRequest, name: str, table: str, table_format: s
     tables = found.tables()
     if table not in tables or table_format not in TABLE_FORMATS:
         raise Http404("There is no such table.")
-    caption = f"{table.capitalize()}: {found.name} under {found.criterion}, study {name}"
+    part = "" if found.parts is None else f", {found.part} part (the test part was read {times(found.readings)})"
+    caption = f"{table.capitalize()}: {found.name} under {found.criterion}, study {name}{part}"
     stem = f"{name}-{found.criterion}-{table}"
     return table_file(tables[table], table_format=table_format, stem=stem, caption=caption)
 
@@ -69,17 +72,19 @@ def trust_table(request: SignedInRequest, name: str, table: str, table_format: s
 @require_safe
 @login_required
 def thresholds_chart(request: SignedInRequest, name: str, form: str) -> HttpResponse:
-    """Precision, recall, F1 and κ over the thresholds, on the half that had no say in the choice."""
+    """Precision, recall, F1 and κ over the thresholds, on the part that had no say (or, if it is locked, the other)."""
     found = _asked_for(request, name)
     if found.choice is None:
         raise Http404(found.choice_reason)
+    shown = found.choice.reported_on or found.choice.chosen_on
     curves = {
-        "precision of yes": [(one.at, one.positive.precision.value) for one in found.choice.reported_on],
-        "recall of yes": [(one.at, one.positive.recall.value) for one in found.choice.reported_on],
-        "F1 of yes": [(one.at, one.positive.f1.value) for one in found.choice.reported_on],
-        "Cohen’s κ": [(one.at, one.kappa.value) for one in found.choice.reported_on],
-        "κ on the half that chose": [(one.at, one.kappa.value) for one in found.choice.chosen_on],
+        "precision of yes": [(one.at, one.positive.precision.value) for one in shown],
+        "recall of yes": [(one.at, one.positive.recall.value) for one in shown],
+        "F1 of yes": [(one.at, one.positive.f1.value) for one in shown],
+        "Cohen’s κ": [(one.at, one.kappa.value) for one in shown],
     }
+    if found.choice.reported_on:
+        curves["κ on the part that chose"] = [(one.at, one.kappa.value) for one in found.choice.chosen_on]
     description = threshold_chart(curves, chosen=found.choice.at)
     if form == "json":
         return json_file(description, f"{name}-{found.criterion}-thresholds.vl.json")
@@ -92,10 +97,17 @@ def _asked_for(request: SignedInRequest, name: str) -> JudgeTrust:
     return _examined(request, criterion, paired_judges(criterion))
 
 
-def _examined(request: SignedInRequest, criterion: Criterion, pairs: list[PairedJudge]) -> JudgeTrust:
+def _examined(request: SignedInRequest, criterion: Criterion, pairs: JudgePairs) -> JudgeTrust:
+    """Examine the judge on the part that is asked for. The test part is shown to whom has read it by POST alone."""
     try:
-        return examine_judge(criterion, pairs, judge=request.GET.get("judge") or None, people_are=_people_are(request))
-    except JudgeNotFound as error:
+        return examine_judge(
+            criterion,
+            pairs,
+            judge=request.GET.get("judge") or None,
+            people_are=_people_are(request),
+            on_test=request.GET.get("part") == "test",
+        )
+    except (JudgeNotFound, TestPartLocked) as error:
         raise Http404(str(error)) from error
 
 
@@ -106,4 +118,5 @@ def _people_are(request: SignedInRequest) -> str:
 
 
 def _query(criterion: Criterion, found: JudgeTrust, request: SignedInRequest) -> str:
-    return urlencode({"criterion": criterion.name, "judge": found.name, "people": _people_are(request)})
+    part = {"part": "test"} if found.part == "test" else {}
+    return urlencode({"criterion": criterion.name, "judge": found.name, "people": _people_are(request), **part})

@@ -5,8 +5,9 @@ Two ratios, each to a baseline in the same run:
 - 1,000-replicate intervals over items × 3 raters on a scale of six, against the plain loop: draw the
   items, call the library, a thousand times over. The loop is run three times and multiplied, for it
   would take many minutes.
-- The figures of a study with as many judgments, its database read included, against reading the same
-  three columns with a bare cursor and doing nothing with them.
+- A study with as many judgments, its database read included: its figures, its whole agreement page as a browser gets
+  it, and the preview of its qrels, each against reading the same three columns with a bare cursor and doing nothing
+  with them.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def main() -> None:
     parser.add_argument("--judgments", type=int, default=1_000_000)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    rows = [*measure_intervals(arguments.items), measure_study(arguments.judgments)]
+    rows = [*measure_intervals(arguments.items), *measure_study(arguments.judgments)]
     sys.stdout.write(json.dumps(rows, indent=1) if arguments.json else as_table(rows))
     sys.stdout.write("\n")
 
@@ -112,8 +113,8 @@ def quadratic_by_library(ratings: Ratings, rows: Any) -> float:
     return float(cohen_kappa_score(ratings.codes[rows, 0], ratings.codes[rows, 1], weights="quadratic"))
 
 
-def measure_study(n_judgments: int) -> dict[str, Any]:
-    """Measure the figures of a study of that many judgments on SQLite, in a folder of its own."""
+def measure_study(n_judgments: int) -> list[dict[str, Any]]:
+    """Measure the figures and pages of a study of that many judgments on SQLite, in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="assize-bench-") as folder:
         os.environ |= {
             "DATA_DIR": folder,
@@ -126,13 +127,42 @@ def measure_study(n_judgments: int) -> dict[str, Any]:
         path = Path(folder) / "bench.sqlite3"
         criterion_id = fill_study(path, n_judgments)
 
+        from django.conf import settings
+
         from collection.models import Criterion
         from evaluation.services.figures import measure_criterion
 
+        settings.ALLOWED_HOSTS = ["testserver"]
+        settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+        settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
         criterion = Criterion.objects.select_related("study", "scale").get(pk=criterion_id)
-        seconds = fastest(partial(measure_criterion, criterion))
+        works: dict[str, Callable[[], Any]] = {
+            "figures": partial(measure_criterion, criterion),
+            "agreement page": page_of("/studies/bench/agreement/"),
+            "agreement in detail": page_of("/studies/bench/agreement/details/"),
+            "preview of the qrels": page_of("/studies/bench/qrels/"),
+        }
         bare = fastest(partial(read_bare, path, criterion_id))
-    return row(f"figures of a study of {n_judgments:,} judgments", seconds, "bare cursor", bare)
+        return [
+            row(f"{name}, study of {n_judgments:,} judgments", fastest(work), "bare cursor", bare)
+            for name, work in works.items()
+        ]
+
+
+def page_of(url: str) -> Callable[[], None]:
+    """Return what asks for the page as the researcher does."""
+    from django.test import Client
+
+    from collection.models import User
+
+    client = Client()
+    client.force_login(User.objects.get(username="rosa"))
+
+    def ask() -> None:
+        response = client.get(url)
+        assert response.status_code == 200, response.status_code
+
+    return ask
 
 
 def fill_study(path: Path, n_judgments: int) -> int:

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.aggregation import Aggregate, DawidSkene, Ties, dawid_skene, majority, mean, median
+from evaluation.aggregation import (
+    Aggregate,
+    DawidSkene,
+    Ties,
+    dawid_skene,
+    dawid_skene_of_codes,
+    majority,
+    mean,
+    median,
+)
 from evaluation.ratings import FloatArray
 
 NAN = np.nan
@@ -186,3 +195,29 @@ def test_dawid_skene_refuses_items_without_ratings() -> None:
         dawid_skene([], [], [], n_grades=2)
     with pytest.raises(ValueError, match="Item 0 has no rating"):
         dawid_skene([1], [0], [0], n_grades=2)
+
+
+def test_items_rated_alike_are_one_and_nothing_changes() -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 3, 500)[:, None]
+    codes = np.where(rng.random((500, 4)) < 0.8, truth, rng.integers(-1, 3, (500, 4))).astype(np.int16)
+    codes = codes[(codes >= 0).any(axis=1)]
+    item, rater = np.nonzero(codes >= 0)
+
+    one_by_one = dawid_skene(item, rater, codes[item, rater].astype(np.int64), n_grades=3)
+    together = dawid_skene_of_codes(codes, n_grades=3)
+
+    assert together.converged
+    np.testing.assert_allclose(together.posteriors, one_by_one.posteriors, atol=1e-6)
+    np.testing.assert_allclose(together.confusion, one_by_one.confusion, atol=1e-6)
+
+
+def test_rows_of_very_many_raters_are_told_apart() -> None:
+    codes = np.zeros((3, 60), dtype=np.int16)
+    codes[1, 59] = 5
+    codes[2, 0] = 5
+
+    found = dawid_skene_of_codes(codes, n_grades=6)
+
+    assert found.posteriors.shape == (3, 6)
+    assert found.grades(ties="lower").grades.tolist() == [0, 0, 0]

@@ -8,7 +8,9 @@ from collection.models import Exclusion, RankedPassage, Rater, Study
 from evaluation.boards import BoardRefused, parse_measure
 from evaluation.services.board_correlations import correlate_measures
 from evaluation.services.boards import StudyBoards
-from evaluation.services.leaderboards import Column, Leaderboard, measure_leaderboard, offered_measures, score_points
+from evaluation.services.leaderboards import Leaderboard, measure_leaderboard, score_points
+from evaluation.services.offered_measures import offered_measures
+from evaluation.services.standings import Column
 from tests.evaluation.judged import AT, criterion_of
 from tests.evaluation.ranked import three_systems
 

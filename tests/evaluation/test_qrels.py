@@ -9,7 +9,7 @@ from pathlib import Path
 import ir_measures
 import pytest
 
-from collection.models import Exclusion, Passage, Rater, Study
+from collection.models import Adjudication, Exclusion, Passage, Rater, Study, User
 from evaluation.aggregation import Ties
 from evaluation.qrels import Combine, QrelsRefused, Rule
 from evaluation.services.qrels import compile_each, compile_qrels
@@ -124,6 +124,24 @@ def test_a_changed_judgment_changes_the_hash(rated: Study) -> None:
     after = compile_qrels(criterion_of(rated, "rating"), at=AT).provenance["sha256"]
 
     assert before["judgments"] != after["judgments"]
+
+
+def test_what_a_third_person_decided_counts_where_it_is_asked_for(rated: Study, rosa: User) -> None:
+    criterion = criterion_of(rated, "rating")
+    disputed = criterion.judgments.filter(rater__name="ben", grade=3).get().item
+    third = Rater.objects.create(kind="assessor", name="rosa", user=rosa)
+    Adjudication.objects.create(item=disputed, criterion=criterion, rater=third, grade=5, decided_at=AT)
+
+    as_judged = compile_qrels(criterion, rule=Rule(per_element=True), at=AT)
+    as_decided = compile_qrels(criterion, rule=Rule(per_element=True, adjudicated=True), at=AT)
+    of_one = compile_qrels(criterion, raters=["ben"], rule=Rule(per_element=True, adjudicated=True), at=AT)
+
+    changed = set(as_decided.lines) - set(as_judged.lines)
+    assert [line.split()[-1] for line in changed] == ["5"]
+    assert as_decided.provenance["counts"]["adjudicated_items"] == 1
+    assert "third person" in as_decided.provenance["rule"]["disagreements"]
+    assert "adjudications_sha256" in as_decided.provenance
+    assert of_one.provenance["counts"]["adjudicated_items"] == 0
 
 
 @pytest.mark.parametrize(("ties", "grades"), [("lower", "3 1 2 0"), ("higher", "5 1 2 4"), ("undecided", "1 2")])

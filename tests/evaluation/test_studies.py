@@ -37,7 +37,7 @@ def test_excluded_raters_are_left_out_and_named(judged: Study, ben_as_rater: Rat
 
 
 def test_an_ungraded_reply_is_asked_and_has_no_grade(judged: Study) -> None:
-    one = pair_judges(load_criterion(criterion_of(judged)))[0]
+    one = pair_judges(load_criterion(criterion_of(judged))).pairs[0]
 
     comparison = one.compared()
 
@@ -50,7 +50,7 @@ def test_a_judge_that_grades_is_compared_with_people_who_say_yes_or_no(study: St
     judge_items(criterion_of(study), ada_as_rater, items, [1, 1, 0, 0, 1, 0])
     judge_items(graded_criterion(study), a_judge_rater(study.collection), items[:4], [5, 3, 2, 4])
 
-    one = pair_judges(load_criterion(criterion_of(study)))[0]
+    one = pair_judges(load_criterion(criterion_of(study))).pairs[0]
 
     assert (one.at, one.people_at, one.same_scale) == (3.0, 1.0, False)
     assert (one.paired.n_people_only, one.paired.n_judge_only) == (2, 0)

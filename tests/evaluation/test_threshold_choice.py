@@ -55,6 +55,7 @@ def test_the_threshold_is_chosen_on_one_half_and_reported_on_the_other(by: By) -
     score = cohen_kappa_score if by == "kappa" else f1_score
     best = max(GRADES, key=lambda at: score(people[first], judge[first] >= at))
     assert choice.at == best
+    assert choice.reported is not None
     assert choice.reported.kappa.value == pytest.approx(cohen_kappa_score(people[~first], judge[~first] >= best))
     assert (choice.n_chosen, choice.n_reported) == (150, 150)
 

@@ -7,11 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from collection.models import Criterion
 from evaluation.agreement import measure_agreement
 from evaluation.management.base import EvaluationCommand
-from evaluation.printing import agreement_text
+from evaluation.printing import agreement_text, estimate_text
 from evaluation.ratings import LEVELS, LevelDoesNotFit, Ratings
 from evaluation.services.studies import CriterionNotFound, find_criterion, load_criterion
+from evaluation.services.written import WrittenAgreement, measure_written
 from evaluation.tables import TableBroken, parse_scale, ratings_of_table, read_table
 
 
@@ -29,17 +31,24 @@ class Command(EvaluationCommand):
     def handle(self, **options: Any) -> None:
         if bool(options["table"]) == bool(options["study"]):
             raise CommandError("Name either a TABLE or a --study.")
+        written = None
         try:
-            ratings = _of_study(options) if options["study"] else _of_table(options)
+            if options["study"]:
+                criterion, ratings = _of_study(options)
+                written = measure_written(criterion)
+            else:
+                ratings = _of_table(options)
         except (TableBroken, LevelDoesNotFit, CriterionNotFound) as error:
             raise CommandError(str(error)) from error
         agreement = measure_agreement(ratings)
         if agreement.n_ungraded:
             self.note(f"{agreement.n_ungraded} of {agreement.n_ungraded + agreement.n_ratings} rows hold no grade.")
         if options["json"]:
-            self.print_json(agreement.as_dict())
-        else:
-            self.stdout.write(agreement_text(agreement))
+            self.print_json(agreement.as_dict() | ({"written_answers": written.as_dict()} if written else {}))
+            return
+        self.stdout.write(agreement_text(agreement))
+        if written:
+            self.stdout.write("\n".join(["", *_written_lines(written)]))
 
 
 def _of_table(options: dict[str, Any]) -> Ratings:
@@ -48,8 +57,17 @@ def _of_table(options: dict[str, Any]) -> Ratings:
     return ratings_of_table(table, level=options["level"], scale=scale)
 
 
-def _of_study(options: dict[str, Any]) -> Ratings:
+def _written_lines(written: WrittenAgreement) -> list[str]:
+    """Return how alike the written answers are, and the least alike."""
+    lines = [
+        f"written answers: {written.n_answers:,}; {len(written.items):,} questions have two or more",
+        f"{'ROUGE-L of pairs':<20}{estimate_text(written.rouge_l)}",
+    ]
+    return lines + [f"  {item.rouge_l:.4f}  {item.item_id}" for item in written.disputed]
+
+
+def _of_study(options: dict[str, Any]) -> tuple[Criterion, Ratings]:
     if options["scale"]:
         raise CommandError("A study has its scale; --scale is for tables.")
     criterion = find_criterion(options["study"], options["criterion"])
-    return load_criterion(criterion, level=options["level"]).people
+    return criterion, load_criterion(criterion, level=options["level"]).people

@@ -2,49 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from evaluation.calibration import Corrected, correct
-from evaluation.label_tables import labels_of_tables
 from evaluation.management.base import EvaluationCommand
-from evaluation.management.commands.compare import finite
-from evaluation.pairing import NotComparable
+from evaluation.management.labelled import REFUSALS, add_source, check_source, labels_of
 from evaluation.printing import estimate_text
-from evaluation.ratings import LevelDoesNotFit
 from evaluation.recalibration import CurvePoint, recalibration_curve
 from evaluation.services.calibration import calibrate, method_scores, point_as_dict
-from evaluation.services.populations import JudgeNotFound
-from evaluation.services.studies import CriterionNotFound, find_criterion
-from evaluation.tables import TableBroken
+from evaluation.services.studies import find_criterion
 
 
 class Command(EvaluationCommand):
     help = "Correct a judge's share of yes by people's labels, overall and by system."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("human_table", nargs="?", help="CSV or JSONL: item, rater, grade")
-        parser.add_argument("judge_table", nargs="?", help="the judge's, of these items and more")
-        parser.add_argument("--study", metavar="NAME", help="calibrate a judge of this study instead")
-        parser.add_argument("--criterion", metavar="C", help="which criterion, where there are several")
-        parser.add_argument("--judge", metavar="JUDGE", help="which judge, where there are several")
-        parser.add_argument("--threshold", type=finite, metavar="η", help="tables: a grade ≥ η is a yes")
-        parser.add_argument("--human-threshold", type=finite, metavar="η", help="the same for people, if another")
+        add_source(parser)
         parser.add_argument("--label-shift", action="store_true", help="declare label shift, for Rogan–Gladen")
-        parser.add_argument(
-            "--random-sample",
-            action="store_true",
-            help="declare that the labelled items are a simple random sample, where no draw is stored",
-        )
-        parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, **options: Any) -> None:
         check_source(options)
         try:
             answer, text = (_of_study if options["study"] else _of_tables)(options)
-        except (TableBroken, LevelDoesNotFit, NotComparable, CriterionNotFound, JudgeNotFound) as error:
+        except REFUSALS as error:
             raise CommandError(str(error)) from error
         for warning in answer.get("warnings", ()):
             self.note(f"{warning}.")
@@ -52,17 +34,6 @@ class Command(EvaluationCommand):
             self.print_json(answer)
         else:
             self.stdout.write(text)
-
-
-def check_source(options: dict[str, Any]) -> None:
-    """Raise CommandError unless a study or two tables are named, with what each needs."""
-    if bool(options["study"]) == bool(options["human_table"] and options["judge_table"]):
-        raise CommandError("Name either a HUMAN_TABLE and a JUDGE_TABLE, or a --study.")
-    of_tables = [options["threshold"], options["human_threshold"]]
-    if options["study"] and any(threshold is not None for threshold in of_tables):
-        raise CommandError("A study's criteria have their thresholds; --threshold is for tables.")
-    if not options["study"] and options["threshold"] is None:
-        raise CommandError("Say with --threshold from which grade on an item is positive.")
 
 
 def _of_study(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
@@ -79,15 +50,7 @@ def _of_study(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def _of_tables(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    labels, n_people_only = labels_of_tables(
-        Path(options["human_table"]),
-        Path(options["judge_table"]),
-        at=options["threshold"],
-        people_at=options["human_threshold"],
-        criterion=options["criterion"],
-        judge=options["judge"],
-        declared_random=options["random_sample"],
-    )
+    labels, n_people_only = labels_of(options)
     overall = correct(labels, label_shift=options["label_shift"])
     curve = recalibration_curve(labels)
     answer = {

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.utils.timezone import now
 
+from collection.models import Rater
 from evaluation.comparison import Comparison, compare
 from evaluation.management.base import EvaluationCommand
 from evaluation.pairing import NotComparable, pair, people_threshold
 from evaluation.printing import comparison_text
 from evaluation.ratings import LevelDoesNotFit, Ratings
 from evaluation.services.judges import pair_judges
+from evaluation.services.parts import read_test_part, times
 from evaluation.services.studies import CriterionNotFound, find_criterion, load_criterion
 from evaluation.tables import TableBroken, ratings_of_table, read_table
 
@@ -37,31 +41,48 @@ class Command(EvaluationCommand):
         parser.add_argument("--human-threshold", type=finite, metavar="η", help="the same for people, if another")
         parser.add_argument("--criterion", metavar="C", help="which criterion, where the tables hold several")
         parser.add_argument("--judge", metavar="NAME", help="which rater of JUDGE_TABLE, where it holds several")
+        parser.add_argument("--test", action="store_true", help="read the study's test part, which is counted")
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, **options: Any) -> None:
         if bool(options["study"]) == bool(options["human_table"] and options["judge_table"]):
             raise CommandError("Name either a HUMAN_TABLE and a JUDGE_TABLE, or a --study.")
         try:
-            comparison, n_people_only, n_judge_only = (_of_study if options["study"] else _of_tables)(options)
+            compared = (_of_study if options["study"] else _of_tables)(options)
         except (TableBroken, LevelDoesNotFit, NotComparable, CriterionNotFound) as error:
             raise CommandError(str(error)) from error
-        left_out = {"human_only": n_people_only, "judge_only": n_judge_only}
+        left_out = {"human_only": compared.n_people_only, "judge_only": compared.n_judge_only}
+        if compared.part:
+            self.note(
+                f"Of the {compared.part['part']} part; the test part was read {times(compared.part['test_readings'])}."
+            )
         if any(left_out.values()):
             self.note(
                 f"Left out: {left_out['human_only']} items that only people have, "
                 f"{left_out['judge_only']} that only the judge has."
             )
         if options["json"]:
-            self.print_json({**comparison.as_dict(), "left_out": left_out})
+            self.print_json({**compared.comparison.as_dict(), "left_out": left_out, **compared.part})
         else:
-            self.stdout.write(comparison_text(comparison))
+            self.stdout.write(comparison_text(compared.comparison))
 
 
-def _of_tables(options: dict[str, Any]) -> tuple[Comparison, int, int]:
+@dataclass(frozen=True)
+class Compared:
+    """A comparison and how many items it leaves out; of a study that is split also on which part, and its readings."""
+
+    comparison: Comparison
+    n_people_only: int
+    n_judge_only: int
+    part: dict[str, Any]
+
+
+def _of_tables(options: dict[str, Any]) -> Compared:
     at = options["threshold"]
     if at is None:
         raise CommandError("Say with --threshold from which grade on an item is positive.")
+    if options["test"]:
+        raise CommandError("Tables have no test part; --test is for a study.")
     people = _ratings(options["human_table"], options["criterion"])
     judge = _ratings(options["judge_table"], options["criterion"], options["judge"])
     if len(judge.raters) > 1:
@@ -72,21 +93,40 @@ def _of_tables(options: dict[str, Any]) -> tuple[Comparison, int, int]:
     if options["human_threshold"] is not None:
         people_at, same_scale = options["human_threshold"], options["human_threshold"] == at
     comparison = compare(paired.people, paired.judge, at=at, people_at=people_at, same_scale=same_scale)
-    return comparison, paired.n_people_only, paired.n_judge_only
+    return Compared(comparison, paired.n_people_only, paired.n_judge_only, {})
 
 
 def _ratings(path: str, criterion: str | None, rater: str | None = None) -> Ratings:
     return ratings_of_table(read_table(Path(path), criterion=criterion, rater=rater), numbers_only=True)
 
 
-def _of_study(options: dict[str, Any]) -> tuple[Comparison, int, int]:
+def _of_study(options: dict[str, Any]) -> Compared:
     if options["threshold"] is not None or options["human_threshold"] is not None:
         raise CommandError("A study's criteria have their thresholds; --threshold is for tables.")
     judged = load_criterion(find_criterion(options["study"], options["criterion"]))
     found = pair_judges(judged)
-    listed = ", ".join(one.name for one in found) or "none"
-    chosen = [one for one in found if options["judge"] in (None, one.name)]
+    study = judged.criterion.study
+    if options["test"]:
+        if found.parts is None:
+            raise NotComparable(f"“{study}” has no test part. Make one with manage.py split.")
+        judge = _chosen(
+            [*((one.name, one) for one in found.locked), *((one.name, one.judge) for one in found.tests)],
+            options["judge"],
+        )
+        read_test_part(study, judge, by=None, at=now())
+        found = pair_judges(judged)
+        one = next(one for one in found.tests if one.judge == judge)
+    else:
+        judge = _chosen([(one.name, one.judge) for one in found.pairs], options["judge"])
+        one = next(one for one in found.pairs if one.judge == judge)
+    part = {"part": "test" if options["test"] else "development", "test_readings": found.readings_of(one)}
+    return Compared(one.compared(), one.paired.n_people_only, one.paired.n_judge_only, part if found.parts else {})
+
+
+def _chosen(judges: list[tuple[str, Rater]], name: str | None) -> Rater:
+    """Return the judge of this name; without one, the only one."""
+    chosen = {judge.pk: judge for called, judge in judges if name in (None, called)}
     if len(chosen) != 1:
+        listed = ", ".join(dict.fromkeys(called for called, _ in judges)) or "none"
         raise NotComparable(f"Choose one judge with --judge; those that graded the same items: {listed}.")
-    one = chosen[0]
-    return one.compared(), one.paired.n_people_only, one.paired.n_judge_only
+    return next(iter(chosen.values()))

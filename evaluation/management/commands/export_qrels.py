@@ -43,6 +43,9 @@ class Command(EvaluationCommand):
         parser.add_argument(
             "--per-element", action="store_true", help="topic/element for each rubric element, not the highest of all"
         )
+        parser.add_argument(
+            "--adjudicated", action="store_true", help="what a third person decided counts instead of people's grades"
+        )
         parser.add_argument("--names", action="store_true", help="call people by their names, not by numbers")
         parser.add_argument(
             "--holes", type=int, metavar="K", help="also say how much of each run's top K is judged (judged@K)"
@@ -62,6 +65,7 @@ class Command(EvaluationCommand):
             fewest_raters=options["fewest_raters"],
             binary_at=options["binary_at"],
             per_element=options["per_element"],
+            adjudicated=options["adjudicated"],
         )
         choice: dict[str, Any] = {
             "raters": options["rater"],

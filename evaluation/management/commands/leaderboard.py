@@ -17,8 +17,10 @@ from evaluation.management.base import EvaluationCommand
 from evaluation.measures.rubric import leaderboard_marks
 from evaluation.measures.trec import UnknownMeasure, system_scores
 from evaluation.printing import estimate_text
+from evaluation.services.board_breakdowns import LENGTH
 from evaluation.services.boards import StudyBoards
-from evaluation.services.leaderboards import Leaderboard, measure_leaderboard, offered_measures
+from evaluation.services.leaderboards import Leaderboard, measure_leaderboard
+from evaluation.services.offered_measures import offered_measures
 
 
 class Command(EvaluationCommand):
@@ -34,6 +36,7 @@ class Command(EvaluationCommand):
         )
         parser.add_argument("--combine", choices=["majority", "median"], default="majority", help="of several people")
         parser.add_argument("--oracle", metavar="RUN", help="whose texts say what can be answered")
+        parser.add_argument("--by", default="", metavar="ATTRIBUTE", help="break the means down: domain, length, …")
         parser.add_argument("--qrels", type=Path, metavar="FILE", help="TREC qrels, in place of a study")
         parser.add_argument("--runs", type=Path, nargs="+", default=[], metavar="FILE", help="TREC runs, with --qrels")
         parser.add_argument("--json", action="store_true", help="print JSON")
@@ -55,7 +58,8 @@ class Command(EvaluationCommand):
             names = ", ".join(Study.objects.order_by("name").values_list("name", flat=True)[:20]) or "none yet"
             raise CommandError(f"There is no study “{options['study']}”. Studies: {names}.")
         boards = StudyBoards(study, combine=options["combine"], oracle=options["oracle"])
-        board = measure_leaderboard(boards, parse_measure(options["measure"]), sources=options["source"])
+        by = LENGTH if options["by"] == "length" else options["by"]
+        board = measure_leaderboard(boards, parse_measure(options["measure"]), sources=options["source"], by=by)
         if not board.columns:
             offered = ", ".join(offered_measures(study)) or "none yet"
             raise CommandError(f"Nobody judged what {board.measure.name} needs. Measures that may be had: {offered}.")
@@ -132,8 +136,9 @@ def board_text(board: Leaderboard) -> str:
         scored = column.board.scored
         share = scored.ungraded_share
         criterion = column.board.source.criterion
+        asked = f", criterion {criterion.name}, a yes from {criterion.threshold:g} up"
         lines += [
-            f"{board.measure.name} by {column.name}, criterion {criterion.name}, a yes from {criterion.threshold:g} up",
+            f"{board.measure.name} by {column.name}{'' if column.board.source.is_text else asked}",
             f"{'none' if share is None else f'{share:.1%}'} of {scored.n_asked:,} judgments missing or ungraded"
             + "".join(f"; {n} scores undefined: {reason}" for reason, n in scored.reasons.items()),
             *standings_lines(column.standings),

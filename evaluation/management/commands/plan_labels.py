@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.label_tables import labels_of_tables
 from evaluation.management.base import EvaluationCommand
-from evaluation.management.commands.calibrate import check_source
 from evaluation.management.commands.compare import finite
-from evaluation.pairing import NotComparable
+from evaluation.management.labelled import REFUSALS, add_source, check_source, labels_of
 from evaluation.planner import NoPlan, Plan, pilot_of, plan_half_width
-from evaluation.ratings import LevelDoesNotFit
 from evaluation.services.plans import SystemNotFound, plan_difference, plan_interval
-from evaluation.services.populations import JudgeNotFound, population_of
-from evaluation.services.studies import CriterionNotFound, find_criterion
-from evaluation.tables import TableBroken
+from evaluation.services.populations import population_of
+from evaluation.services.studies import find_criterion
 
 
 class Command(EvaluationCommand):
     help = "Plan how many more items people must label: for an interval of a half-width, or to tell two systems apart."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("human_table", nargs="?", help="CSV or JSONL: item, rater, grade")
-        parser.add_argument("judge_table", nargs="?", help="the judge's, of these items and more")
-        parser.add_argument("--study", metavar="NAME", help="plan for this study instead")
-        parser.add_argument("--criterion", metavar="C", help="which criterion, where there are several")
-        parser.add_argument("--judge", metavar="JUDGE", help="which judge, where there are several")
-        parser.add_argument("--threshold", type=finite, metavar="η", help="tables: a grade ≥ η is a yes")
-        parser.add_argument("--human-threshold", type=finite, metavar="η", help="the same for people, if another")
-        parser.add_argument("--random-sample", action="store_true", help="declare the labels a simple random sample")
+        add_source(parser)
         parser.add_argument("--half-width", type=finite, metavar="H", help="an interval of ± H around the score")
         parser.add_argument("--system", default="", metavar="RUN", help="around the score of this system of the study")
         parser.add_argument("--separate", nargs=2, metavar="RUN", help="tell these two systems of the study apart")
         parser.add_argument("--difference", type=finite, metavar="D", help="differing by D; else as the judge sees")
-        parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, **options: Any) -> None:
         check_source(options)
@@ -44,15 +31,7 @@ class Command(EvaluationCommand):
             raise CommandError("Say either --half-width H or --separate RUN RUN.")
         try:
             answer, text = (_of_study if options["study"] else _of_tables)(options)
-        except (
-            TableBroken,
-            LevelDoesNotFit,
-            NotComparable,
-            CriterionNotFound,
-            JudgeNotFound,
-            SystemNotFound,
-            NoPlan,
-        ) as error:
+        except (*REFUSALS, SystemNotFound, NoPlan) as error:
             raise CommandError(str(error)) from error
         if options["json"]:
             self.print_json(answer)
@@ -75,15 +54,7 @@ def _of_study(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
 def _of_tables(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
     if options["separate"]:
         raise CommandError("Tables name no systems; --separate is for a study.")
-    labels, _ = labels_of_tables(
-        Path(options["human_table"]),
-        Path(options["judge_table"]),
-        at=options["threshold"],
-        people_at=options["human_threshold"],
-        criterion=options["criterion"],
-        judge=options["judge"],
-        declared_random=options["random_sample"],
-    )
+    labels, _ = labels_of(options)
     pilot = pilot_of(labels)
     plan = plan_half_width(pilot, options["half_width"])
     return {"half_width": options["half_width"], "pilot": vars(pilot), "plan": vars(plan)}, _text(

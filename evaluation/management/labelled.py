@@ -1,0 +1,60 @@
+"""What the commands share that read people's labels and a judge's grades, of a study or of two tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from evaluation.label_tables import labels_of_tables
+from evaluation.labels import Labels
+from evaluation.management.commands.compare import finite
+from evaluation.pairing import NotComparable
+from evaluation.ratings import LevelDoesNotFit
+from evaluation.services.populations import JudgeNotFound
+from evaluation.services.studies import CriterionNotFound
+from evaluation.tables import TableBroken
+
+REFUSALS = (TableBroken, LevelDoesNotFit, NotComparable, CriterionNotFound, JudgeNotFound)
+
+
+def add_source(parser: CommandParser) -> None:
+    """Add the options that name a study or two tables."""
+    parser.add_argument("human_table", nargs="?", help="CSV or JSONL: item, rater, grade")
+    parser.add_argument("judge_table", nargs="?", help="the judge's, of these items and more")
+    parser.add_argument("--study", metavar="NAME", help="read this study instead")
+    parser.add_argument("--criterion", metavar="C", help="which criterion, where there are several")
+    parser.add_argument("--judge", metavar="JUDGE", help="which judge, where there are several")
+    parser.add_argument("--threshold", type=finite, metavar="η", help="tables: a grade ≥ η is a yes")
+    parser.add_argument("--human-threshold", type=finite, metavar="η", help="the same for people, if another")
+    parser.add_argument(
+        "--random-sample",
+        action="store_true",
+        help="declare that the labelled items are a simple random sample, where no draw is stored",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def check_source(options: dict[str, Any]) -> None:
+    """Raise CommandError unless a study or two tables are named, with what each needs."""
+    if bool(options["study"]) == bool(options["human_table"] and options["judge_table"]):
+        raise CommandError("Name either a HUMAN_TABLE and a JUDGE_TABLE, or a --study.")
+    of_tables = [options["threshold"], options["human_threshold"]]
+    if options["study"] and any(threshold is not None for threshold in of_tables):
+        raise CommandError("A study's criteria have their thresholds; --threshold is for tables.")
+    if not options["study"] and options["threshold"] is None:
+        raise CommandError("Say with --threshold from which grade on an item is positive.")
+
+
+def labels_of(options: dict[str, Any]) -> tuple[Labels, int]:
+    """Return the labels of the two tables, and how many items only people have. Raises REFUSALS."""
+    return labels_of_tables(
+        Path(options["human_table"]),
+        Path(options["judge_table"]),
+        at=options["threshold"],
+        people_at=options["human_threshold"],
+        criterion=options["criterion"],
+        judge=options["judge"],
+        declared_random=options["random_sample"],
+    )

@@ -1,0 +1,140 @@
+"""The pages that say which judge and which system to believe, reached and used without a mouse."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from collection.models import Draw, Split, Study, TestReading, User
+from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+from tests.evaluation.sampled import sampled
+
+__all__ = ["sampled"]
+
+pytestmark = pytest.mark.browser
+
+STUDY = "/studies/bridges-study/"
+MOST_TABS = 120
+
+
+def tab_to(page: Page, target: Locator) -> None:
+    """Press Tab until the target has the focus; fail if it never gets it."""
+    expect(target).to_be_visible()
+    for _ in range(MOST_TABS):
+        if target.evaluate("element => element === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"{MOST_TABS} presses of Tab did not reach {target}")
+
+
+def test_rosa_reads_the_judge_and_its_calibration_by_keyboard(
+    page: Page, sign_in: SignIn, sampled: Study, rosa: User
+) -> None:
+    sign_in(page, rosa)
+    page.goto(f"{STUDY}agreement/")
+    tab_to(page, page.get_by_role("link", name="May it be believed?"))
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/trust/"))
+    tab_to(page, page.get_by_label("It would stand in for"))
+    page.keyboard.press("e")
+    tab_to(page, page.get_by_role("button", name="Show"))
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("people=experts"))
+
+    tab_to(page, page.get_by_role("link", name="Calibration", exact=True))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Calibration", level=1)).to_be_visible()
+    tab_to(page, page.get_by_label("I declare label shift"))
+    page.keyboard.press("Space")
+    expect(page).to_have_url(re.compile("label_shift=on"))
+    number = page.get_by_label("How many items")
+    tab_to(page, number)
+    page.keyboard.type("15")
+    tab_to(page, page.get_by_role("button", name="Draw them"))
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_text("15 items are drawn for people")).to_be_visible()
+    assert Draw.objects.filter(purpose="active").count() == 15
+
+
+def test_rosa_asks_the_leaderboard_for_another_measure_by_keyboard(
+    page: Page, sign_in: SignIn, sampled: Study, rosa: User
+) -> None:
+    sign_in(page, rosa)
+    page.goto(f"{STUDY}leaderboard/")
+
+    tab_to(page, page.get_by_text("Another measure, other rules"))
+    page.keyboard.press("Enter")
+    tab_to(page, page.get_by_label("Means by"))
+    page.keyboard.press("d")
+    tab_to(page, page.get_by_role("button", name="Show"))
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("heading", name="By domain")).to_be_visible()
+    check_accessibility(page)
+    table = page.get_by_role("region", name="Means by domain, people")
+    tab_to(page, table)
+    expect(table).to_be_focused()
+
+
+def test_rosa_takes_the_bundle_by_keyboard(page: Page, sign_in: SignIn, sampled: Study, rosa: User) -> None:
+    sign_in(page, rosa)
+    page.goto(f"{STUDY}publish/")
+
+    tab_to(page, page.get_by_label("People by their names"))
+    page.keyboard.press("Space")
+    expect(page.get_by_label("People by their names")).to_be_checked()
+    tab_to(page, page.get_by_role("button", name="Download the bundle"))
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+
+    assert download.value.suggested_filename == "bridges-study-bundle.zip"
+
+
+def test_rosa_splits_the_study_and_reads_the_test_part_by_keyboard(
+    page: Page, sign_in: SignIn, sampled: Study, rosa: User
+) -> None:
+    sign_in(page, rosa)
+    page.goto(f"{STUDY}split/")
+    check_accessibility(page)
+    tab_to(page, page.get_by_role("button", name="Split the study"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("topics are the test part now")).to_be_visible()
+    check_accessibility(page)
+    assert Split.objects.get().topics.count() == 10
+
+    page.goto(f"{STUDY}trust/")
+    expect(page.get_by_text("Nothing of it may be reported until the test part")).to_be_visible()
+    check_accessibility(page)
+    tab_to(page, page.get_by_role("button", name="Read the test part of stork-7b"))
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_text("The test part of stork-7b has now been read once.")).to_be_visible()
+    expect(page.get_by_text("What may be reported is the test part, read once")).to_be_visible()
+    check_accessibility(page)
+    assert TestReading.objects.count() == 1
+
+
+def test_rosa_states_families_by_keyboard(page: Page, sign_in: SignIn, sampled: Study, rosa: User) -> None:
+    sign_in(page, rosa)
+    page.goto(f"{STUDY}families/")
+    check_accessibility(page)
+    tab_to(page, page.get_by_label("stork-7b"))
+    page.keyboard.type("Stork")
+    tab_to(page, page.get_by_role("button", name="Save"))
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_text("1 changed.")).to_be_visible()
+    expect(page.get_by_label("stork-7b")).to_have_value("Stork")
+
+
+@pytest.mark.parametrize("path", ["split/", "families/", "leaderboard/?by=domain"])
+def test_a_phone_does_not_scroll_sideways(phone: Page, sign_in: SignIn, sampled: Study, rosa: User, path: str) -> None:
+    sign_in(phone, rosa)
+
+    phone.goto(f"{STUDY}{path}")
+
+    check_no_sideways_scroll(phone)
+    check_accessibility(phone)
