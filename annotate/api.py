@@ -17,7 +17,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
+from annotate.crowd.api import crowd_api_urlpatterns
+from annotate.crowd.sessions import end_if_full, has_ended, session_of
 from annotate.models import Assignment, AssignmentItem, Enrolment
+from annotate.quality.api import api_urlpatterns as quality_api_urlpatterns
+from annotate.quality.gates import next_gate
 from annotate.screens import screen_of
 from annotate.serializers import (
     AssignmentSerializer,
@@ -34,7 +38,6 @@ from annotate.serializers import (
     StudySerializer,
 )
 from annotate.services.accounts import enrol_by_name
-from annotate.services.frame import NothingToJudge
 from annotate.services.progress import progress_of
 from annotate.services.studies import (
     WrongState,
@@ -54,11 +57,15 @@ from annotate.services.work import (
     Unfinished,
     claim_next,
     return_assignment,
+    reveal_passages,
     save_choice,
     submit_assignment,
 )
+from annotate.task_types import NothingToJudge
 from collection.models import Criterion, Rater, Study, User
-from collection.services import GradeNotOnScale, HighlightDoesNotFit, Span
+from collection.services import NOTHING_WRITTEN, GradeNotOnScale, HighlightDoesNotFit, Span, Written
+
+TEXTS = ("item__report", "item__passage", "item__answer_to_revise")
 
 
 class Refused(APIException):
@@ -208,8 +215,15 @@ class WorkViewSet(viewsets.GenericViewSet[Assignment]):
     def next(self, request: Request, study: str) -> Response:
         """Get the assignment in your hands, or the next one of this study. 204: nothing is left."""
         enrolled = Study.objects.filter(enrolments__user=user_of(request), enrolments__left_at=None)
+        found = get_object_or_404(enrolled, name=study)
         rater = get_object_or_404(Rater, user=user_of(request))
-        assignment = claim_next(study=get_object_or_404(enrolled, name=study), rater=rater, at=now())
+        gate = next_gate(study=found, user=user_of(request))
+        if gate:
+            raise Refused(f"Before you work, open {request.build_absolute_uri(gate)} in a browser.")
+        session = session_of(study=found, user=user_of(request))
+        if session and (has_ended(session) or end_if_full(session=session, at=now())):
+            return Response(status=status.HTTP_204_NO_CONTENT)
+        assignment = claim_next(study=found, rater=rater, at=now())
         if assignment is None:
             return Response(status=status.HTTP_204_NO_CONTENT)
         return Response(self.serialized(self.get_queryset().get(pk=assignment.pk)))
@@ -224,7 +238,7 @@ class WorkViewSet(viewsets.GenericViewSet[Assignment]):
         """Save one choice. Grade null takes the answer back."""
         sent = checked(ChoiceSerializer(data=request.data))
         rows = AssignmentItem.objects.filter(assignment__in=self.get_queryset())
-        rows = rows.select_related("assignment__task__study", "assignment__rater", "item__report", "item__passage")
+        rows = rows.select_related("assignment__task__study", "assignment__rater", *TEXTS)
         asked = get_object_or_404(rows, assignment=pk, item=sent["item"])
         criterion = get_object_or_404(Criterion.objects.select_related("scale"), pk=sent["criterion"])
         return Response(SavedChoiceSerializer(self.saved(asked, criterion, sent)).data)
@@ -238,12 +252,23 @@ class WorkViewSet(viewsets.GenericViewSet[Assignment]):
                 grade=sent["grade"],
                 spans=[Span(**span) for span in sent["spans"]],
                 seconds=sent["seconds"],
+                written=written_of(sent),
                 at=now(),
             )
         except (NotAsked, GradeNotOnScale, HighlightDoesNotFit) as refusal:
             raise ValidationError(str(refusal)) from refusal
         except (StudyClosed, AssignmentReturned) as refusal:
             raise Refused(str(refusal)) from refusal
+
+    @extend_schema(request=None, responses={204: None})
+    @action(detail=True, methods=["post"])
+    def reveal(self, request: Request, pk: int) -> Response:  # noqa: ARG002
+        """End the first step of an evaluation of answers: its answers are fixed, and the passages are shown."""
+        try:
+            reveal_passages(assignment=self.get_object(), at=now())
+        except (Unfinished, StudyClosed, AssignmentReturned, NotAsked) as refusal:
+            raise Refused(str(refusal)) from refusal
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(request=None, responses={204: None})
     @action(detail=True, methods=["post"])
@@ -269,6 +294,11 @@ class WorkViewSet(viewsets.GenericViewSet[Assignment]):
         return AssignmentSerializer(screen_of(assignment)).data
 
 
+def written_of(sent: dict[str, Any]) -> Written:
+    answer = sent.get("answer")
+    return Written(answer["text"], tuple(answer["confirmations"])) if answer else NOTHING_WRITTEN
+
+
 def user_of(request: Request) -> User:
     assert isinstance(request.user, User)  # IsAuthenticated
     return request.user
@@ -284,4 +314,4 @@ router = SimpleRouter()
 router.register("studies", StudyViewSet, basename="study")
 router.register("assignments", WorkViewSet, basename="assignment")
 
-api_urlpatterns: list[URLPattern | URLResolver] = [*router.urls]
+api_urlpatterns: list[URLPattern | URLResolver] = [*crowd_api_urlpatterns, *quality_api_urlpatterns, *router.urls]

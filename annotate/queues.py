@@ -6,10 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
 
+from annotate.crowd.sessions import within_session
 from annotate.models import Assignment, Place, Task
-from annotate.services.work import free_places
+from annotate.services.design import design_of
+from annotate.services.pace import minutes_left, pace_of
+from annotate.services.places import next_task, own_answers, quota_of, released
 from collection.models import Guideline, Rater, Study, User
 
 RECENT = 10
@@ -26,6 +30,13 @@ class Queue:
     n_left: int
     submitted: Sequence[Assignment]
     guideline: Guideline | None
+    adjudicates: bool = False
+    pace: float | None = None
+
+    @property
+    def minutes_left(self) -> int | None:
+        """About how long the rest takes at this assessor's pace, in minutes; None where that cannot be said."""
+        return minutes_left(self.pace, self.n_left + (1 if self.in_hand else 0))
 
     @property
     def n_all(self) -> int:
@@ -49,12 +60,13 @@ def queues_of(user: User, *, all_submitted: bool = False) -> list[Queue]:
     mine = Assignment.objects.filter(rater=rater, task__study__in=studies).select_related(
         "task__topic", "task__report", "task__passage"
     )
-    in_hand = {assignment.task.study_id: assignment for assignment in mine.open().order_by("-task__position")}
+    in_hand = {assignment.task.study_id: assignment for assignment in mine.open().order_by("-opened_at", "-pk")}
     submitted = _submitted(mine, all_submitted=all_submitted)
     n_submitted = Counter(
         mine.filter(state=Assignment.State.SUBMITTED).values_list("task__study", flat=True).order_by()
     )
-    n_left = _tasks_left(studies, rater)
+    n_left = within_session(user, _tasks_left(studies, rater))
+    adjudicated = set(user.enrolments.filter(left_at=None, adjudicates=True).values_list("study_id", flat=True))
     guidelines = {g.study_id: g for g in Guideline.objects.filter(study__in=studies).order_by("version")}
     return [
         Queue(
@@ -65,21 +77,22 @@ def queues_of(user: User, *, all_submitted: bool = False) -> list[Queue]:
             n_left=n_left.get(study.pk, 0),
             submitted=submitted[study.pk],
             guideline=guidelines.get(study.pk),
+            adjudicates=study.pk in adjudicated,
+            pace=pace_of(study, rater) if n_submitted[study.pk] else None,
         )
         for study in studies
     ]
 
 
-def next_task(study: Study, rater: Rater) -> Task | None:
-    """Return the task that this rater would be given now."""
-    place = free_places(study=study, rater=rater).select_related("task__topic").first()
-    return place.task if place else None
-
-
 def _submitted(mine: QuerySet[Assignment], *, all_submitted: bool) -> defaultdict[int, list[Assignment]]:
+    """Return what was submitted, by study, the newest first: all of it, or the last few of each study."""
     by_study: defaultdict[int, list[Assignment]] = defaultdict(list)
     newest_first = mine.filter(state=Assignment.State.SUBMITTED).order_by("-submitted_at", "-pk")
-    for assignment in newest_first if all_submitted else newest_first[:RECENT]:
+    if not all_submitted:
+        order = [F("submitted_at").desc(), F("pk").desc()]
+        nth = Window(RowNumber(), partition_by="task__study", order_by=order)
+        newest_first = newest_first.annotate(nth=nth).filter(nth__lte=RECENT)
+    for assignment in newest_first:
         by_study[assignment.task.study_id].append(assignment)
     return by_study
 
@@ -95,6 +108,19 @@ def _tasks_left(studies: Sequence[Study], rater: Rater) -> dict[int, int]:
         | Exists(before_had.exclude(state=Assignment.State.RETURNED))
         | (Exists(before_free) & ~Exists(before_had))
     )
-    tasks = Task.objects.filter(Exists(free), ~Exists(had), study__in=studies, study__state=Study.State.OPEN)
-    counted = tasks.filter(reachable).values("study").annotate(n=Count("pk")).order_by()
-    return {row["study"]: row["n"] for row in counted}
+    in_released_batches = Q(pk=None)
+    for study in studies:
+        in_released_batches |= Q(study=study, batch__lte=released(study))
+    own = own_answers(rater, task="pk")
+    tasks = Task.objects.filter(in_released_batches, ~Exists(had), ~Exists(own), study__state=Study.State.OPEN)
+    offered = tasks.filter(Exists(free) | Q(everyone=True)).filter(reachable)
+    counted = {row["study"]: row["n"] for row in offered.values("study").annotate(n=Count("pk")).order_by()}
+    return {study.pk: _within_quota(study, rater, counted.get(study.pk, 0)) for study in studies}
+
+
+def _within_quota(study: Study, rater: Rater, n: int) -> int:
+    quota = quota_of(study, design_of(study))
+    if quota is None:
+        return n
+    held = Assignment.objects.filter(task__study=study, rater=rater).exclude(state=Assignment.State.RETURNED)
+    return max(0, min(n, quota - held.count()))

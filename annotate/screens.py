@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from annotate.models import Assignment, AssignmentItem, Draft
 from annotate.task_types import RULES, Highlighting
 from annotate.task_types.rules import is_positive
 from collection.models import Criterion, ElementSpan, Guideline, Highlight, Item, Judgment, Passage, Report
 from collection.models.studies import TaskType
-from collection.services import Span
+from collection.services import NOTHING_WRITTEN, Span, Written, written_in
 from collection.task_types import TASK_TYPES
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+OF_AN_ITEM = ("item__element", "item__topic", "item__answer_to_revise")
 
 State = Literal["judged", "draft", "empty"]
 
@@ -44,10 +46,11 @@ class Answer:
     spans: Sequence[Span]
     seconds: float
     lack: str
+    written: Written = NOTHING_WRITTEN
 
     @property
     def state(self) -> State:
-        if self.grade is None and not self.spans:
+        if self.grade is None and not self.spans and not self.written.text:
             return "empty"
         return "draft" if self.lack else "judged"
 
@@ -77,6 +80,7 @@ class Question:
     answers: Sequence[Answer]
     candidates: Sequence[Span] = ()
     earlier: Earlier | None = None
+    name: str = ""
 
     @property
     def text(self) -> str:
@@ -86,6 +90,10 @@ class Question:
     def lack(self) -> str:
         """What is missing before the question is answered, or nothing."""
         return next((answer.lack for answer in self.answers if answer.asked and answer.lack), "")
+
+    def lacks_of(self, names: Collection[str]) -> bool:
+        """Whether something is missing under the criteria of these names."""
+        return any(answer.asked and answer.lack for answer in self.answers if answer.criterion.name in names)
 
     @property
     def state(self) -> Literal["done", "draft", ""]:
@@ -99,9 +107,10 @@ class Screen:
     """All that one assignment shows."""
 
     assignment: Assignment
-    text: Passage | Report
+    text: Passage | Report | None
     criteria: Sequence[Criterion]
     questions: Sequence[Question]
+    extras: Mapping[str, Any]
     guideline: Guideline | None
     purpose: Highlight.Purpose
     paragraphs: Sequence[str] = field(repr=False)
@@ -124,40 +133,53 @@ def screen_of(assignment: Assignment) -> Screen:
     """Read all that the assignment's page shows, in a number of queries that does not grow with it."""
     task = assignment.task
     text = task.report or task.passage
-    assert text is not None  # a_task_shows_one_text
+    rules = RULES[task.task_type]
     return Screen(
         assignment=assignment,
         text=text,
         criteria=(criteria := criteria_of(assignment)),
         questions=questions_of(assignment, criteria),
         guideline=Guideline.objects.filter(study=task.study_id).order_by("-version").first(),
-        purpose=RULES[task.task_type].purpose,
-        paragraphs=LINE.findall(text.text or ""),
+        extras=rules.extras_of(assignment),
+        purpose=rules.purpose,
+        paragraphs=LINE.findall(text.text or "") if text else [],
     )
 
 
 def criteria_of(assignment: Assignment) -> list[Criterion]:
-    """Return the criteria that the assignment asks of each item, in their order. Some are for judges alone."""
+    """Return the criteria that the assignment asks of its items, in their order. Some are for judges alone."""
     task = assignment.task
-    names = [shape.name for shape in TASK_TYPES[task.task_type].criteria]
-    asked = Criterion.objects.filter(study=task.study_id, task_type=task.task_type, name__in=names)
+    task_types = RULES[task.task_type].asks_about
+    names = [shape.name for task_type in task_types for shape in TASK_TYPES[task_type].criteria]
+    asked = Criterion.objects.filter(study=task.study_id, task_type__in=task_types, name__in=names)
     return list(asked.select_related("scale"))
 
 
 def questions_of(assignment: Assignment, criteria: Sequence[Criterion]) -> list[Question]:
-    """Return the assignment's items with their answers so far."""
-    asked = list(assignment.asked.select_related("item__element", "item__topic").order_by("position"))
+    """Return the assignment's items with their answers so far, each under the criteria of its task type."""
+    asked = list(assignment.asked.select_related(*OF_AN_ITEM).order_by("position"))
     chosen = _choices_so_far(assignment, asked)
     candidates = _candidates(assignment, asked)
     earlier = _earlier_answers(assignment, asked)
-    keys = keys_of(criteria)
+    names = RULES[assignment.task.task_type].names_of(asked)
+    by_type = {name: [one for one in criteria if one.task_type == name] for name in {one.task_type for one in criteria}}
+    keys = {name: keys_of(of_type) for name, of_type in by_type.items()}
+    positive = _positive_answers(asked, by_type, chosen)
     return [
         Question(
             item=row.item,
             number=_number(assignment, row),
-            answers=_answers(assignment, criteria, keys, {c.pk: chosen[row.item_id, c.pk] for c in criteria}),
+            answers=_answers(
+                assignment,
+                row.item,
+                by_type[row.item.task_type],
+                keys[row.item.task_type],
+                {one.pk: chosen[row.item_id, one.pk] for one in by_type[row.item.task_type]},
+                positive[row.item_id],
+            ),
             candidates=candidates[row.item.element_id],
             earlier=earlier.get(row.item.element_id),
+            name=names.get(row.item_id) or str(_number(assignment, row)),
         )
         for row in asked
     ]
@@ -179,18 +201,22 @@ class _Choice:
     grade: float | None = None
     spans: Sequence[Span] = ()
     seconds: float = 0
+    written: Written = NOTHING_WRITTEN
 
 
 def _answers(
     assignment: Assignment,
+    item: Item,
     criteria: Sequence[Criterion],
     keys: Mapping[tuple[int, float], str],
     chosen: Mapping[int, _Choice],
+    positive: Collection[str],
 ) -> list[Answer]:
     rules = RULES[assignment.task.task_type]
     by_name = {criterion.name: criterion for criterion in criteria}
     answers = []
     for criterion in criteria:
+        closed = any(name in positive for name in rules.closed_by.get(criterion.name, ()))
         gate = by_name.get(rules.follows.get(criterion.name, ""))
         choice = chosen[criterion.pk]
         answers.append(
@@ -202,14 +228,37 @@ def _answers(
                 ],
                 highlighting=rules.highlighting_of(criterion),
                 follows=gate.pk if gate else None,
-                asked=rules.is_asked(criterion, gate, chosen[gate.pk].grade if gate else None),
+                asked=not closed and rules.is_asked(criterion, gate, chosen[gate.pk].grade if gate else None),
                 grade=choice.grade,
                 spans=choice.spans,
                 seconds=choice.seconds,
-                lack=rules.lack(criterion, choice.grade, len(choice.spans)),
+                lack=rules.lack_of(item, criterion, choice.grade, choice.spans, choice.written),
+                written=choice.written,
             )
         )
     return answers
+
+
+def _positive_answers(
+    asked: Sequence[AssignmentItem],
+    by_type: Mapping[str, Sequence[Criterion]],
+    chosen: Mapping[tuple[int, int], _Choice],
+) -> dict[int, set[str]]:
+    """Return, by item, the names of the criteria answered positively about it or, in another task type, its report."""
+    of_item: dict[int, set[str]] = {}
+    of_report: dict[int | None, dict[str, set[str]]] = defaultdict(dict)
+    for row in asked:
+        of_type = by_type[row.item.task_type]
+        grades = {one: chosen[row.item_id, one.pk].grade for one in of_type}
+        names = {one.name for one, grade in grades.items() if grade is not None and is_positive(one, grade)}
+        of_item[row.item_id] = names
+        of_report[row.item.report_id][row.item.task_type] = names
+    return {
+        row.item_id: of_item[row.item_id].union(
+            *(names for name, names in of_report[row.item.report_id].items() if name != row.item.task_type)
+        )
+        for row in asked
+    }
 
 
 def _number(assignment: Assignment, row: AssignmentItem) -> int:
@@ -222,13 +271,18 @@ def _number(assignment: Assignment, row: AssignmentItem) -> int:
 def _choices_so_far(assignment: Assignment, asked: Sequence[AssignmentItem]) -> defaultdict[tuple[int, int], _Choice]:
     items = [row.item_id for row in asked]
     chosen: defaultdict[tuple[int, int], _Choice] = defaultdict(_Choice)
-    judgments = Judgment.objects.filter(item__in=items, rater=assignment.rater_id).prefetch_related("highlights")
-    for judgment in judgments:
+    judgments = Judgment.objects.filter(item__in=items, rater=assignment.rater_id).select_related("answer")
+    for judgment in judgments.prefetch_related("highlights"):
         chosen[judgment.item_id, judgment.criterion_id] = _Choice(
-            judgment.grade, _spans(judgment), judgment.seconds or 0
+            judgment.grade, _spans(judgment), judgment.seconds or 0, written_in(judgment) or NOTHING_WRITTEN
         )
     for draft in Draft.objects.filter(assignment=assignment):
-        chosen[draft.item_id, draft.criterion_id] = _Choice(draft.grade, [Span(**span) for span in draft.spans])
+        chosen[draft.item_id, draft.criterion_id] = _Choice(
+            draft.grade,
+            [Span(**span) for span in draft.spans],
+            draft.seconds or 0,
+            Written(draft.answer, tuple(draft.confirmations)),
+        )
     return chosen
 
 

@@ -9,11 +9,16 @@ from rest_framework import serializers
 
 from annotate.forms import MOST_PEOPLE_AT_ONCE, UsernamesField
 from annotate.models import Enrolment
+from annotate.services.design import Design
+from annotate.services.revisions import ALL, NON_CONSECUTIVE
 from annotate.services.studies import NameTaken, refuse_a_taken_name
+from annotate.task_types import RULES, SHAPES, criteria_asked, lacks_of
+from annotate.task_types.nugget import PASSAGES, REPORTS
+from annotate.task_types.writing import MOST_CHARACTERS
 from collection.models import Collection, Criterion, Scale, Study
-from collection.task_types import TASK_TYPES, CriterionShape
+from collection.task_types import CriterionShape
 
-ASKED_TASK_TYPES = [(shape.task_type.value, shape.task_type.label) for shape in TASK_TYPES.values()]
+ASKED_TASK_TYPES = [(shape.task_type.value, shape.task_type.label) for shape in SHAPES]
 
 
 # --- Studies ------------------------------------------------------------------------------------
@@ -59,14 +64,18 @@ class CriterionWordsSerializer(serializers.Serializer[Any]):
     grades = GradeWordsSerializer(many=True, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        shapes = {shape.name: shape for task_type in TASK_TYPES.values() for shape in task_type.criteria}
+        shapes = {shape.name: shape for task_type in RULES for _, shape in criteria_asked(task_type)}
         if attrs["name"] not in shapes:
             raise serializers.ValidationError(
                 f"There is no criterion “{attrs['name']}”; there are {', '.join(shapes)}."
             )
         shape = shapes[attrs["name"]]
         values = [value for value, _, _ in shape.scale.points]
-        if "grades" in attrs and [grade["value"] for grade in attrs["grades"]] != values:
+        if shape.open_scale and "grades" in attrs:
+            values = [grade["value"] for grade in attrs["grades"]]
+            if values != sorted(set(values)) or len(values) < 2:
+                raise serializers.ValidationError({"grades": "These must be at least two rising grades."})
+        elif "grades" in attrs and [grade["value"] for grade in attrs["grades"]] != values:
             raise serializers.ValidationError({"grades": f"These must be the grades {values}, in this order."})
         if "threshold" in attrs and attrs["threshold"] not in values:
             raise serializers.ValidationError({"threshold": f"The threshold must be one of {values}."})
@@ -78,8 +87,7 @@ def worded(shape: CriterionShape, words: dict[str, Any]) -> CriterionShape:
     scale = shape.scale
     if "grades" in words:
         points = tuple((grade["value"], grade["name"], grade["text"]) for grade in words["grades"])
-        same_values = zip(scale.points, points, strict=True)
-        scale = replace(scale, points=tuple((value, name, text) for (value, _, _), (_, name, text) in same_values))
+        scale = shape.with_points(points)
     return replace(
         shape,
         question=words.get("question", shape.question),
@@ -104,6 +112,23 @@ class UsernamesSerializerField(serializers.ListField):
         return usernames
 
 
+class DesignSerializer(serializers.Serializer[Any]):
+    """How texts are drawn and work is handed out. What is left out is as without any choice."""
+
+    control_share = serializers.FloatField(min_value=0, max_value=1, required=False)
+    even = serializers.BooleanField(required=False)
+    quota = serializers.IntegerField(min_value=1, required=False, allow_null=True)
+    batch_size = serializers.IntegerField(min_value=1, required=False, allow_null=True)
+    timeout_minutes = serializers.IntegerField(min_value=5, required=False, allow_null=True)
+    own_order = serializers.BooleanField(required=False)
+    sampling = serializers.ChoiceField(["simple", "stratified", "weighted"], required=False)
+    strata = serializers.ChoiceField(["topic", "system"], required=False)
+    weight = serializers.ChoiceField(["length", "rank"], required=False)
+
+    def to_internal_value(self, data: Any) -> Design:
+        return Design(**super().to_internal_value(data))
+
+
 class NewStudySerializer(serializers.Serializer[Any]):
     collection = serializers.SlugRelatedField(slug_field="name", queryset=Collection.objects.none())
     name = serializers.SlugField(max_length=100)
@@ -112,8 +137,14 @@ class NewStudySerializer(serializers.Serializer[Any]):
     overlap = serializers.IntegerField(min_value=1, max_value=50, default=3)
     depth = serializers.IntegerField(min_value=1, max_value=1000, default=10)
     sample_sizes = serializers.DictField(child=serializers.IntegerField(min_value=1), required=False)
+    revise = serializers.ChoiceField([NON_CONSECUTIVE, ALL], default=NON_CONSECUTIVE)
+    revision_places = serializers.IntegerField(min_value=1, max_value=50, default=1)
     criteria = CriterionWordsSerializer(many=True, required=False)
-    guidelines = serializers.CharField()
+    nuggets_in = serializers.ChoiceField([REPORTS, PASSAGES], default=REPORTS)
+    design = DesignSerializer(required=False)
+    guidelines = serializers.CharField(
+        required=False, allow_blank=True, default="", help_text="Left out, ours for the task types are taken."
+    )
     assessors = UsernamesSerializerField(required=False)
 
     def get_fields(self) -> dict[str, Any]:
@@ -131,10 +162,12 @@ class NewStudySerializer(serializers.Serializer[Any]):
         return name
 
     def validate_task_types(self, task_types: list[str]) -> list[str]:
+        if lacks := lacks_of(task_types):
+            raise serializers.ValidationError(lacks)
         return list(dict.fromkeys(task_types))
 
     def validate_sample_sizes(self, sizes: dict[str, int]) -> dict[str, int]:
-        if unknown := sizes.keys() - TASK_TYPES.keys():
+        if unknown := sizes.keys() - RULES.keys():
             raise serializers.ValidationError(f"{', '.join(sorted(unknown))}: no task type.")
         return sizes
 
@@ -204,6 +237,13 @@ class SpanSerializer(serializers.Serializer[Any]):
     quote = serializers.CharField(trim_whitespace=False)
 
 
+class OwnWordsSerializer(serializers.Serializer[Any]):
+    """An answer in the assessor's own words, with the names of what they confirm of it."""
+
+    text = serializers.CharField(allow_blank=True, trim_whitespace=False, max_length=MOST_CHARACTERS)
+    confirmations = serializers.ListField(child=serializers.CharField(max_length=50), default=list)
+
+
 class AnswerSerializer(serializers.Serializer[Any]):
     criterion = serializers.IntegerField(source="criterion.pk")
     name = serializers.CharField(source="criterion.name")
@@ -212,6 +252,7 @@ class AnswerSerializer(serializers.Serializer[Any]):
     asked = serializers.BooleanField()
     grade = serializers.FloatField(allow_null=True)
     spans = SpanSerializer(many=True)
+    answer = OwnWordsSerializer(source="written", help_text="Where the task type takes one.")
     lack = serializers.CharField(help_text="What is missing before it is answered.")
 
 
@@ -230,8 +271,9 @@ class AssignmentSerializer(serializers.Serializer[Any]):
     state = serializers.CharField(source="assignment.state")
     task_type = serializers.CharField(source="assignment.task.task_type")
     request = serializers.CharField(source="assignment.task.topic.request")
-    text = serializers.CharField(source="text.text")
-    text_sha256 = serializers.CharField(source="text.text_sha256")
+    text = serializers.CharField(source="text.text", default=None, help_text="Null where several texts are judged.")
+    text_sha256 = serializers.CharField(source="text.text_sha256", default=None)
+    extras = serializers.JSONField(help_text="What the task type shows besides.")
     questions = QuestionSerializer(many=True)
 
 
@@ -240,6 +282,7 @@ class ChoiceSerializer(serializers.Serializer[Any]):
     criterion = serializers.IntegerField()
     grade = serializers.FloatField(allow_null=True)
     spans = SpanSerializer(many=True, required=False, default=list)
+    answer = OwnWordsSerializer(required=False, help_text="Where the task type takes one.")
     seconds = serializers.FloatField(min_value=0, max_value=86_400, allow_null=True, default=None)
 
 

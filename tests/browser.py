@@ -91,8 +91,18 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
+def other_hosts() -> list[str]:
+    """Addresses, such as http://127.0.0.1:8100, that this test's pages may ask too; a test appends to it."""
+    return []
+
+
+@pytest.fixture
 def open_page(
-    browser: Browser, live_server: LiveServer, complaints: list[str], expected_console_errors: list[str]
+    browser: Browser,
+    live_server: LiveServer,
+    complaints: list[str],
+    expected_console_errors: list[str],
+    other_hosts: list[str],
 ) -> Iterator[Callable[..., Page]]:
     """Open a page with the options of a browser context: `open_page(color_scheme="dark")`.
 
@@ -104,9 +114,8 @@ def open_page(
         context = browser.new_context(base_url=live_server.url, **options)
         context.set_default_timeout(PATIENCE)
         contexts.append(context)
-        page = context.new_page()
-        _listen(page, live_server.url, complaints)
-        return page
+        context.on("page", lambda page: _listen(page, live_server.url, other_hosts, complaints))
+        return context.new_page()
 
     yield open_page
 
@@ -116,9 +125,10 @@ def open_page(
     assert not unexpected, "the page complained:\n" + "\n".join(unexpected)
 
 
-def _listen(page: Page, host: str, complaints: list[str]) -> None:
+def _listen(page: Page, host: str, other_hosts: list[str], complaints: list[str]) -> None:
     def check_host(url: str) -> None:
-        if urlsplit(url).scheme not in {"data", "blob", "about"} and not url.startswith(host + "/"):
+        known = url.startswith(tuple(f"{one}/" for one in [host, *other_hosts]))
+        if urlsplit(url).scheme not in {"data", "blob", "about"} and not known:
             complaints.append(f"asked another host for {url}")
 
     page.on("request", lambda request: check_host(request.url))

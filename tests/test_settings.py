@@ -23,7 +23,12 @@ def test_every_variable_of_the_environment_is_documented_and_no_other() -> None:
 
 @pytest.mark.parametrize(
     ("variable", "nonsense"),
-    [("DEBUG", "perhaps"), ("JUDGE_TIMEOUT", "soon"), ("DATABASE_URL", "a file somewhere")],
+    [
+        ("DEBUG", "perhaps"),
+        ("JUDGE_TIMEOUT", "soon"),
+        ("MTURK_ORIGINS", "www.mturk.com"),
+        ("DATABASE_URL", "a file somewhere"),
+    ],
 )
 def test_nonsense_in_the_environment_is_refused_by_name(variable: str, nonsense: str, tmp_path: Path) -> None:
     environment = {**os.environ, "DATA_DIR": str(tmp_path), variable: nonsense}

@@ -37,6 +37,7 @@ class AssessorProgress:
 
     user: User
     enrolled: bool
+    adjudicates: bool
     open: int
     submitted: int
     judgments: int
@@ -66,8 +67,8 @@ def progress_of(study: Study) -> Progress:
 
 def by_task_type(study: Study) -> list[TaskTypeProgress]:
     tasks = dict(Task.objects.filter(study=study).order_by().values_list("task_type").annotate(n=Count("pk")))
-    places = {
-        row["task__task_type"]: row
+    places: dict[str, dict[str, Any]] = {
+        row["task__task_type"]: dict(row)
         for row in Place.objects.filter(task__study=study)
         .order_by()
         .values("task__task_type")
@@ -82,8 +83,8 @@ def by_task_type(study: Study) -> list[TaskTypeProgress]:
         TaskTypeProgress(
             task_type=task_type,
             tasks=tasks[task_type.value],
-            places=places[task_type.value]["places"],
-            filled=places[task_type.value]["filled"],
+            places=places.get(task_type.value, {}).get("places", 0),
+            filled=places.get(task_type.value, {}).get("filled", 0),
             submitted=submitted.get(task_type.value, 0),
         )
         for task_type in TaskType
@@ -118,6 +119,7 @@ def by_assessor(study: Study) -> list[AssessorProgress]:
         AssessorProgress(
             user=enrolment.user,
             enrolled=enrolment.left_at is None,
+            adjudicates=enrolment.adjudicates,
             open=count["open"],
             submitted=count["submitted"],
             judgments=judgments.get(enrolment.user_id, 0),

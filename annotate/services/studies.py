@@ -7,11 +7,16 @@ from datetime import datetime
 
 from django.db import transaction
 
+from annotate.guidelines import standard_guidelines
 from annotate.models import Assignment, Enrolment
+from annotate.services.design import Design
 from annotate.services.opening import lay_out_tasks
+from annotate.services.revisions import NON_CONSECUTIVE, PLACES, lay_out_revisions
 from annotate.services.work import return_assignment
+from annotate.task_types import criteria_asked
+from annotate.task_types.nugget import REPORTS
 from collection.models import Collection, Criterion, Exclusion, Guideline, Rater, Study, User
-from collection.task_types import TASK_TYPES, CriterionShape
+from collection.task_types import CriterionShape
 
 RESERVED_NAMES = ("new", "preview")
 OPENS_FROM = (Study.State.DRAFT, Study.State.PAUSED, Study.State.OPEN)
@@ -44,16 +49,24 @@ def make_study(
     overlap: int = 3,
     sample_sizes: Mapping[str, int] | None = None,
     depth: int = 10,
-    guidelines: str,
+    nuggets_in: str = REPORTS,
+    design: Design = Design(),  # noqa: B008 - it is frozen
+    revise: str = NON_CONSECUTIVE,
+    revision_places: int = PLACES,
+    guidelines: str = "",
     assessors: Iterable[User] = (),
     by: User,
     at: datetime,
 ) -> Study:
     """Make a draft with its criteria, its first guidelines and its people. It has no items until it opens.
 
+    Without guidelines it gets ours for its task types.
+
     `criteria` holds what the researcher worded differently, by the name of the criterion. `sample_sizes`
     tells for a task type how many texts are drawn for people; without a size all are asked. `depth` is
-    how far down each ranking passages are rated.
+    how far down each ranking passages come into the pool, `nuggets_in` whether nuggets are looked for in
+    "reports" or "passages". `revise` is which answers of round 1 have a second round ("non_consecutive" or
+    "all"), `revision_places` how many people then read each.
     """
     if not task_types:
         raise NothingWasAsked("Choose at least one task type.")
@@ -64,9 +77,16 @@ def make_study(
         title=title,
         overlap=overlap,
         created_by=by,
-        attributes={"sample_sizes": dict(sample_sizes or {}), "depth": depth},
+        attributes={
+            "sample_sizes": dict(sample_sizes or {}),
+            "depth": depth,
+            "nuggets_in": nuggets_in,
+            "design": design.as_dict(),
+            "revise": revise,
+            "revision_places": revision_places,
+        },
     )
-    shapes = [(task_type, shape) for task_type in task_types for shape in TASK_TYPES[task_type].criteria]
+    shapes = [asked for task_type in task_types for asked in criteria_asked(task_type)]
     for position, (task_type, standard) in enumerate(shapes):
         shape = (criteria or {}).get(standard.name, standard)
         Criterion.objects.create(
@@ -78,7 +98,7 @@ def make_study(
             threshold=shape.threshold,
             position=position,
         )
-    revise_guidelines(study=study, markdown=guidelines, by=by)
+    revise_guidelines(study=study, markdown=guidelines or standard_guidelines(task_types), by=by)
     for user in assessors:
         enrol(study=study, user=user, at=at)
     return study
@@ -109,7 +129,7 @@ def open_study(*, study: Study, at: datetime) -> int:
     rest as it is. Raises WrongState, and NothingToJudge where the collection lacks what a task type asks about.
     """
     study = move(study, to=Study.State.OPEN, from_=OPENS_FROM)
-    return lay_out_tasks(study=study, at=at)
+    return lay_out_tasks(study=study, at=at) + lay_out_revisions(study=study, at=at)
 
 
 @transaction.atomic
@@ -128,7 +148,7 @@ def close_study(*, study: Study) -> Study:
 def reopen_study(*, study: Study, at: datetime) -> int:
     """Open a closed study again. Returns how many tasks were laid out now."""
     study = move(study, to=Study.State.OPEN, from_=(Study.State.CLOSED,))
-    return lay_out_tasks(study=study, at=at)
+    return lay_out_tasks(study=study, at=at) + lay_out_revisions(study=study, at=at)
 
 
 def move(study: Study, *, to: Study.State, from_: Sequence[Study.State]) -> Study:

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models import F, Q, Sum
 
 from annotate.models import Assignment, AssignmentItem, Draft, Enrolment, Place
 from annotate.screens import Question, State, criteria_of, questions_of
+from annotate.services.design import design_of
+from annotate.services.places import take_place
+from annotate.services.revisions import hand_on_answer, is_with_second_reader
 from annotate.task_types import RULES
-from annotate.task_types.rules import is_positive
 from collection.models import Criterion, Guideline, Item, Judgment, Rater, Study
-from collection.services import Span, check_grade, check_spans, record_judgment, withdraw_judgment
+from collection.models.studies import TaskType
+from collection.pair_orders import record_order
+from collection.services import (
+    NOTHING_WRITTEN,
+    Span,
+    Written,
+    check_grade,
+    check_spans,
+    record_judgment,
+    withdraw_judgment,
+)
 
 # A paused study gives out no new work; what assessors hold they may finish.
 TAKES_CHOICES = (Study.State.OPEN, Study.State.PAUSED)
@@ -26,24 +38,27 @@ IN_HAND = (Assignment.State.OPEN, Assignment.State.SUBMITTED)
 
 
 @transaction.atomic
-def claim_next(*, study: Study, rater: Rater, at: datetime) -> Assignment | None:
+def claim_next(*, study: Study, rater: Rater, at: datetime, besides: Assignment | None = None) -> Assignment | None:
     """Return the rater's open assignment, or put the next task into their hands. None: nothing is left.
 
-    Holding the enrolment keeps two tabs of one rater from taking two tasks. Many raters at once pass by
-    one another's locked places; SQLite, which has no such locks, lets one transaction in at a time.
+    Holding the enrolment keeps two tabs of one rater from taking two tasks. `besides` is an assignment that
+    does not count as open, for it is about to be submitted.
     """
-    enrolment = Enrolment.objects.select_for_update().filter(study=study, user=rater.user_id, left_at=None).first()
+    enrolments = Enrolment.objects.select_for_update(of=("self",)).select_related("study")
+    enrolment = enrolments.filter(study=study, user=rater.user_id, left_at=None).first()
     if enrolment is None:
         return None
-    in_hand = Assignment.objects.filter(task__study=study, rater=rater).open().order_by("task__position").first()
+    study = enrolment.study
+    return_stale(study=study, at=at, but_of=rater)
+    mine = Assignment.objects.filter(task__study=study, rater=rater).open()
+    others = mine.exclude(pk=besides.pk) if besides else mine
+    in_hand = others.order_by("opened_at", "pk").first()
     if in_hand:
         return in_hand
-    place = free_places(study=study, rater=rater).select_for_update(of=("self",), skip_locked=True).first()
+    place = take_place(study=study, rater=rater, enrolment=enrolment, at=at)
     if place is None:
         return None
 
-    place.holder = rater
-    place.save(update_fields=["holder"])
     assignment = Assignment.objects.create(task=place.task, place=place, rater=rater, opened_at=at, touched_at=at)
     AssignmentItem.objects.bulk_create(
         AssignmentItem(
@@ -51,25 +66,26 @@ def claim_next(*, study: Study, rater: Rater, at: datetime) -> Assignment | None
             item=asked.item,
             position=position,
             inclusion_probability=asked.inclusion_probability,
+            swapped=asked.swapped,
         )
         for position, asked in enumerate(RULES[place.task.task_type].draw_items(place.task, rater))
     )
     return assignment
 
 
-def free_places(*, study: Study, rater: Rater) -> QuerySet[Place]:
-    """Places that this rater may take now, in the order in which they are handed out."""
-    had = Assignment.objects.filter(task=OuterRef("task"), rater=rater)
-    submitted_before = Assignment.objects.filter(
-        task=OuterRef("task__after"), rater=rater, state=Assignment.State.SUBMITTED
-    )
-    return (
-        Place.objects.filter(task__study=study, task__study__state=Study.State.OPEN, holder=None)
-        .filter(~Exists(had))
-        .filter(Q(task__after=None) | Exists(submitted_before))
-        .select_related("task")
-        .order_by("task__position", "number")
-    )
+def return_stale(*, study: Study, at: datetime, but_of: Rater) -> int:
+    """Take tasks back whose assessors left them alone for longer than the design allows. Returns how many.
+
+    Whoever asks for work is back, and keeps theirs.
+    """
+    minutes = design_of(study).timeout_minutes
+    if not minutes:
+        return 0
+    left_alone = Assignment.objects.filter(task__study=study, touched_at__lt=at - timedelta(minutes=minutes))
+    stale = list(left_alone.open().exclude(rater=but_of))
+    for assignment in stale:
+        return_assignment(assignment=assignment, at=at)
+    return len(stale)
 
 
 # --- Choices ------------------------------------------------------------------------------------
@@ -104,51 +120,74 @@ def save_choice(
     grade: float | None,
     spans: Sequence[Span] = (),
     seconds: float | None = None,
+    written: Written = NOTHING_WRITTEN,
     at: datetime,
 ) -> SavedChoice:
     """Keep what the assessor chose: as a judgment when it is complete, as a draft until then.
 
-    Grade None takes the answer back. `seconds` is the active time spent on this answer so far. Raises
-    NotAsked, StudyClosed, AssignmentReturned, GradeNotOnScale and HighlightDoesNotFit.
+    Grade None takes the answer back. What was typed is kept whatever the grade, so that nobody loses a text:
+    in the judgment where it belongs to it, else in the draft. `seconds` is the active time spent on this
+    answer so far. Raises NotAsked, StudyClosed, AssignmentReturned, GradeNotOnScale and HighlightDoesNotFit.
     """
     rules = RULES[assignment.task.task_type]
-    if refusal := rules.refusal(criterion, grade, len(spans)):
+    if refusal := rules.refusal_of(item, criterion, grade, spans, written):
         raise NotAsked(refusal)
     spans = [replace(span, purpose=rules.purpose) for span in spans]
     _hold(assignment, item, criterion, at=at)
+    _refuse_out_of_step(assignment, criterion)
     if grade is not None:
         _refuse_before_its_gate(assignment, item, criterion)
+        _refuse_behind_a_closed_gate(assignment, item, criterion)
 
-    lack = rules.lack(criterion, grade, len(spans))
+    if item.task_type == TaskType.WRITTEN_ANSWER and is_with_second_reader(item=item, writer=assignment.rater):
+        raise NotAsked("Your answer is with its second reader now, so it stays as it is.")
+
+    lack = rules.lack_of(item, criterion, grade, spans, written)
+    on_page = {
+        "grade": grade,
+        "spans": [asdict(span) for span in spans],
+        "answer": written.text,
+        "confirmations": list(written.confirmations),
+        "seconds": seconds,
+        "saved_at": at,
+    }
     question: dict[str, Any] = {"assignment": assignment, "item": item, "criterion": criterion}
     drafts = Draft.objects.filter(**question)
     if grade is not None and not lack:
-        record_judgment(
+        kept_spans, kept_answer = rules.handed_in(item, grade, spans, written)
+        judgment = record_judgment(
             item=item,
             criterion=criterion,
             rater=assignment.rater,
             grade=grade,
-            spans=spans,
+            spans=kept_spans,
             seconds=seconds,
+            written=kept_answer,
             guideline=Guideline.objects.filter(study=assignment.task.study_id).only("id").order_by("-version").first(),
             at=at,
         )
-        drafts.delete()
+        if item.other_report_id is not None:
+            swapped = AssignmentItem.objects.get(assignment=assignment, item=item).swapped
+            record_order(judgment=judgment, swapped=swapped)
+        if written.text.strip() in ("", kept_answer.text if kept_answer else ""):
+            drafts.delete()
+        else:
+            Draft.objects.update_or_create(**question, defaults=on_page)
     else:
         if grade is not None:
             check_grade(grade, criterion)
         check_spans(spans, item.judged_text.text or "")
         withdraw_judgment(item=item, criterion=criterion, rater=assignment.rater, at=at)
-        if grade is None and not spans:
+        if grade is None and not spans and not written.text:
             drafts.delete()
         else:
-            Draft.objects.update_or_create(
-                **question, defaults={"grade": grade, "spans": [asdict(span) for span in spans], "saved_at": at}
-            )
-    if criterion.name in rules.follows.values() and not (grade is not None and is_positive(criterion, grade)):
-        _withdraw_followers(assignment, item, criterion, at=at)
+            Draft.objects.update_or_create(**question, defaults=on_page)
+    if assignment.task.task_type == TaskType.WRITTEN_ANSWER and assignment.state == Assignment.State.SUBMITTED:
+        hand_on_answer(item=item, writer=assignment.rater, at=at)
+    if closed := rules.closed_with(criterion, grade):
+        _withdraw(assignment, item, closed, at=at)
 
-    if grade is None and not spans:
+    if grade is None and not spans and not written.text:
         return SavedChoice("empty", lack)
     return SavedChoice("draft" if lack else "judged", lack)
 
@@ -156,7 +195,7 @@ def save_choice(
 def _hold(assignment: Assignment, item: Item, criterion: Criterion, *, at: datetime) -> None:
     """Lock the assignment for this transaction, if it takes a choice about this item; else say why not."""
     task = assignment.task
-    if criterion.study_id != task.study_id or criterion.task_type != task.task_type:
+    if criterion.study_id != task.study_id or criterion.task_type != item.task_type:
         raise NotAsked(f"This task does not ask for “{criterion}”.")
     held = Assignment.objects.filter(pk=assignment.pk, state__in=IN_HAND).update(touched_at=at)
     asked = AssignmentItem.objects.filter(
@@ -176,6 +215,18 @@ def refuse_if_over(assignment: Assignment) -> None:
         raise StudyClosed(f"“{stored.task.study}” is {stored.task.study.get_state_display()}: it takes no answers now.")
 
 
+def _refuse_out_of_step(assignment: Assignment, criterion: Criterion) -> None:
+    """Raise NotAsked if the assignment is not yet, or no longer, at the step that asks the criterion."""
+    first_step = RULES[assignment.task.task_type].first_step
+    if not first_step:
+        return
+    revealed = Assignment.objects.filter(pk=assignment.pk, revealed_at__isnull=False).exists()
+    if revealed and criterion.name in first_step:
+        raise NotAsked(f"“{criterion}” is fixed: it was asked before you saw the passages.")
+    if not revealed and criterion.name not in first_step:
+        raise NotAsked(f"“{criterion}” is asked when the passages are shown.")
+
+
 def _refuse_before_its_gate(assignment: Assignment, item: Item, criterion: Criterion) -> None:
     """Raise NotAsked if the criterion follows another, whose answer does not open it."""
     gate = RULES[assignment.task.task_type].follows.get(criterion.name)
@@ -192,12 +243,27 @@ def _refuse_before_its_gate(assignment: Assignment, item: Item, criterion: Crite
         raise NotAsked(f"“{criterion}” is asked only after a positive answer to “{gate}”.")
 
 
-def _withdraw_followers(assignment: Assignment, item: Item, gate: Criterion, *, at: datetime) -> None:
-    """Take back what was answered under the criteria that the gate has closed."""
-    follows = RULES[assignment.task.task_type].follows
-    names = [follower for follower, followed in follows.items() if followed == gate.name]
+def _refuse_behind_a_closed_gate(assignment: Assignment, item: Item, criterion: Criterion) -> None:
+    """Raise NotAsked if an answer about this item, or about its report, has closed the criterion."""
+    closing = RULES[assignment.task.task_type].closed_by.get(criterion.name)
+    if closing is None:
+        return
+    of_its_report = Q(item__report=item.report_id) & ~Q(item__task_type=item.task_type)
+    closed = Judgment.objects.filter(
+        Q(item=item) | (of_its_report if item.report_id else Q()),
+        rater=assignment.rater_id,
+        criterion__study=criterion.study_id,
+        criterion__name__in=closing,
+        grade__gte=F("criterion__threshold"),
+    )
+    if by := closed.select_related("criterion").first():
+        raise NotAsked(f"“{criterion}” is not asked after a positive answer to “{by.criterion}”.")
+
+
+def _withdraw(assignment: Assignment, item: Item, names: Sequence[str], *, at: datetime) -> None:
+    """Take back what was answered about the item under the criteria of these names."""
     answered = Judgment.objects.filter(
-        item=item, rater=assignment.rater_id, criterion__study=gate.study_id, criterion__name__in=names
+        item=item, rater=assignment.rater_id, criterion__study=assignment.task.study_id, criterion__name__in=names
     )
     for judgment in answered.select_related("criterion"):
         withdraw_judgment(item=item, criterion=judgment.criterion, rater=assignment.rater, at=at)
@@ -211,8 +277,12 @@ class Unfinished(Exception):
 
     def __init__(self, questions: Sequence[Question]) -> None:
         self.questions = questions
-        numbers = ", ".join(str(question.number) for question in questions)
-        super().__init__(f"Not finished yet: {numbers}. {questions[0].number}: {questions[0].lack}")
+        names = ", ".join(dict.fromkeys(question.name for question in questions))
+        super().__init__(f"Not finished yet: {names}. {questions[0].name}: {questions[0].lack}")
+
+
+class FirstStepUnfinished(Unfinished):
+    """The first step lacks answers, so the second cannot begin."""
 
 
 @transaction.atomic
@@ -232,6 +302,29 @@ def submit_assignment(*, assignment: Assignment, at: datetime) -> None:
     stored.submitted_at = stored.touched_at = at
     stored.active_seconds = sum(answer.seconds for question in questions for answer in question.answers)
     stored.save(update_fields=["state", "submitted_at", "touched_at", "active_seconds"])
+    if stored.task.task_type == TaskType.WRITTEN_ANSWER:
+        for question in questions:
+            hand_on_answer(item=question.item, writer=stored.rater, at=at)
+
+
+@transaction.atomic
+def reveal_passages(*, assignment: Assignment, at: datetime) -> None:
+    """End the assignment's first step: its answers are fixed, and the page shows what the others need.
+
+    Doing it twice changes nothing. Raises FirstStepUnfinished, AssignmentReturned, StudyClosed and NotAsked.
+    """
+    first_step = RULES[assignment.task.task_type].first_step
+    if not first_step:
+        raise NotAsked("This task has one step only.")
+    stored = Assignment.objects.select_for_update(of=("self",)).select_related("task").get(pk=assignment.pk)
+    if stored.revealed_at is not None:
+        return
+    refuse_if_over(stored)
+    questions = questions_of(stored, criteria_of(stored))
+    if unfinished := [question for question in questions if question.lacks_of(first_step)]:
+        raise FirstStepUnfinished(unfinished)
+    stored.revealed_at = stored.touched_at = at
+    stored.save(update_fields=["revealed_at", "touched_at"])
 
 
 @transaction.atomic
@@ -240,7 +333,8 @@ def return_assignment(*, assignment: Assignment, at: datetime) -> None:
 
     The row stays, to tell who had it. Doing it twice changes nothing.
     """
-    stored = Assignment.objects.select_for_update().get(pk=assignment.pk)
+    held = Assignment.objects.select_for_update(of=("self",)).select_related("task", "rater")
+    stored = held.get(pk=assignment.pk)
     if stored.state == Assignment.State.RETURNED:
         return
     judgments = Judgment.objects.filter(item__asked__assignment=stored, rater=stored.rater_id)
@@ -253,3 +347,6 @@ def return_assignment(*, assignment: Assignment, at: datetime) -> None:
     stored.state = Assignment.State.RETURNED
     stored.save(update_fields=["state", "active_seconds"])
     Place.objects.filter(pk=stored.place_id).update(holder=None)
+    if stored.task.task_type == TaskType.WRITTEN_ANSWER:
+        for asked in stored.asked.select_related("item"):
+            hand_on_answer(item=asked.item, writer=stored.rater, at=at)

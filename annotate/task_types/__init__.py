@@ -1,13 +1,61 @@
 """The rules of each task type: what a choice still lacks, what follows what, and which items are asked."""
 
-from annotate.task_types import answerability, key_point, rating
+from collections.abc import Collection
+
+from annotate.task_types import (
+    answer_evaluation,
+    answer_revision,
+    answerability,
+    key_point,
+    nugget,
+    rating,
+    relevance,
+    written_answer,
+)
 from annotate.task_types.rules import AskedItem, Highlighting, TaskTypeRules
+from annotate.task_types.texts import Asked, NothingToJudge, Text
 from collection.models.studies import TaskType
+from collection.task_types import TASK_TYPES, CriterionShape
 
 RULES: dict[str, TaskTypeRules] = {
-    TaskType.ANSWERABILITY: answerability.RULES,
-    TaskType.RATING: rating.RULES,
-    TaskType.KEY_POINT: key_point.RULES,
+    module.RULES.task_type.value: module.RULES
+    for module in (
+        answerability,
+        rating,
+        key_point,
+        relevance,
+        nugget,
+        written_answer,
+        answer_revision,
+        answer_evaluation,
+    )
 }
+SHAPES = [TASK_TYPES[name] for name in RULES]
 
-__all__ = ["RULES", "AskedItem", "Highlighting", "TaskTypeRules"]
+
+def lacks_of(task_types: Collection[str]) -> list[str]:
+    """Say which task types miss another that they need."""
+    return [
+        f"“{rules.task_type.label}” needs “{rules.needs.label}”: choose both."
+        for rules in map(RULES.__getitem__, task_types)
+        if rules.needs and rules.needs not in task_types
+    ]
+
+
+def criteria_asked(task_type: str) -> list[tuple[TaskType, CriterionShape]]:
+    """Return the criteria that a task of this type asks, each with the task type of its items."""
+    return [(of_items, shape) for of_items in RULES[task_type].asks_about for shape in TASK_TYPES[of_items].criteria]
+
+
+__all__ = [
+    "RULES",
+    "SHAPES",
+    "Asked",
+    "AskedItem",
+    "Highlighting",
+    "NothingToJudge",
+    "TaskTypeRules",
+    "Text",
+    "criteria_asked",
+    "lacks_of",
+]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from annotate.models import Task
 from annotate.task_types.rules import AskedItem, Highlighting, TaskTypeRules, is_positive, unmasked_items
+from annotate.task_types.texts import ranked_passages_of
 from collection.models import Draw, Highlight, Item, Judgment, Rater
 from collection.models.studies import TaskType
 
@@ -55,6 +56,10 @@ def _found_answerable(task: Task, rater: Rater) -> dict[int | None, bool]:
 
 
 RULES = TaskTypeRules(
+    task_type=TaskType.RATING,
+    summary="For each retrieved passage: how well does it answer a sub-question?",
+    texts_are="passages",
+    texts_of=ranked_passages_of,
     draw_items=draw_two_items,
     highlighting={"rating": Highlighting.OPTIONAL},
     purpose=Highlight.Purpose.RATIONALE,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
-from annotate.models import Task
-from collection.models import Criterion, Highlight, Item, Rater
+from annotate.models import Assignment, AssignmentItem, Task
+from annotate.task_types.texts import Text
+from annotate.task_types.writing import Writing
+from collection.models import Criterion, Highlight, Item, Rater, Study
+from collection.models.studies import TaskType
+from collection.services import Span, Written
 
 
 class Highlighting(Enum):
@@ -16,28 +21,61 @@ class Highlighting(Enum):
     NONE = "none"
     WHEN_POSITIVE = "when positive"  # at least one with a positive grade, none with another
     OPTIONAL = "optional"
+    SENTENCES = "sentences"  # whole ones, at least one with the grades that take a written answer
 
 
 @dataclass(frozen=True)
 class AskedItem:
-    """An item that an assignment asks, with the probability with which it was drawn."""
+    """An item that an assignment asks, with the probability with which it was drawn.
+
+    `swapped`: of a pair, the second stands on the left.
+    """
 
     item: Item
     inclusion_probability: float = 1.0
+    swapped: bool = False
 
 
 @dataclass(frozen=True)
 class TaskTypeRules:
     """The rules of one task type.
 
-    `follows` names, for a criterion, the one whose positive grade opens it. `highlighting` says of a
-    criterion what highlights it takes. Criteria that neither names are always asked and take none.
+    `summary` tells a researcher what is asked of each text, `texts_are` what the texts are ("passages").
+    `texts_of` finds what a study may ask about, `draw_items` what one assessor is asked of a task.
+    `follows` names, for a criterion, the one whose positive grade opens it; `closed_by` those of which a
+    positive grade closes it: of the same item or, where they are another task type's, of the item about the
+    same report. `highlighting` says of a criterion what highlights it takes. Criteria that none of the three
+    names are always asked and take none. Where there is a `first_step`, its criteria are answered before the
+    page shows what the others need, and are fixed then. `names_of` gives items a name where a number would
+    tell little. `writing` says which grades take an answer in the assessor's own words, and what it must have.
+    `needs` is the task type without which a study cannot ask this one.
+    `drawn` is false where the texts only come into being by the work itself, so that none can be drawn before.
+    `item_types` are the task types of its items where a task mixes several; each item is asked the
+    criteria of its own. `extras_of` reads what the task type's template shows besides: it is the
+    template's `screen.extras`, and a part of the API's answer, so it holds what JSON can say.
     """
 
+    task_type: TaskType
+    summary: str
+    texts_are: str
+    texts_of: Callable[[Study], list[Text]]
     draw_items: Callable[[Task, Rater], list[AskedItem]]
     follows: Mapping[str, str] = field(default_factory=dict)
+    closed_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     highlighting: Mapping[str, Highlighting] = field(default_factory=dict)
     purpose: Highlight.Purpose = Highlight.Purpose.SUPPORT
+    item_types: tuple[TaskType, ...] = ()
+    extras_of: Callable[[Assignment], Mapping[str, Any]] = field(default=lambda _: {})
+    first_step: tuple[str, ...] = ()
+    names_of: Callable[[Sequence[AssignmentItem]], Mapping[int, str]] = field(default=lambda _: {})
+    writing: Writing | None = None
+    drawn: bool = True
+    needs: TaskType | None = None
+
+    @property
+    def asks_about(self) -> tuple[TaskType, ...]:
+        """The task types of its items."""
+        return self.item_types or (self.task_type,)
 
     def highlighting_of(self, criterion: Criterion) -> Highlighting:
         return self.highlighting.get(criterion.name, Highlighting.NONE)
@@ -59,6 +97,36 @@ class TaskTypeRules:
             return "Choose an answer." if n_spans else "Not answered yet."
         needs_one = self.highlighting_of(criterion) is Highlighting.WHEN_POSITIVE and is_positive(criterion, grade)
         return "Mark the words that answer it, at least once." if needs_one and not n_spans else ""
+
+    def refusal_of(
+        self, item: Item, criterion: Criterion, grade: float | None, spans: Sequence[Span], written: Written
+    ) -> str:
+        """Say why a choice cannot even be kept as a draft, or nothing."""
+        if self.writing is None:
+            unwanted = written.text or written.confirmations
+            return f"“{criterion}” takes no written answer." if unwanted else self.refusal(criterion, grade, len(spans))
+        return self.writing.refusal(item, grade, spans, written)
+
+    def lack_of(
+        self, item: Item, criterion: Criterion, grade: float | None, spans: Sequence[Span], written: Written
+    ) -> str:
+        """Say what the choice about this item still lacks to be a judgment, or nothing."""
+        lack = self.lack(criterion, grade, len(spans))
+        if lack or self.writing is None:
+            return "Choose an answer." if lack and written.text else lack
+        return self.writing.lack(item, grade, spans, written)
+
+    def handed_in(
+        self, item: Item, grade: float, spans: Sequence[Span], written: Written
+    ) -> tuple[Sequence[Span], Written | None]:
+        """Return what goes with a complete judgment of what is on the page."""
+        return self.writing.handed_in(item, grade, spans, written) if self.writing else (spans, None)
+
+    def closed_with(self, criterion: Criterion, grade: float | None) -> list[str]:
+        """Return the names of the criteria that are not asked of an item with this answer to this criterion."""
+        if grade is not None and is_positive(criterion, grade):
+            return [name for name, closing in self.closed_by.items() if criterion.name in closing]
+        return [name for name, followed in self.follows.items() if followed == criterion.name]
 
     def is_asked(self, criterion: Criterion, gate: Criterion | None, grade_of_gate: float | None) -> bool:
         """Whether the criterion is asked, given the grade of the one it follows."""

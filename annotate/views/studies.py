@@ -10,10 +10,14 @@ from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotate.design_forms import DesignForm
 from annotate.forms import AddPeopleForm, GuidelinesForm, ReasonForm, StudyForm
 from annotate.services.accounts import NewAccount, enrol_by_name
-from annotate.services.frame import NothingToJudge, forecast_of
+from annotate.services.design import design_of, sentences_on
+from annotate.services.frame import forecast_of, task_types_of
+from annotate.services.places import batches_of
 from annotate.services.progress import progress_of, progress_of_all
+from annotate.services.revisions import NON_CONSECUTIVE, PLACES
 from annotate.services.studies import (
     AlreadyExcluded,
     WrongState,
@@ -27,6 +31,8 @@ from annotate.services.studies import (
     revise_guidelines,
     unenrol,
 )
+from annotate.task_types import NothingToJudge
+from annotate.task_types.nugget import REPORTS
 from collection.models import Collection, Study, User
 from collection.views.account import SignedInRequest
 
@@ -51,8 +57,9 @@ def study_new(request: SignedInRequest) -> HttpResponse:
     if not Collection.objects.of(request.user).exists():
         return render(request, "annotate/study_new.html", {"no_collection": True})
     form = StudyForm(request.POST or None, user=request.user, initial={"collection": request.GET.get("collection")})
+    design_form = DesignForm(request.POST or None)
 
-    if form.is_valid():
+    if form.is_valid() and design_form.is_valid():
         at = now()
         study = make_study(
             collection=form.cleaned_data["collection"],
@@ -63,6 +70,10 @@ def study_new(request: SignedInRequest) -> HttpResponse:
             overlap=form.cleaned_data["overlap"],
             sample_sizes=form.sample_sizes,
             depth=form.cleaned_data["depth"],
+            nuggets_in=form.cleaned_data["nuggets_in"] or REPORTS,
+            revise=form.cleaned_data["revise"] or NON_CONSECUTIVE,
+            revision_places=form.cleaned_data["revision_places"] or PLACES,
+            design=design_form.design,
             guidelines=form.cleaned_data["guidelines"],
             by=request.user,
             at=at,
@@ -71,7 +82,9 @@ def study_new(request: SignedInRequest) -> HttpResponse:
         messages.success(request, f"“{study}” is a draft now. Look it over, then open it.")
         return show_accounts(request, study, accounts) if accounts else redirect("annotate:study", study.name)
 
-    return render(request, "annotate/study_new.html", {"form": form}, status=422 if form.errors else 200)
+    invalid = form.errors or design_form.errors
+    context = {"form": form, "design_form": design_form}
+    return render(request, "annotate/study_new.html", context, status=422 if invalid else 200)
 
 
 @require_safe
@@ -228,6 +241,9 @@ def render_study(
         "criteria": study.criteria.select_related("scale"),
         "forecast": forecast_of(study) if study.state == Study.State.DRAFT else [],
         "progress": progress_of(study),
+        "asked_types": task_types_of(study),
+        "design_sentences": sentences_on(design_of(study)),
+        "batches": batches_of(study),
         "guideline": study.guidelines.order_by("-version").first(),
         "people_form": people_form or AddPeopleForm(user=request.user, study=study),
     }

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponse, JsonResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import add_never_cache_headers, patch_cache_control
 from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotate.crowd.sessions import end_address, end_for_lack_of_work, end_if_full, has_ended, resume, session_of
 from annotate.models import Assignment, AssignmentItem
+from annotate.quality.gates import next_gate
 from annotate.queues import queues_of
-from annotate.screens import Screen, screen_of
+from annotate.screens import Answer, Question, Screen, screen_of
+from annotate.services.pace import SkipReason
 from annotate.services.work import (
     AssignmentReturned,
     NotAsked,
@@ -27,13 +33,31 @@ from annotate.services.work import (
     save_choice,
     submit_assignment,
 )
-from annotate.task_types.rules import is_positive
+from annotate.task_types import RULES
+from annotate.task_types.writing import Writing
+from annotate.views.boxes import with_grades_of_boxes
 from collection.models import Criterion, Rater, Study
-from collection.services import GradeNotOnScale, HighlightDoesNotFit, Span
+from collection.services import NOTHING_WRITTEN, GradeNotOnScale, HighlightDoesNotFit, Span, Written
 from collection.views.account import SignedInRequest
 
 MAX_SPANS = 200
 BIGGEST_KEY = 2**63
+TEXTS_OF_AN_ITEM = ("item__report", "item__passage", "item__answer_to_revise")
+PARTS_OF_A_CHOICE = (
+    "assignment__state",
+    "assignment__rater__kind",
+    "assignment__task__study",
+    "assignment__task__task_type",
+    "item__study",
+    "item__topic",
+    "item__element",
+    "item__task_type",
+    "item__other_report",
+    "item__report__text",
+    "item__passage__text",
+    "item__answer_to_revise",
+)
+SECONDS_AHEAD = 120
 A_DAY = 24 * 60 * 60.0
 
 
@@ -59,9 +83,22 @@ def next_assignment(request: SignedInRequest, name: str) -> HttpResponse:
 
 
 def redirect_to_next(request: SignedInRequest, study: Study) -> HttpResponse:
+    session = session_of(study=study, user=request.user)
+    if session and has_ended(session):
+        return redirect(end_address(session))
+    gate = next_gate(study=study, user=request.user)
+    if gate:
+        return redirect(gate)
+    if session and end_if_full(session=session, at=now()):
+        return redirect(end_address(session))
     assignment = claim_next(study=study, rater=Rater.objects.get(user=request.user), at=now())
+    if assignment is None and session:
+        end_for_lack_of_work(session=session, at=now())
+        return redirect(end_address(session))
     if assignment is None:
         return redirect("annotate:nothing_left", name=study.name)
+    if session:
+        resume(session)
     return redirect("annotate:assignment", pk=assignment.pk)
 
 
@@ -84,20 +121,41 @@ def studies_of_assessor(request: SignedInRequest) -> QuerySet[Study]:
 # --- An assignment ------------------------------------------------------------------------------
 
 
+def fetched_ahead_or_never_cached(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Keep a view's pages out of every cache, but for one that the browser fetches ahead to show it next."""
+
+    @wraps(view)
+    def cached(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        if request.headers.get("Sec-Purpose", "").startswith("prefetch"):
+            patch_cache_control(response, private=True, max_age=SECONDS_AHEAD)
+        else:
+            add_never_cache_headers(response)
+        return response
+
+    return cached
+
+
 @require_http_methods(["GET", "POST"])
 @login_required
-@never_cache
+@fetched_ahead_or_never_cached
 def assignment(request: SignedInRequest, pk: int) -> HttpResponse:
     """One task to work on. Browsers without JavaScript post all their choices at once."""
     assignment = get_object_or_404(mine(request), pk=pk)
     if assignment.state == Assignment.State.RETURNED:
         return render(request, "annotate/assignment_returned.html", {"assignment": assignment}, status=410)
+    if request.method == "GET" and assignment.state == Assignment.State.OPEN:
+        gate = next_gate(study=assignment.task.study, user=request.user)
+        if gate:
+            return redirect(gate)
     screen = screen_of(assignment)
 
     if request.method == "POST":
         refused = save_form(screen, request.POST)
         if refused:
             return render_screen(request, screen, refusal=refused, status=422)
+        if "submit" in request.POST:
+            return submission(request, pk)
         messages.success(request, "Saved.")
         return redirect("annotate:assignment", pk=pk)
     return render_screen(request, screen)
@@ -106,7 +164,7 @@ def assignment(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @login_required
 def submission(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Hand an assignment in and go on with the next."""
+    """Hand an assignment in and go on with the next; a page that asks for JSON is told where that is."""
     assignment = get_object_or_404(mine(request), pk=pk)
     was_open = assignment.state == Assignment.State.OPEN
 
@@ -117,7 +175,10 @@ def submission(request: SignedInRequest, pk: int) -> HttpResponse:
 
     if not was_open:
         return redirect("annotate:queue")
-    return redirect_to_next(request, assignment.task.study)
+    onward = redirect_to_next(request, assignment.task.study)
+    if request.headers.get("Accept") == "application/json":
+        return JsonResponse({"next": onward["Location"]})
+    return onward
 
 
 def mine(request: SignedInRequest) -> QuerySet[Assignment]:
@@ -127,7 +188,15 @@ def mine(request: SignedInRequest) -> QuerySet[Assignment]:
     )
 
 
-def render_screen(request: SignedInRequest, screen: Screen, *, refusal: str = "", status: int = 200) -> HttpResponse:
+def render_screen(
+    request: SignedInRequest,
+    screen: Screen,
+    *,
+    refusal: str = "",
+    preview: bool = False,
+    training: Mapping[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
     task = screen.assignment.task
     back = request.GET.get("back", "")
     context = {
@@ -135,6 +204,10 @@ def render_screen(request: SignedInRequest, screen: Screen, *, refusal: str = ""
         "assignment": screen.assignment,
         "task": task,
         "refusal": refusal,
+        "preview": preview,
+        "training": training,
+        "skip_reasons": SkipReason.choices,
+        "nth": None if preview or screen.assignment.state != Assignment.State.OPEN else nth_of(screen.assignment),
         "back": Assignment.objects.of(request.user).filter(pk=back).first() if back.isdecimal() else None,
         "answers": {
             question.item.pk: {
@@ -156,31 +229,58 @@ def render_screen(request: SignedInRequest, screen: Screen, *, refusal: str = ""
     return render(request, f"annotate/assignment_{task.task_type}.html", context, status=status)
 
 
+def nth_of(assignment: Assignment) -> int:
+    """Return which of their tasks in the study this is for the assessor: 1 where none was submitted before."""
+    before = Assignment.objects.filter(rater=assignment.rater, task__study=assignment.task.study)
+    return before.filter(state=Assignment.State.SUBMITTED).count() + 1
+
+
 def save_form(screen: Screen, posted: QueryDict) -> str:
     """Save the choices of a form without JavaScript; highlights stay as they were. Returns what was refused, if any."""
+    posted = with_grades_of_boxes(posted)
+    rules = RULES[screen.assignment.task.task_type]
     for question in screen.questions:
-        closed: set[int] = set()
+        closed: set[str] = set()
         for answer in question.answers:
             sent = posted.get(f"grade-{question.item.pk}-{answer.criterion.pk}")
-            if sent is None or answer.follows in closed:
+            if sent is None or answer.criterion.name in closed:
                 continue
             try:
                 grade = float(sent) if sent else None
-                if grade != answer.grade:
+                spans = answer.spans if answer.keeps_spans(grade) else ()
+                written = answer.written
+                if rules.writing:
+                    spans, written = read_answer(screen, rules.writing, question, answer, grade, posted)
+                if (grade, list(spans), written) != (answer.grade, list(answer.spans), answer.written):
                     save_choice(
                         assignment=screen.assignment,
                         item=question.item,
                         criterion=answer.criterion,
                         grade=grade,
-                        spans=answer.spans if answer.keeps_spans(grade) else (),
+                        spans=spans,
                         seconds=answer.seconds,
+                        written=written,
                         at=now(),
                     )
             except (ValueError, AssignmentReturned, StudyClosed) as refused:
-                return f"{question.number}: {refused}"
-            if grade is None or not is_positive(answer.criterion, grade):
-                closed.add(answer.criterion.pk)
+                return f"{question.name}: {refused}"
+            closed.update(rules.closed_with(answer.criterion, grade))
     return ""
+
+
+def read_answer(
+    screen: Screen, writing: Writing, question: Question, answer: Answer, grade: float | None, posted: QueryDict
+) -> tuple[list[Span], Written]:
+    """Read a form's chosen sentences, written answer and confirmations; no sentences go where nothing is answered."""
+    name = f"{question.item.pk}-{answer.criterion.pk}"
+    chosen = set(posted.getlist(f"sentence-{name}"))
+    spans = [
+        Span(**sentence, purpose=screen.purpose)
+        for number, sentence in enumerate(screen.extras["sentences"])
+        if str(number) in chosen and (grade is None or grade in writing.grades)
+    ]
+    text = posted.get(f"answer-{name}", answer.written.text).replace("\r\n", "\n")
+    return spans, Written(text, tuple(posted.getlist(f"confirmed-{name}")))
 
 
 # --- One choice ---------------------------------------------------------------------------------
@@ -197,6 +297,7 @@ class SentChoice:
     grade: float | None
     spans: list[Span]
     seconds: float | None
+    written: Written
 
 
 @require_POST
@@ -210,7 +311,9 @@ def choice(request: SignedInRequest, pk: int) -> JsonResponse:
     except UnreadableChoice as refused:
         return JsonResponse({"refused": str(refused)}, status=400)
     asked = get_object_or_404(
-        AssignmentItem.objects.select_related("assignment__task", "assignment__rater", "item__report", "item__passage"),
+        AssignmentItem.objects.select_related("assignment__task", "assignment__rater", *TEXTS_OF_AN_ITEM).only(
+            *PARTS_OF_A_CHOICE
+        ),
         assignment=pk,
         assignment__rater__user=request.user,
         item=sent.item,
@@ -225,6 +328,7 @@ def choice(request: SignedInRequest, pk: int) -> JsonResponse:
             grade=sent.grade,
             spans=sent.spans,
             seconds=sent.seconds,
+            written=sent.written,
             at=now(),
         )
     except (NotAsked, GradeNotOnScale, HighlightDoesNotFit) as refused:
@@ -237,7 +341,10 @@ def choice(request: SignedInRequest, pk: int) -> JsonResponse:
 
 
 def read_choice(body: bytes) -> SentChoice:
-    """Read `{item, criterion, grade, spans: [{start, end, quote}], seconds}`. Raises UnreadableChoice."""
+    """Read `{item, criterion, grade, spans: [{start, end, quote}], seconds, answer: {text, confirmations}}`.
+
+    Raises UnreadableChoice.
+    """
     try:
         sent = json.loads(body)
         grade = sent["grade"]
@@ -251,6 +358,7 @@ def read_choice(body: bytes) -> SentChoice:
             grade=None if grade is None else float(grade),
             spans=[_read_span(span) for span in spans],
             seconds=None if seconds is None else min(max(0.0, float(seconds)), A_DAY),
+            written=_read_written(sent["answer"]) if "answer" in sent else NOTHING_WRITTEN,
         )
     except UnreadableChoice:
         raise
@@ -262,6 +370,13 @@ def _read_key(key: Any) -> int:
     if not isinstance(key, int) or not 0 < key < BIGGEST_KEY:
         raise UnreadableChoice("This is no choice: items and criteria are named by their numbers.")
     return key
+
+
+def _read_written(answer: Any) -> Written:
+    text, confirmations = answer["text"], answer["confirmations"]
+    if not isinstance(text, str) or not all(isinstance(name, str) for name in confirmations):
+        raise UnreadableChoice("An answer is a text and a list of what is confirmed of it.")
+    return Written(text, tuple(confirmations))
 
 
 def _read_span(span: Any) -> Span:

@@ -1,6 +1,7 @@
 /* The page of an assignment. The server sends the text, the questions and the answers so far; every choice made
    here goes to the outbox at once. */
 
+import { fetchAhead, isOutOfDate, submitAndGoOn } from "./ahead.js";
 import { Caret } from "./caret.js";
 import { Clock } from "./clock.js";
 import { canDraw, draw, overlaps, reveal } from "./highlights.js";
@@ -34,6 +35,8 @@ for (const [key, choice] of outbox.entries()) {
 }
 const clock = new Clock(allAnswers.map(({ key, seconds }) => [key, seconds]));
 const undone = [];
+const isAlone = questions.length === 1; // then the page has no tabs and no ways to other questions
+const homeOf = ({ tab, panel }) => tab ?? panel;
 let current = null;
 
 function remember(question) {
@@ -113,8 +116,8 @@ function show(question) {
   current = question;
   for (const one of questions) {
     one.panel.hidden = one !== question;
-    one.tab.setAttribute("aria-selected", String(one === question));
-    one.tab.tabIndex = one === question ? 0 : -1;
+    one.tab?.setAttribute("aria-selected", String(one === question));
+    if (one.tab) one.tab.tabIndex = one === question ? 0 : -1;
   }
   keep(`assize:position:${page.assignment}`, question.item);
   if (byId("candidates-help")) byId("candidates-help").hidden = !question.candidates.length;
@@ -123,20 +126,24 @@ function show(question) {
 }
 
 function render() {
+  if (!isAlone) renderTabs();
+  const done = questions.filter(isDone).length;
+  byId("progress").textContent = `${done} of ${questions.length}`;
+  byId("submit-button").classList.toggle("primary", done === questions.length);
+  for (const answer of current.answers) renderAnswer(answer);
+  clock.turnTo(openOf(current).key);
+  drawAll();
+}
+
+function renderTabs() {
   for (const question of questions) {
     const state = isDone(question) ? "done" : isBegun(question) ? "draft" : "";
     const words = { done: "answered", draft: "not complete", "": "not answered" }[state];
     question.tab.dataset.state = state;
     question.tab.setAttribute("aria-label", `${question.number}, ${words}`);
   }
-  const done = questions.filter(isDone).length;
-  byId("progress").textContent = `${done} of ${questions.length}`;
-  byId("submit-button").classList.toggle("primary", done === questions.length);
   byId("previous").disabled = current === questions[0];
   byId("next").disabled = current === questions.at(-1);
-  for (const answer of current.answers) renderAnswer(answer);
-  clock.turnTo(openOf(current).key);
-  drawAll();
 }
 
 function renderAnswer(answer) {
@@ -156,9 +163,11 @@ function helpFor(answer, optional) {
   if (answer.spans.length) return ["Marked in the text:"];
   const how = matchMedia("(pointer: coarse)").matches
     ? ["select words in the text, then press “Mark”."]
-    : ["select them with the mouse, or press ", element("kbd", { textContent: "T" }), "."];
+    : ["select them with the mouse, or press ", key("T"), ", then ", key("S"), " for a sentence and ", key("⏎"), "."];
   return [optional ? "If you like, mark the words behind your grade: " : "Mark the words that answer it: ", ...how];
 }
+
+const key = (textContent) => element("kbd", { textContent });
 
 function chip(answer, span, index) {
   const quote = text.quote(span);
@@ -168,7 +177,7 @@ function chip(answer, span, index) {
   goThere.addEventListener("click", () => reveal(text.range(span)));
   remove.addEventListener("click", () => {
     unmark(answer, index);
-    (answer.marked.querySelectorAll(".chip-remove")[Math.max(0, index - 1)] ?? current.tab).focus();
+    (answer.marked.querySelectorAll(".chip-remove")[Math.max(0, index - 1)] ?? homeOf(current)).focus();
   });
   const item = element("li", { className: `chip ${page.purpose}` }, goThere, remove);
   for (const sign of ["pointerenter", "focusin"]) item.addEventListener(sign, () => draw(text, "active", [span]));
@@ -232,6 +241,9 @@ outbox.addEventListener("state", ({ detail: { state, size, reason } }) => {
   const look = { saved: "saved", saving: "saving", offline: "offline" }[state] ?? "error";
   if (look === "saved" && saving.dataset.state === "error") return;
   saving.dataset.state = look;
+  if (state === "saved" && page.ahead && questions.every(isDone)) {
+    fetchAhead(page.ahead, document.querySelector("#submit [name=csrfmiddlewaretoken]").value);
+  }
   if (state === "saved") saving.textContent = "Saved";
   else if (state === "saving") saving.textContent = "Saving…";
   else if (state === "offline") saving.textContent = `Offline – ${waiting}`;
@@ -264,15 +276,37 @@ async function submit(event) {
   if (missing) {
     show(missing);
     const answer = openOf(missing);
-    say(needsMark(answer) ? `Question ${missing.number}: mark the words that answer it, at least once.` : `Question ${missing.number} is not answered yet.`);
+    const asked = answer.fieldset.querySelector("legend").textContent;
+    const words = needsMark(answer) ? "mark the words that answer it, at least once." : `“${asked}” is not answered yet.`;
+    say(isAlone ? words[0].toUpperCase() + words.slice(1) : `Question ${missing.number}: ${words}`);
     return;
   }
-  await outbox.send();
-  if (outbox.size) return say("Not everything is saved yet. Submit again when the line above says “Saved”.");
-  byId("submit").submit();
+  if (!(await outbox.settled())) return say("Not everything is saved yet. Submit again when the line above says “Saved”.");
+  submitAndGoOn(byId("submit"));
 }
 
 // --- Keys, pointer and touch ---------------------------------------------------------------------
+
+function linkQuestions() {
+  for (const question of questions) {
+    question.panel.setAttribute("role", "tabpanel");
+    question.panel.setAttribute("aria-labelledby", question.tab.id);
+    question.tab.addEventListener("click", () => show(question));
+  }
+  byId("previous").addEventListener("click", () => move(-1));
+  byId("next").addEventListener("click", () => move(1));
+  byId("jump").addEventListener("submit", jump);
+  byId("jump-to").addEventListener("keydown", (event) => event.key === "Escape" && event.target.blur());
+}
+
+function jump(event) {
+  event.preventDefault();
+  const to = questions.find(({ number }) => number === byId("jump-to").value.trim());
+  byId("jump-to").value = "";
+  if (!to) return say("There is no question with this number.");
+  byId("jump-to").blur();
+  show(to);
+}
 
 function move(by) {
   const next = questions[questions.indexOf(current) + by];
@@ -320,11 +354,12 @@ const KEYS = {
   ArrowRight: () => move(1),
   ArrowLeft: () => move(-1),
   t: () => markedOf(current) && text.element.focus({ focusVisible: true, preventScroll: true }),
-  j: () => byId("jump-to").focus(),
+  j: () => byId("jump-to")?.focus(),
   g: () => openDialog("guidelines"),
   o: toggleOthers,
   u: undo,
   c: nextCandidate,
+  x: () => openDialog("skip"),
   "?": () => openDialog("keys"),
   "-": takeBack,
   Backspace: removeLast,
@@ -389,11 +424,8 @@ new ResizeObserver(() => {
 for (const answer of allAnswers) {
   answer.fieldset.addEventListener("change", ({ target }) => choose(answer, target.value === "" ? null : Number(target.value)));
 }
-for (const question of questions) question.tab.addEventListener("click", () => show(question));
 byId("choices").addEventListener("submit", (event) => event.preventDefault());
 byId("submit").addEventListener("submit", submit);
-byId("previous").addEventListener("click", () => move(-1));
-byId("next").addEventListener("click", () => move(1));
 byId("smaller").addEventListener("click", () => resize(-1));
 byId("larger").addEventListener("click", () => resize(1));
 byId("open-keys").addEventListener("click", () => openDialog("keys"));
@@ -401,16 +433,11 @@ byId("open-guidelines")?.addEventListener("click", (event) => {
   event.preventDefault();
   openDialog("guidelines");
 });
-byId("next-candidate")?.addEventListener("click", nextCandidate);
-byId("jump").addEventListener("submit", (event) => {
+byId("open-skip")?.addEventListener("click", (event) => {
   event.preventDefault();
-  const to = questions.find(({ number }) => number === byId("jump-to").value.trim());
-  byId("jump-to").value = "";
-  if (!to) return say("There is no question with this number.");
-  byId("jump-to").blur();
-  show(to);
+  openDialog("skip");
 });
-byId("jump-to").addEventListener("keydown", (event) => event.key === "Escape" && event.target.blur());
+byId("next-candidate")?.addEventListener("click", nextCandidate);
 byId("panel-toggle").addEventListener("click", ({ currentTarget }) => {
   const opens = currentTarget.getAttribute("aria-expanded") === "false";
   currentTarget.setAttribute("aria-expanded", String(opens));
@@ -425,10 +452,12 @@ for (const dialog of document.querySelectorAll("dialog")) {
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 }
 if (markedOf(questions[0])) {
-  new Caret(text, { mark, leave: () => current.tab.focus() });
+  new Caret(text, { mark, leave: () => homeOf(current).focus() });
 }
 
 // --- The beginning -------------------------------------------------------------------------------
+
+if (isOutOfDate(page.assignment)) location.reload();
 
 function firstQuestion() {
   const position = kept(`assize:position:${page.assignment}`);
@@ -444,8 +473,9 @@ if (location.hash) {
   history.replaceState(null, "", location.pathname + location.search); // or the browser would scroll to it
   scrollTo(0, 0);
 }
-for (const part of document.querySelectorAll("#tabs, #ways, #open-keys, #panel-toggle, .text-size")) part.hidden = false;
-for (const question of questions) question.panel.setAttribute("role", "tabpanel");
+for (const part of document.querySelectorAll("#asked, #ways, #open-keys, #panel-toggle, .text-size")) part.hidden = false;
+if (isAlone) first.panel.tabIndex = -1;
+else linkQuestions();
 resize(0);
 show(first);
 if (!canDraw) say("This browser cannot draw marks in the text. They are listed under the question and saved all the same.");

@@ -20,13 +20,14 @@ export class Outbox extends EventTarget {
     addEventListener("focus", () => this.size && this.send());
   }
 
-  /** Keep a choice under its key until it is saved, and send it soon. */
-  put(key, url, choice) {
+  /** Keep a choice under its key until it is saved, and send it soon: when nothing was put for so long. */
+  put(key, url, choice, quiet = QUIET) {
+    if (!url) return this.#tell("saved"); // a preview saves nothing
     const waiting = this.#read();
     waiting[key] = { url, choice, stamp: `${Date.now()}-${Math.random()}` };
     this.#write(waiting);
     this.#tell("saving");
-    this.#sendIn(QUIET);
+    this.#sendIn(quiet);
   }
 
   /** Do not send this any more. */
@@ -43,6 +44,16 @@ export class Outbox extends EventTarget {
 
   get size() {
     return Object.keys(this.#read()).length;
+  }
+
+  /** Send what waits, and wait until it has arrived or cannot. Resolves to whether nothing waits any more. */
+  async settled() {
+    await new Promise((resolve) => {
+      this.addEventListener("state", ({ detail: { state } }) => state !== "saving" && resolve());
+      this.addEventListener("refused", resolve);
+      this.send();
+    });
+    return this.size === 0;
   }
 
   /** Send all that waits. Resolves to whether nothing waits any more. */

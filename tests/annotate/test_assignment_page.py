@@ -151,14 +151,21 @@ def test_a_returned_assignment_says_so(as_ada: Client, reading: Assignment) -> N
     assert "no longer in your hands" in response.text
 
 
+def test_says_which_task_it_is(as_ada: Client, study: Study, ada: User) -> None:
+    a_submitted_report(in_hands_of(ada, a_report_task(study)), [0, 0, 0])
+    second = in_hands_of(ada, a_report_task(study, "A report."))
+
+    assert "task 2 ·" in as_ada.get(f"/work/{second.pk}/").text
+
+
 def test_takes_as_many_queries_however_many_answers(
     as_ada: Client, reading: Assignment, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     answer_report(reading, [1, 1, 1])
 
     with django_assert_num_queries(
-        9
-    ):  # session, user, assignment; criteria, items, judgments, marks, drafts, guideline
+        11
+    ):  # session, user, assignment, what stands before it; criteria, items, judgments, marks, drafts, guideline; nth
         as_ada.get(f"/work/{reading.pk}/")
 
 
@@ -247,7 +254,7 @@ def test_answers_a_choice_in_little(
 ) -> None:
     spans = [{"start": start, "end": start + 4, "quote": "Fact"} for start in (0, 31)]
 
-    with django_assert_num_queries(20):  # session, user, item, criterion, the thirteen of save_choice; three of `send`
+    with django_assert_num_queries(18):  # session, user, item, criterion, the eleven of save_choice; three of `send`
         response = send(as_ada, reading, grade=1, spans=spans)
 
     assert len(response.content) + len(str(response.headers)) < 5_000

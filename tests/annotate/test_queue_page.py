@@ -7,7 +7,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from annotate.models import Assignment
-from annotate.queues import queues_of
+from annotate.queues import RECENT, queues_of
 from annotate.services.work import claim_next
 from collection.models import Study, User
 from tests.annotate.factories import (
@@ -20,6 +20,7 @@ from tests.annotate.factories import (
     enrolled,
     in_hands_of,
 )
+from tests.factories import a_study
 
 
 def test_shows_what_comes_next(client: Client, study: Study, ada: User) -> None:
@@ -110,6 +111,18 @@ def test_lists_what_was_submitted(client: Client, study: Study, ada: User) -> No
     assert f'<a href="/work/{assignment.pk}/">report on Topic 0</a>' in response.text
 
 
+def test_lists_the_last_few_of_every_study(study: Study, ada: User) -> None:
+    early = a_submitted_report(in_hands_of(ada, a_report_task(study)), [0, 0, 0])
+    other = a_study(study.collection, name="second")
+    for _ in range(RECENT + 1):
+        a_submitted_report(in_hands_of(ada, a_report_task(other, "A report.")), [0, 0, 0])
+
+    submitted = {queue.study: queue.submitted for queue in queues_of(ada)}
+
+    assert submitted[study] == [early]
+    assert len(submitted[other]) == RECENT
+
+
 def test_counts_passages_that_wait_for_their_report_as_left(study: Study, ada: User, ben: User) -> None:
     report = a_report_task(study, k=1)
     a_rating_task(study, after=report)
@@ -133,5 +146,5 @@ def test_takes_as_many_queries_however_many_tasks(
     claim_next(study=study, rater=ada.rater, at=NOON)
     client.force_login(ada)
 
-    with django_assert_num_queries(9):  # session, user; rater, studies, in hand, submitted, two counts, guidelines
+    with django_assert_num_queries(12):  # session, user; rater, studies, in hand, submitted, two counts, four more
         client.get("/work/")

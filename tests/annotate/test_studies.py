@@ -9,7 +9,7 @@ from django.utils.timezone import now
 
 from annotate.models import Assignment, Enrolment, Place, Task
 from annotate.services.accounts import enrol_by_name
-from annotate.services.frame import NothingToJudge, forecast_of
+from annotate.services.frame import forecast_of
 from annotate.services.studies import (
     AlreadyExcluded,
     NameTaken,
@@ -27,6 +27,7 @@ from annotate.services.studies import (
     unenrol,
 )
 from annotate.services.work import claim_next
+from annotate.task_types import NothingToJudge
 from collection.models import (
     Collection,
     Draw,

@@ -8,8 +8,11 @@ import pytest
 from django.utils.timezone import now
 from rest_framework.test import APIClient
 
+from annotate.guidelines import standard_guidelines
 from annotate.models import Assignment, Enrolment
+from annotate.services.design import Design, design_of
 from annotate.services.studies import open_study
+from annotate.task_types import RULES
 from collection.models import Collection, Judgment, Study, User
 from tests.annotate.test_studies import a_study_of
 
@@ -65,7 +68,7 @@ def test_rosa_makes_opens_pauses_and_closes_a_study(collection: Collection, rosa
     ("change", "complaint"),
     [
         ({"task_types": []}, "task_types"),
-        ({"task_types": ["relevance"]}, "task_types"),
+        ({"task_types": ["passage_use"]}, "task_types"),
         ({"name": "new"}, "is taken"),
         ({"assessors": ["nobody"]}, "No account: nobody"),
         ({"criteria": [{"name": "charm"}]}, "There is no criterion"),
@@ -245,3 +248,39 @@ def test_the_schema_names_the_paths(rosa: User) -> None:
     schema = client_of(rosa).get("/api/schema/?format=json").json()
 
     assert {f"{API}/studies/{{name}}/open/", f"{API}/assignments/{{id}}/choices/"} <= schema["paths"].keys()
+
+
+def test_a_study_gets_its_design_and_our_guidelines(collection: Collection, rosa: User) -> None:
+    new = {
+        "collection": "bridges",
+        "name": "round-1",
+        "task_types": ["answerability", "key_point"],
+        "design": {"control_share": 0.1, "even": True, "batch_size": 5, "sampling": "stratified", "strata": "system"},
+    }
+
+    response = client_of(rosa).post(f"{API}/studies/", new, format="json")
+
+    study = Study.objects.get(name="round-1")
+    assert response.status_code == 201
+    assert design_of(study) == Design(
+        control_share=0.1, even=True, batch_size=5, sampling="stratified", strata="system"
+    )
+    guidelines = study.guidelines.get().markdown
+    assert "## Does the report answer the question?" in guidelines
+    assert "## Is this a key point of the document?" in guidelines
+    assert "nugget" not in guidelines
+
+
+@pytest.mark.parametrize("design", [{"control_share": 2}, {"sampling": "none"}, {"timeout_minutes": 0}])
+def test_a_design_that_is_none_is_refused(collection: Collection, rosa: User, design: dict[str, Any]) -> None:
+    new = {"collection": "bridges", "name": "round-1", "task_types": ["rating"], "design": design}
+
+    response = client_of(rosa).post(f"{API}/studies/", new, format="json")
+
+    assert response.status_code == 400
+    assert "design" in response.json()
+
+
+@pytest.mark.parametrize("task_type", RULES)
+def test_every_task_type_has_guidelines_of_ours(task_type: str) -> None:
+    assert standard_guidelines([task_type]).startswith(("## ", "Read the whole text"))

@@ -359,7 +359,7 @@ def test_saving_takes_as_many_queries_however_long_the_assignment(
     assert task.report is not None
     spans = [span_of(task.report.text, FACT), span_of(task.report.text, "subject"), span_of(task.report.text, "here")]
 
-    with django_assert_num_queries(13):  # six of them savepoints
+    with django_assert_num_queries(11):  # six of them savepoints
         save_choice(assignment=reading, item=item, criterion=criterion, grade=1, spans=spans, at=NOON)
 
 

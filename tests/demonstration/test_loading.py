@@ -60,7 +60,7 @@ def test_loads_where_it_is_forced(settings: Settings) -> None:
     said = load("--force")
 
     assert "password assize-demo" in said
-    assert Study.objects.get().state == Study.State.OPEN
+    assert set(Study.objects.values_list("state", flat=True)) == {Study.State.OPEN}
 
 
 def test_loading_twice_changes_nothing(demonstration: Study) -> None:
@@ -116,7 +116,8 @@ def test_everybody_can_sign_in_and_only_rosa_researches(demonstration: Study) ->
     assert set(people) == {"rosa", "ada", "ben", "cleo"}
     assert all(user.check_password("assize-demo") for user in people.values())
     assert [name for name, user in people.items() if user.is_researcher] == ["rosa"]
-    assert list(Study.objects.of(people["rosa"])) == [demonstration]
+    mine = set(Study.objects.of(people["rosa"]).values_list("name", flat=True))
+    assert mine == {demonstration.name, "demonstration-answers", "demonstration-pool", "demonstration-writing"}
     assert not any(user.is_staff or user.is_superuser for user in people.values())
 
 
@@ -161,7 +162,7 @@ def test_simulated_assessors_hold_no_places(demonstration: Study) -> None:
 
 
 def test_every_label_is_marked_as_simulated_and_says_how_it_was_made(demonstration: Study) -> None:
-    raters = Rater.objects.filter(judgments__isnull=False).distinct()
+    raters = Rater.objects.filter(judgments__criterion__study=demonstration).distinct()
 
     assert {rater.name for rater in raters} == {assessor.name for assessor in ASSESSORS}
     for rater in raters:
@@ -241,3 +242,13 @@ def test_a_person_may_label_beside_the_simulated(demonstration: Study) -> None:
     )
 
     assert Counter(item.judgments.values_list("rater__origin", flat=True)) == {"simulated": 3, "here": 1}
+
+
+def test_the_pool_is_a_stratified_sample_with_controls(demonstration: Study) -> None:
+    pool = Study.objects.get(name="demonstration-pool")
+
+    assert pool.state == Study.State.OPEN
+    assert pool.tasks.filter(task_type="relevance").count() == 12
+    assert pool.tasks.filter(task_type="nugget").count() == 6
+    assert pool.tasks.filter(everyone=True).exists()
+    assert set(pool.items.filter(draws__purpose="sample").values_list("draws__design", flat=True)) == {"stratified"}

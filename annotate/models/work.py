@@ -25,6 +25,10 @@ class Enrolment(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="enrolments")
     joined_at = models.DateTimeField(default=timezone.now)
     left_at = models.DateTimeField(null=True, blank=True)
+    adjudicates = models.BooleanField(default=False, help_text="Whether they decide where others disagree.")
+    start = models.PositiveIntegerField(
+        null=True, blank=True, help_text="The position at which this assessor's round through the tasks starts."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["study", "user"], name="one_enrolment_per_person")]
@@ -34,10 +38,11 @@ class Enrolment(models.Model):
 
 
 class Task(models.Model):
-    """What one screen asks of one assessor: a text with its items.
+    """What one screen asks of one assessor: a text with its items, or several texts of one topic.
 
-    `after` is the task that an assessor must have submitted before this one is offered: the report
-    whose sub-questions they answered before they rate its passages.
+    A task for `everyone` gets a place for each assessor who comes to it. Tasks of a `batch` are handed out
+    once the study has released it. `after` is the task that an assessor must have submitted before this
+    one is offered: the report whose sub-questions they answered before they rate its passages.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="tasks")
@@ -47,6 +52,8 @@ class Task(models.Model):
     passage = models.ForeignKey(Passage, null=True, on_delete=models.CASCADE, related_name="+")
     after = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
     position = models.PositiveIntegerField(help_text="The order in which tasks are handed out.")
+    batch = models.PositiveIntegerField(default=1)
+    everyone = models.BooleanField(default=False, help_text="Whether it is a control, seen by every assessor.")
     items = models.ManyToManyField(Item, through="TaskItem", related_name="tasks")
 
     class Meta:
@@ -54,12 +61,12 @@ class Task(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["study", "position"], name="one_task_per_position"),
             models.CheckConstraint(
-                condition=Q(passage__isnull=True) ^ Q(report__isnull=True), name="a_task_shows_one_text"
+                condition=Q(passage__isnull=True) | Q(report__isnull=True), name="a_task_shows_one_text_at_most"
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_task_type_display()}: {self.report or self.passage}"
+        return f"{self.get_task_type_display()}: {self.report or self.passage or self.topic}"
 
 
 class TaskItem(models.Model):
@@ -124,6 +131,9 @@ class Assignment(models.Model):
     opened_at = models.DateTimeField()
     touched_at = models.DateTimeField(help_text="When its assessor last saved anything.")
     submitted_at = models.DateTimeField(null=True)
+    revealed_at = models.DateTimeField(
+        null=True, help_text="When its assessor was shown the passages that a first step must do without."
+    )
     active_seconds = models.FloatField(default=0, help_text="Time with the page in front and somebody at it.")
 
     objects = AssignmentQuerySet.as_manager()
@@ -147,6 +157,7 @@ class AssignmentItem(models.Model):
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="asked")
     position = models.PositiveSmallIntegerField()
     inclusion_probability = models.FloatField(default=1.0)
+    swapped = models.BooleanField(default=False, help_text="Whether the second of a pair stands on the left.")
 
     class Meta:
         ordering = ["assignment_id", "position"]
@@ -164,13 +175,19 @@ class AssignmentItem(models.Model):
 
 
 class Draft(models.Model):
-    """A choice that is saved but is no judgment yet: "answerable" with no span marked, say."""
+    """A choice that is saved but is no judgment yet: "answerable" with no span marked, say.
+
+    It also keeps what was typed and does not belong to the judgment: the text under "too difficult".
+    """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="drafts")
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="+")
     criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="+")
     grade = models.FloatField(null=True)
     spans = models.JSONField(default=list)
+    answer = models.TextField(blank=True)
+    confirmations = models.JSONField(default=list)
+    seconds = models.FloatField(null=True, help_text="Active time spent on it.")
     saved_at = models.DateTimeField()
 
     class Meta:

@@ -1,0 +1,69 @@
+"""The part of /api/v1/ about people from outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path
+from django.utils.timezone import now
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.crowd.serializers import CrowdSessionSerializer, ReturnedSerializer, SessionStateSerializer
+from annotate.crowd.sessions import return_session
+from annotate.models import CrowdSession
+from collection.models import Study
+
+
+class ByArrival(CursorPagination):
+    ordering = ("arrived_at", "id")
+
+
+class InStudy(generics.GenericAPIView[CrowdSession]):
+    serializer_class = CrowdSessionSerializer
+    pagination_class = ByArrival
+    queryset = CrowdSession.objects.none()
+
+    def get_queryset(self) -> QuerySet[CrowdSession]:
+        study = get_object_or_404(Study.objects.of(self.request.user), name=self.kwargs["name"])
+        sessions = CrowdSession.objects.filter(entry__study=study)
+        return sessions.select_related("entry", "participant__user", "participant__identity")
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        asked = self.request.query_params.get("with_crowd_ids") == "true" if self.request else False
+        return {**super().get_serializer_context(), "with_crowd_ids": asked}
+
+
+class CrowdSessionList(InStudy, generics.ListAPIView[CrowdSession]):
+    """Sessions of people from crowd sites, by their arrival, under pseudonyms."""
+
+    @extend_schema(
+        parameters=[OpenApiParameter("with_crowd_ids", bool, description="Tell the site's ids too: personal data.")]
+    )
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return super().get(request, *args, **kwargs)
+
+
+class CrowdSessionReturn(InStudy):
+    """Mark a session as returned: its labels go into the history, its places are free again."""
+
+    serializer_class = ReturnedSerializer  # type: ignore[assignment]
+
+    @extend_schema(request=ReturnedSerializer, responses=SessionStateSerializer)
+    def post(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        sent = ReturnedSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        session = get_object_or_404(self.get_queryset(), **sent.validated_data)
+        changed = return_session(session=session, at=now())
+        return Response(SessionStateSerializer({"state": session.state, "changed": changed}).data)
+
+
+crowd_api_urlpatterns: list[URLPattern] = [
+    path("studies/<slug:name>/crowd/sessions/", CrowdSessionList.as_view(), name="crowd_sessions"),
+    path("studies/<slug:name>/crowd/sessions/return/", CrowdSessionReturn.as_view(), name="crowd_session_return"),
+]

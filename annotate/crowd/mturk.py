@@ -1,0 +1,60 @@
+"""All that knows Mechanical Turk's external questions: what the frame is told, and where its end is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+from xml.sax.saxutils import escape
+
+from csp.constants import SELF
+from django.conf import settings
+
+from annotate.crowd.arrivals import Arrival, OddLink, required
+
+SITE = "Mechanical Turk"
+WORKER, HIT, ASSIGNMENT, SUBMIT_TO = "workerId", "hitId", "assignmentId", "turkSubmitTo"
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+SUBMIT_PATH = "/mturk/externalSubmit"
+FRAME_HEIGHT = 600
+SCHEMA = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
+
+
+def is_preview(params: Mapping[str, str]) -> bool:
+    """Whether the worker only looks at the HIT and has not accepted it."""
+    return params.get(ASSIGNMENT) == PREVIEW
+
+
+def arrival_of(params: Mapping[str, str]) -> Arrival:
+    """Read the parameters that Mechanical Turk adds to an external question. Raises OddLink."""
+    submit_to = params.get(SUBMIT_TO, "")
+    parts = urlsplit(submit_to)
+    if f"{parts.scheme}://{parts.netloc}" not in settings.MTURK_ORIGINS:
+        raise OddLink(
+            f"The link’s {SUBMIT_TO} names no site of Mechanical Turk, so your work could not be handed in. Please "
+            "open the HIT again."
+        )
+    return Arrival(
+        crowd_id=required(params, WORKER, SITE),
+        cohort=required(params, HIT, SITE),
+        session_id=required(params, ASSIGNMENT, SITE),
+        submit_to=f"{parts.scheme}://{parts.netloc}",
+    )
+
+
+def submit_url(arrival: Arrival) -> str:
+    """Return where the frame posts the assignment's id and the code. Only origins of the setting come through."""
+    return f"{arrival.submit_to}{SUBMIT_PATH}"
+
+
+def frame_policy() -> dict[str, list[str]]:
+    """Return what the entry page's Content-Security-Policy says instead: who may frame it, where it may post."""
+    return {"frame-ancestors": list(settings.MTURK_ORIGINS), "form-action": [SELF, *settings.MTURK_ORIGINS]}
+
+
+def external_question(url: str) -> str:
+    """Return the question's XML, to make a HIT with."""
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<ExternalQuestion xmlns="{SCHEMA}">\n'
+        f"  <ExternalURL>{escape(url)}</ExternalURL>\n"
+        f"  <FrameHeight>{FRAME_HEIGHT}</FrameHeight>\n</ExternalQuestion>\n"
+    )

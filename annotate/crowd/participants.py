@@ -1,0 +1,57 @@
+"""Participants: people with an account made for one study, without a password, under a pseudonym."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.utils.crypto import get_random_string
+
+from annotate.models import CrowdEntry, CrowdIdentity, Invitation, Participant
+from annotate.services.accounts import LETTERS
+from annotate.services.studies import enrol
+from collection.models import Study, User
+
+TRIES = 5
+
+
+class NotLetIn(Exception):
+    """The person does not come in. The message tells them why, and what they can do."""
+
+
+@transaction.atomic
+def make_participant(
+    *, study: Study, entry: CrowdEntry | None = None, invitation: Invitation | None = None, at: datetime
+) -> Participant:
+    """Make a person's account under a new pseudonym and enrol them. It has no password, so only its link opens it."""
+    user = _new_user("worker" if entry else "guest")
+    participant = Participant.objects.create(study=study, user=user, entry=entry, invitation=invitation, joined_at=at)
+    enrol(study=study, user=user, at=at)
+    return participant
+
+
+def _new_user(prefix: str) -> User:
+    for _ in range(TRIES):
+        try:
+            with transaction.atomic():
+                return User.objects.create_user(username=f"{prefix}-{get_random_string(8, LETTERS)}", password=None)
+        except IntegrityError:  # somebody has that pseudonym
+            continue
+    raise RuntimeError(f"No free pseudonym was found in {TRIES} tries.")
+
+
+def participant_of(entry: CrowdEntry, crowd_id: str) -> Participant | None:
+    """Return who this is, if they came before."""
+    identity = CrowdIdentity.objects.filter(entry=entry, crowd_id=crowd_id).select_related("participant__user").first()
+    return identity.participant if identity else None
+
+
+def refuse_another_kind_of_account(user: User) -> None:
+    """Raise NotLetIn if a link may not open this account: one that was given rights, or that is closed.
+
+    Accounts of participants are made here and have no rights; this holds if an administrator gave one some.
+    """
+    if user.is_researcher or user.is_staff or user.is_superuser or user.has_usable_password():
+        raise NotLetIn("This account is opened by its password alone. Please sign in.")
+    if not user.is_active:
+        raise NotLetIn("This account is closed: its personal data were erased. You cannot take part again.")

@@ -1,0 +1,21 @@
+"""Guidelines of our own for each task type, for studies whose researcher has none yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from collection.models.studies import TaskType
+
+TEXTS = Path(__file__).parent
+# What every reader of a text with questions is told; the others say it in their own part.
+QUESTIONS_ABOUT_A_TEXT = {TaskType.ANSWERABILITY, TaskType.RATING, TaskType.KEY_POINT}
+PARTS = {TaskType.ANSWER_REVISION: TaskType.WRITTEN_ANSWER}
+
+
+def standard_guidelines(task_types: Iterable[str]) -> str:
+    """Return our guidelines for these task types, in Markdown."""
+    wanted = [TaskType(name) for name in task_types]
+    names = dict.fromkeys(PARTS.get(task_type, task_type).value for task_type in wanted)
+    general = ["general"] if QUESTIONS_ABOUT_A_TEXT & set(wanted) else []
+    return "\n".join((TEXTS / f"{name}.md").read_text(encoding="utf-8") for name in [*general, *names])

@@ -1,0 +1,117 @@
+"""The part of /api/v1/ about known grades and comments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path
+from django.utils.timezone import now
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics, serializers, status
+from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.models import GoldGrade
+from annotate.quality.gold import mark_rows
+from annotate.quality.inbox import comments_of
+from collection.formats.files import BrokenFile
+from collection.models import Comment, Study, User
+
+MOST_AT_ONCE = 10_000
+
+
+class GoldGradeSerializer(serializers.ModelSerializer[GoldGrade]):
+    item_id = serializers.CharField(source="item.item_id", max_length=600)
+    criterion = serializers.SlugField(source="criterion.name")
+    purpose = serializers.ChoiceField(GoldGrade.Purpose.choices, default=GoldGrade.Purpose.GOLD)
+    tolerance = serializers.FloatField(min_value=0, default=0)
+
+    class Meta:
+        model = GoldGrade
+        fields = ["item_id", "criterion", "grade", "tolerance", "purpose", "explanation"]
+
+
+class MarkedSerializer(serializers.Serializer[Any]):
+    marked = serializers.IntegerField(help_text="How many known grades were sent and are in force.")
+
+
+class ByKey(CursorPagination):
+    ordering = "pk"
+
+
+class NewestFirst(CursorPagination):
+    ordering = ("-made_at", "-pk")
+
+
+class GoldGradeList(generics.ListAPIView[GoldGrade]):
+    """The known grades of a study, for training and as silent gold."""
+
+    serializer_class = GoldGradeSerializer
+    pagination_class = ByKey
+    queryset = GoldGrade.objects.none()
+
+    def get_queryset(self) -> QuerySet[GoldGrade]:
+        study = get_object_or_404(Study.objects.of(self.request.user), name=self.kwargs["name"])
+        return GoldGrade.objects.filter(item__study=study).select_related("item", "criterion")
+
+    @extend_schema(request=GoldGradeSerializer(many=True), responses={201: MarkedSerializer})
+    def post(self, request: Request, name: str) -> Response:
+        """Mark items with their known grades, all that are sent or none; one that stands is replaced."""
+        assert isinstance(request.user, User)  # IsAuthenticated
+        study = get_object_or_404(Study.objects.of(request.user), name=name)
+        sent = GoldGradeSerializer(data=request.data, many=True)
+        sent.is_valid(raise_exception=True)
+        if len(sent.validated_data) > MOST_AT_ONCE:
+            raise ValidationError(f"At most {MOST_AT_ONCE:,} at once.")
+        rows = [(number, _as_row(row)) for number, row in enumerate(sent.validated_data, start=1)]
+        try:
+            marked = mark_rows(study=study, rows=rows, name="the list", by=request.user, at=now())
+        except BrokenFile as broken:
+            raise ValidationError([str(problem) for problem in broken.problems]) from broken
+        return Response({"marked": marked}, status=status.HTTP_201_CREATED)
+
+
+def _as_row(sent: dict[str, Any]) -> dict[str, str | None]:
+    return {
+        "item_id": sent["item"]["item_id"],
+        "criterion": sent["criterion"]["name"],
+        "grade": str(sent["grade"]),
+        "tolerance": str(sent["tolerance"]),
+        "purpose": sent["purpose"],
+        "explanation": sent.get("explanation", ""),
+    }
+
+
+class CommentSerializer(serializers.ModelSerializer[Comment]):
+    item_id = serializers.CharField(source="item.item_id", default=None)
+    rater = serializers.CharField(source="rater.name")
+
+    class Meta:
+        model = Comment
+        fields = ["id", "item_id", "rater", "text", "broken", "made_at", "handled_at"]
+
+
+class CommentList(generics.ListAPIView[Comment]):
+    """What assessors said about the items of a study, the newest first."""
+
+    serializer_class = CommentSerializer
+    pagination_class = NewestFirst
+    queryset = Comment.objects.none()
+
+    @extend_schema(parameters=[OpenApiParameter("broken", bool, description="Only of items that are called broken.")])
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return super().get(request, *args, **kwargs)
+
+    def get_queryset(self) -> QuerySet[Comment]:
+        study = get_object_or_404(Study.objects.of(self.request.user), name=self.kwargs["name"])
+        return comments_of(study, show="all", broken=self.request.query_params.get("broken") == "true")
+
+
+api_urlpatterns: list[URLPattern] = [
+    path("studies/<slug:name>/gold/", GoldGradeList.as_view(), name="gold-list"),
+    path("studies/<slug:name>/comments/", CommentList.as_view(), name="comment-list"),
+]

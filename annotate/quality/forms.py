@@ -1,0 +1,187 @@
+"""Forms of the quality pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from annotate.models import GoldGrade, QualityRules, SurveyQuestion
+from collection.models import Criterion
+
+# --- For assessors --------------------------------------------------------------------------------
+
+
+class QuestionnaireForm(forms.Form):
+    """The study's questions, a field each."""
+
+    def __init__(self, *args: Any, questions: Iterable[SurveyQuestion], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.questions = list(questions)
+        for question in self.questions:
+            self.fields[f"question-{question.pk}"] = field_of(question)
+
+    @property
+    def answers(self) -> dict[SurveyQuestion, Any]:
+        return {question: self.cleaned_data[f"question-{question.pk}"] for question in self.questions}
+
+
+def field_of(question: SurveyQuestion) -> forms.Field:
+    """Return the form field of a question. None is chosen beforehand."""
+    words: dict[str, Any] = {"label": question.text, "required": question.required}
+    options = [(option, option) for option in question.options]
+    if question.kind == SurveyQuestion.Kind.ONE:
+        return forms.ChoiceField(choices=options, widget=forms.RadioSelect, **words)
+    if question.kind == SurveyQuestion.Kind.MANY:
+        return forms.MultipleChoiceField(choices=options, widget=forms.CheckboxSelectMultiple, **words)
+    if question.kind == SurveyQuestion.Kind.NUMBER:
+        return forms.FloatField(widget=forms.TextInput(attrs={"inputmode": "decimal"}), **words)
+    return forms.CharField(max_length=2_000, widget=forms.Textarea(attrs={"rows": 3}), **words)
+
+
+# --- For researchers ------------------------------------------------------------------------------
+
+
+class ConsentForm(forms.Form):
+    markdown = forms.CharField(
+        label="Consent text",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 12}),
+        help_text="In Markdown. A new text is a new version, and everybody is asked anew. Empty: nobody is asked.",
+    )
+
+
+class LinesField(forms.CharField):
+    """One entry a line, in a text box. Gives a list without empty and repeated lines."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(widget=forms.Textarea(attrs={"rows": 4}), **kwargs)
+
+    def clean(self, value: Any) -> Any:
+        written = super().clean(value)
+        lines = list(dict.fromkeys(line.strip() for line in written.splitlines() if line.strip()))
+        if any(len(line) > 200 for line in lines) or len(lines) > 50:
+            raise ValidationError("At most 50 answers of at most 200 characters.")
+        return lines
+
+
+class SurveyQuestionForm(forms.Form):
+    text = forms.CharField(label="Question", max_length=500)
+    kind = forms.ChoiceField(
+        label="Answered with", choices=SurveyQuestion.Kind, widget=forms.RadioSelect, initial=SurveyQuestion.Kind.TEXT
+    )
+    options = LinesField(label="Answers to choose from", required=False, help_text="One a line.")
+    required = forms.BooleanField(label="Must be answered", required=False, initial=True)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        chooses = cleaned.get("kind") in {SurveyQuestion.Kind.ONE, SurveyQuestion.Kind.MANY}
+        if chooses and len(cleaned.get("options", [])) < 2:
+            self.add_error("options", "Write at least two answers, one a line.")
+        if not chooses:
+            cleaned["options"] = []
+        return cleaned
+
+
+class AttentionCheckForm(forms.Form):
+    question = forms.CharField(
+        max_length=500,
+        help_text="It must say what to choose: “This question checks that you read it. Please choose ‘often’.”",
+    )
+    options = LinesField(label="Answers", help_text="One a line, at least two.")
+    right = forms.CharField(label="The answer it asks for", max_length=200, help_text="As it stands in the answers.")
+    after = forms.IntegerField(label="After how many submitted tasks", min_value=0, max_value=100_000, initial=5)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        options, right = cleaned.get("options"), cleaned.get("right")
+        if options is not None and len(options) < 2:
+            self.add_error("options", "Write at least two answers, one a line.")
+        elif options and right and right not in options:
+            self.add_error("right", "This is none of the answers above.")
+        elif right and right.casefold() not in cleaned.get("question", "").casefold():
+            self.add_error("question", f"A fair check says which answer to choose: name “{right}” in the question.")
+        return cleaned
+
+
+class RulesForm(forms.ModelForm[QualityRules]):
+    pass_percent = forms.IntegerField(
+        label="Pass mark of the training, in %",
+        min_value=0,
+        max_value=100,
+        help_text="The share of answers that must be right.",
+    )
+
+    class Meta:
+        model = QualityRules
+        fields = ["attempts", "expected_minutes", "consequence"]
+        labels = {
+            "attempts": "Attempts at the training",
+            "expected_minutes": "Minutes that the study takes a participant",
+            "consequence": "Who has failed too many attention checks",
+        }
+        help_texts = {
+            "attempts": "Who fails the last one gets no work.",
+            "expected_minutes": "In all. From five minutes on, two attention checks must be failed before anything "
+            "follows; below that, one.",
+        }
+        widgets = {"consequence": forms.RadioSelect}
+
+    field_order = ["pass_percent", "attempts", "expected_minutes", "consequence"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["pass_percent"].initial = round(100 * self.instance.pass_mark)
+
+    def save(self, commit: bool = True) -> QualityRules:
+        self.instance.pass_mark = self.cleaned_data["pass_percent"] / 100
+        return super().save(commit)
+
+
+class GoldForm(forms.Form):
+    """The known grade of one item under one criterion; without a grade there is none."""
+
+    grade = forms.TypedChoiceField(
+        coerce=float, empty_value=None, required=False, widget=forms.RadioSelect, label="Right grade"
+    )
+    tolerance = forms.FloatField(
+        min_value=0,
+        initial=0,
+        label="Tolerance",
+        help_text="A grade at most this far away counts as right, too.",
+        widget=forms.TextInput(attrs={"inputmode": "decimal"}),
+    )
+    explanation = forms.CharField(
+        required=False,
+        max_length=2_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Why; trainees read it after they answered.",
+    )
+
+    def __init__(self, data: Any, *, criterion: Criterion, known: GoldGrade | None) -> None:
+        super().__init__(data, prefix=criterion.name)
+        self.criterion = criterion
+        self.known = known
+        grade = self.fields["grade"]
+        assert isinstance(grade, forms.TypedChoiceField)
+        points = [(f"{point['value']:g}", f"{point['value']:g} – {point['name']}") for point in criterion.scale.points]
+        grade.choices = [("", "not known"), *points]
+        grade.label = criterion.question
+        grade.initial = f"{known.grade:g}" if known else ""
+        if known:
+            self.fields["tolerance"].initial = f"{known.tolerance:g}"
+            self.fields["explanation"].initial = known.explanation
+
+
+class GoldFileForm(forms.Form):
+    file = forms.FileField(
+        label="Known grades as CSV",
+        help_text="Columns item_id, criterion, grade; and, if you like, tolerance, purpose (gold or training), "
+        "explanation.",
+    )
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(max_length=500, label="Why")

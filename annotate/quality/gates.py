@@ -1,0 +1,75 @@
+"""What a person must do before they may work: consent, questionnaire, training, attention checks, in this order."""
+
+from __future__ import annotations
+
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+
+from annotate.models import (
+    Assignment,
+    AttentionAnswer,
+    AttentionCheck,
+    ConsentAnswer,
+    ConsentText,
+    GoldGrade,
+    ScreenOut,
+    SurveyQuestion,
+    SurveyReply,
+    TrainingAttempt,
+)
+from collection.models import Study, User
+
+
+def next_gate(*, study: Study, user: User) -> str | None:
+    """Return the address of what the person must do before they may work, or None: they may work. One query."""
+    name = next_gate_name(study=study, user=user)
+    return reverse(f"annotate:{name}", args=[study.name]) if name else None
+
+
+def next_gate_name(*, study: Study, user: User) -> str | None:
+    """Return that page's name: screened_out, consent, questionnaire, training or attention."""
+    newest = ConsentText.objects.filter(study=OuterRef("pk")).order_by("-version")
+    last_words = ConsentAnswer.objects.filter(text=OuterRef("consent"), user=user).order_by("-answered_at", "-pk")
+    known = GoldGrade.objects.filter(item__study=OuterRef("pk"), purpose=GoldGrade.Purpose.TRAINING)
+    passed = TrainingAttempt.objects.filter(study=OuterRef("pk"), user=user, passed=True)
+    state = (
+        Study.objects.filter(pk=study.pk)
+        .annotate(
+            consent=Subquery(newest.values("pk")[:1]),
+            consent_text=Subquery(newest.values("markdown")[:1]),
+            agreed=Subquery(last_words.values("agreed")[:1]),
+            screened_out=Exists(
+                ScreenOut.objects.in_force().filter(enrolment__user=user, enrolment__study=OuterRef("pk"))
+            ),
+            asks=Exists(SurveyQuestion.objects.filter(study=OuterRef("pk"), retired_at=None)),
+            replied=Exists(SurveyReply.objects.filter(study=OuterRef("pk"), user=user)),
+            trains=Exists(known),
+            trained=Exists(passed),
+            attention=Exists(due_checks(user=user).filter(study=OuterRef("pk"))),
+        )
+        .values("consent_text", "agreed", "screened_out", "asks", "replied", "trains", "trained", "attention")
+        .get()
+    )
+    if state["screened_out"]:
+        return "screened_out"
+    if state["consent_text"] and not state["agreed"]:
+        return "consent"
+    if state["asks"] and not state["replied"]:
+        return "questionnaire"
+    if state["trains"] and not state["trained"]:
+        return "training"
+    return "attention" if state["attention"] else None
+
+
+def due_checks(*, user: User) -> QuerySet[AttentionCheck]:
+    """Attention checks that this person has not met, of those for which they have submitted enough tasks."""
+    submitted = (
+        Assignment.objects.filter(task__study=OuterRef("study"), rater__user=user, state=Assignment.State.SUBMITTED)
+        .order_by()
+        .values("rater")
+        .annotate(n=Count("pk"))
+        .values("n")
+    )
+    met = AttentionAnswer.objects.filter(check_asked=OuterRef("pk"), user=user)
+    return AttentionCheck.objects.filter(~Exists(met), retired_at=None, after__lte=Coalesce(Subquery(submitted), 0))

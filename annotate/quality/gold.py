@@ -1,0 +1,219 @@
+"""Known grades: marked by the researcher on a page, by a CSV file or the API; and how well people meet them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+
+from annotate.models import AssignmentItem, GoldGrade, Task, TaskItem
+from annotate.services.frame import task_types_of, texts_of
+from annotate.services.opening import make_items
+from collection.formats.files import MOST_PROBLEMS, BrokenFile, BrokenLine, Problem
+from collection.models import Criterion, Item, Judgment, Study, User
+from collection.services import GradeNotOnScale, check_grade
+from collection.task_types import TASK_TYPES
+
+COLUMNS = ("item_id", "criterion", "grade", "tolerance", "purpose", "explanation")
+NEEDED = ("item_id", "criterion", "grade")
+
+
+class NoGold(ValueError):
+    """This cannot be a known grade. It says why."""
+
+
+# --- Marking --------------------------------------------------------------------------------------
+
+
+def prepare_items(study: Study) -> int:
+    """Make the items that the study would have when it opens, without tasks, so that a draft's can be marked.
+
+    Returns how many items the study has. Raises NothingToJudge.
+    """
+    texts = [text for task_type in task_types_of(study) for text in texts_of(study, task_type)]
+    return len(make_items(study, texts))
+
+
+@transaction.atomic
+def mark_gold(
+    *,
+    item: Item,
+    criterion: Criterion,
+    grade: float,
+    tolerance: float = 0,
+    purpose: str = GoldGrade.Purpose.GOLD,
+    explanation: str = "",
+    by: User,
+    at: datetime,
+) -> GoldGrade:
+    """Make this the known grade of the item under the criterion, in the place of one before.
+
+    An item for training leaves the work: nobody is asked for what the training tells. Raises NoGold.
+    """
+    if criterion.study_id != item.study_id or criterion.task_type != item.task_type:
+        raise NoGold(f"“{criterion}” is not asked about {item}.")
+    if not math.isfinite(tolerance) or tolerance < 0:
+        raise NoGold("A tolerance is 0 or more.")
+    try:
+        check_grade(grade, criterion)
+    except GradeNotOnScale as refused:
+        raise NoGold(str(refused)) from refused
+    if purpose == GoldGrade.Purpose.TRAINING:
+        take_out_of_the_work(item)
+    gold, _ = GoldGrade.objects.update_or_create(
+        item=item,
+        criterion=criterion,
+        defaults={
+            "grade": grade,
+            "tolerance": tolerance,
+            "purpose": purpose,
+            "explanation": explanation,
+            "marked_at": at,
+            "marked_by": by,
+        },
+    )
+    GoldGrade.objects.filter(item=item).exclude(pk=gold.pk).update(purpose=purpose)
+    return gold
+
+
+def take_out_of_the_work(item: Item) -> None:
+    """Remove the item from its task, and the task if nothing else is in it. Raises NoGold if somebody was given it."""
+    if AssignmentItem.objects.filter(item=item).exists():
+        raise NoGold(f"{item} was given to somebody as work, so it cannot be for training. Choose another.")
+    in_task = TaskItem.objects.filter(item=item).first()
+    if in_task is None:
+        return
+    task = in_task.task
+    in_task.delete()
+    if not task.task_items.exists() and not task.assignments.exists():
+        Task.objects.filter(pk=task.pk).delete()
+
+
+def asked_criteria(item: Item) -> QuerySet[Criterion]:
+    """Return the criteria that people are asked about the item, in their order."""
+    shape = TASK_TYPES.get(item.task_type)
+    names = [criterion.name for criterion in shape.criteria] if shape else []
+    asked = Criterion.objects.filter(study=item.study_id, task_type=item.task_type, name__in=names)
+    return asked.select_related("scale").order_by("position", "pk")
+
+
+# --- A file ---------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def mark_from_csv(*, study: Study, text: str, name: str, by: User, at: datetime) -> int:
+    """Mark every row of a CSV file, or none. Returns how many. Raises BrokenFile, which says where and why."""
+    rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
+    missing = [column for column in NEEDED if column not in (rows.fieldnames or [])]
+    if missing:
+        raise BrokenFile(
+            name, [Problem(1, f"No column {', '.join(missing)}.", f"The columns are {', '.join(COLUMNS)}.")]
+        )
+    try:
+        numbered = [(rows.line_num, row) for row in rows]
+    except csv.Error as error:
+        raise BrokenFile(name, [Problem(rows.line_num, f"This is not CSV: {error}.")]) from error
+    return mark_rows(study=study, rows=numbered, name=name, by=by, at=at)
+
+
+@transaction.atomic
+def mark_rows(
+    *, study: Study, rows: Iterable[tuple[int, Mapping[str, str | None]]], name: str, by: User, at: datetime
+) -> int:
+    """Mark numbered rows with the fields COLUMNS, all of them or none. Raises BrokenFile."""
+    rows = list(rows)
+    ids = {row.get("item_id") for _, row in rows}
+    items = {item.item_id: item for item in study.items.filter(item_id__in=[i for i in ids if i])}
+    criteria = {criterion.name: criterion for criterion in study.criteria.select_related("scale")}
+    problems: list[Problem] = []
+    for line, row in rows:
+        try:
+            _mark_row(row, items, criteria, by=by, at=at)
+        except BrokenLine as broken:
+            problems.append(Problem(line, broken.reason, broken.remedy))
+        if len(problems) >= MOST_PROBLEMS:
+            break
+    if problems:
+        raise BrokenFile(name, problems)
+    return len(rows)
+
+
+def _mark_row(
+    row: Mapping[str, str | None],
+    items: Mapping[str, Item],
+    criteria: Mapping[str, Criterion],
+    *,
+    by: User,
+    at: datetime,
+) -> None:
+    item = items.get(row.get("item_id") or "")
+    if item is None:
+        raise BrokenLine(f"The study has no item “{row.get('item_id')}”.", "Take item_id from the export of its items.")
+    criterion = criteria.get(row.get("criterion") or "")
+    if criterion is None:
+        raise BrokenLine(f"The study has no criterion “{row.get('criterion')}”.", f"It has {', '.join(criteria)}.")
+    purpose = row.get("purpose") or GoldGrade.Purpose.GOLD
+    if purpose not in GoldGrade.Purpose.values:
+        raise BrokenLine(f"“{purpose}” is no purpose.", "Write gold or training.")
+    try:
+        mark_gold(
+            item=item,
+            criterion=criterion,
+            grade=_number(row.get("grade"), "grade"),
+            tolerance=_number(row.get("tolerance") or "0", "tolerance"),
+            purpose=purpose,
+            explanation=row.get("explanation") or "",
+            by=by,
+            at=at,
+        )
+    except NoGold as refused:
+        raise BrokenLine(str(refused)) from refused
+
+
+def _number(written: str | None, column: str) -> float:
+    try:
+        number = float(written or "")
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise BrokenLine(f"The {column} “{written or ''}” is no number.", "Write it like 1 or 0.5.")
+    return number
+
+
+# --- How well people meet it ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GoldScore:
+    """How many of a person's judgments meet silent gold, of how many."""
+
+    right: int
+    n: int
+
+    @property
+    def share(self) -> float:
+        return self.right / self.n
+
+
+def gold_scores(study: Study) -> dict[int, GoldScore]:
+    """Return each rater's score on the study's silent gold, by the rater's key. One query; ungraded are no answer."""
+    rows = (
+        Judgment.objects.filter(
+            criterion__study=study,
+            item__gold_grades__criterion=F("criterion"),
+            item__gold_grades__purpose=GoldGrade.Purpose.GOLD,
+        )
+        .graded()
+        .values_list("rater_id", "grade", "item__gold_grades__grade", "item__gold_grades__tolerance")
+    )
+    found: dict[int, list[bool]] = {}
+    for rater, grade, gold, tolerance in rows:
+        if grade is not None:
+            found.setdefault(rater, []).append(abs(grade - gold) <= tolerance)
+    return {rater: GoldScore(sum(right), len(right)) for rater, right in found.items()}

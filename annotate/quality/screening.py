@@ -1,0 +1,39 @@
+"""Ending a person's work in a study, and letting them back in."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from annotate.crowd.sessions import end_session
+from annotate.models import Enrolment, ScreenOut
+from annotate.services.studies import enrol, unenrol
+from collection.models import Study, User
+
+
+@transaction.atomic
+def screen_out(*, study: Study, user: User, reason: ScreenOut.Reason, at: datetime) -> None:
+    """Give the person no more work. What they hold goes back, what they submitted stays. Twice changes nothing.
+
+    A visit from a crowd site ends with it, with the code for this reason.
+    """
+    enrolment = Enrolment.objects.select_for_update().get(study=study, user=user)
+    ScreenOut.objects.get_or_create(enrolment=enrolment, lifted_at=None, defaults={"reason": reason, "screened_at": at})
+    unenrol(study=study, user=user, at=at)
+    end_session(study=study, user=user, reason=reason, at=at)
+    end_session(study=study, user=user, reason=reason, at=at)
+
+
+@transaction.atomic
+def readmit(*, study: Study, user: User, at: datetime) -> bool:
+    """Let a screened-out person back in, with all attempts at the training anew. Returns whether they were out."""
+    lifted = ScreenOut.objects.in_force().filter(enrolment__study=study, enrolment__user=user).update(lifted_at=at)
+    if lifted:
+        enrol(study=study, user=user, at=at)
+    return bool(lifted)
+
+
+def screen_out_of(*, study: Study, user: User) -> ScreenOut | None:
+    """Return the screen-out in force, if any."""
+    return ScreenOut.objects.in_force().filter(enrolment__study=study, enrolment__user=user).first()

@@ -1,0 +1,201 @@
+"""Training: items with known grades, answered one text at a time with feedback, until the pass mark is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Max
+
+from annotate.models import GoldGrade, ScreenOut, TrainingAnswer, TrainingAttempt
+from annotate.quality.attention import rules_of
+from annotate.quality.gold import asked_criteria
+from annotate.quality.screening import screen_out
+from annotate.screens import Grade, keys_of
+from annotate.task_types import RULES
+from collection.models import Criterion, Item, Passage, Report, Study, User
+from collection.services import check_grade
+
+
+class NotAnswered(ValueError):
+    """The trainee has not answered every question of the text."""
+
+
+@dataclass(frozen=True)
+class TrainingQuestion:
+    """One known grade as the trainee meets it. `given` is their answer in this attempt, None before it."""
+
+    gold: GoldGrade
+    given: TrainingAnswer | None
+
+    @property
+    def item(self) -> Item:
+        return self.gold.item
+
+    @property
+    def criterion(self) -> Criterion:
+        return self.gold.criterion
+
+    @property
+    def field(self) -> str:
+        return field_of(self.gold.item_id, self.gold.criterion_id)
+
+    @property
+    def asks(self) -> str:
+        return self.item.element.text if self.item.element else self.item.topic.request
+
+    @property
+    def grades(self) -> list[Grade]:
+        """The grades to choose from, with the keys that they have at the work where it asks this alone."""
+        keys = keys_of([self.criterion])
+        return [
+            Grade(point["value"], point["name"], point["text"], keys.get((self.criterion.pk, point["value"]), ""))
+            for point in self.criterion.scale.points
+        ]
+
+    @property
+    def gold_name(self) -> str:
+        return name_of(self.criterion, self.gold.grade)
+
+    @property
+    def given_name(self) -> str:
+        if self.given is None:
+            return ""
+        return "not asked" if self.given.grade is None else name_of(self.criterion, self.given.grade)
+
+
+@dataclass(frozen=True)
+class TrainingText:
+    """What the trainee reads at one time, with all that is asked about it."""
+
+    questions: Sequence[TrainingQuestion]
+
+    @property
+    def item(self) -> Item:
+        return self.questions[0].item
+
+    @property
+    def texts(self) -> list[Report | Passage]:
+        """The text that is judged, and the one it is compared with or was used in."""
+        item = self.item
+        return [text for text in (item.report, item.other_report, item.passage) if text is not None]
+
+    @property
+    def answered(self) -> bool:
+        return all(question.given for question in self.questions)
+
+
+def name_of(criterion: Criterion, grade: float) -> str:
+    point = criterion.scale.point(grade)
+    return str(point["name"]) if point else f"{grade:g}"
+
+
+def training_texts(study: Study, attempt: TrainingAttempt | None) -> list[TrainingText]:
+    """Return the study's training, text by text, with the answers of this attempt."""
+    known = (
+        GoldGrade.objects.filter(item__study=study, purpose=GoldGrade.Purpose.TRAINING)
+        .select_related(
+            "item__topic", "item__element", "item__report", "item__other_report", "item__passage", "criterion__scale"
+        )
+        .order_by("item_id", "criterion__position", "criterion_id")
+    )
+    answers = {(a.item_id, a.criterion_id): a for a in attempt.answers.all()} if attempt else {}
+    texts: dict[tuple[object, ...], list[TrainingQuestion]] = {}
+    for gold in known:
+        item = gold.item
+        read = (item.task_type, item.topic_id, item.report_id, item.other_report_id, item.passage_id)
+        question = TrainingQuestion(gold, answers.get((item.pk, gold.criterion_id)))
+        texts.setdefault(read, []).append(question)
+    return [TrainingText(questions) for questions in texts.values()]
+
+
+def attempts_of(study: Study, user: User) -> list[TrainingAttempt]:
+    """Return the person's attempts since they were last let in, first to last."""
+    attempts = TrainingAttempt.objects.filter(study=study, user=user).order_by("number")
+    lifted = ScreenOut.objects.filter(enrolment__study=study, enrolment__user=user).aggregate(at=Max("lifted_at"))["at"]
+    return list(attempts.filter(started_at__gt=lifted) if lifted else attempts)
+
+
+@transaction.atomic
+def begin_attempt(*, study: Study, user: User, at: datetime) -> TrainingAttempt:
+    """Return the attempt that is under way, or begin the next."""
+    number = TrainingAttempt.objects.filter(study=study, user=user).aggregate(last=Max("number"))["last"] or 0
+    attempt, _ = TrainingAttempt.objects.get_or_create(
+        study=study, user=user, finished_at=None, defaults={"number": number + 1, "started_at": at}
+    )
+    finish_if_done(attempt, at=at)  # the researcher may have taken away what was left
+    return attempt
+
+
+@transaction.atomic
+def answer_text(
+    *, attempt: TrainingAttempt, text: TrainingText, grades: Mapping[str, float | None], at: datetime
+) -> None:
+    """Keep the answers to one text, by the questions' fields; the first answers count. The last text ends the attempt.
+
+    A question that another answer closed is not answered, and not right. Raises NotAnswered and GradeNotOnScale, and
+    keeps nothing then.
+    """
+    attempt = TrainingAttempt.objects.select_for_update().get(pk=attempt.pk)
+    if attempt.finished_at:
+        return
+    answers = []
+    closed = _closed(text, grades)
+    for question in text.questions:
+        grade = grades.get(question.field)
+        if grade is not None:
+            check_grade(grade, question.criterion)
+        elif question.field not in closed:
+            raise NotAnswered("Answer every question, then check your answers.")
+        answers.append(
+            TrainingAnswer(
+                attempt=attempt,
+                item=question.item,
+                criterion=question.criterion,
+                grade=grade,
+                right=grade is not None and question.gold.accepts(grade),
+                answered_at=at,
+            )
+        )
+    TrainingAnswer.objects.bulk_create(answers, ignore_conflicts=True)
+    finish_if_done(attempt, at=at)
+
+
+def field_of(item: int, criterion: int) -> str:
+    """Return the name of a question's field, as the screens of the work have it."""
+    return f"grade-{item}-{criterion}"
+
+
+def _closed(text: TrainingText, grades: Mapping[str, float | None]) -> set[str]:
+    """Return the fields of the questions that an answer to another criterion of the same item closes."""
+    rules = RULES.get(text.item.task_type)
+    if rules is None:
+        return set()
+    criteria = {criterion.name: criterion for criterion in asked_criteria(text.item)}
+    closed = set()
+    for item in {question.item.pk for question in text.questions}:
+        for criterion in criteria.values():
+            grade = grades.get(field_of(item, criterion.pk))
+            names = rules.closed_with(criterion, grade) if grade is not None else []
+            closed |= {field_of(item, criteria[name].pk) for name in names if name in criteria}
+    return closed
+
+
+def finish_if_done(attempt: TrainingAttempt, *, at: datetime) -> None:
+    """End the attempt if every text that there is now was answered in it."""
+    texts = training_texts(attempt.study, attempt)
+    if texts and all(text.answered for text in texts):
+        _finish(attempt, at=at)
+
+
+def _finish(attempt: TrainingAttempt, *, at: datetime) -> None:
+    rules = rules_of(attempt.study)
+    right = list(attempt.answers.values_list("right", flat=True))
+    attempt.share_right = sum(right) / len(right)
+    attempt.passed = attempt.share_right >= rules.pass_mark
+    attempt.finished_at = at
+    attempt.save(update_fields=["share_right", "passed", "finished_at"])
+    if not attempt.passed and len(attempts_of(attempt.study, attempt.user)) >= rules.attempts:
+        screen_out(study=attempt.study, user=attempt.user, reason=ScreenOut.Reason.TRAINING, at=at)

@@ -1,0 +1,42 @@
+"""Graded relevance (TREC): how relevant a passage is to its topic, over the pool of the imported runs."""
+
+from __future__ import annotations
+
+from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
+from annotate.task_types.texts import Asked, NothingToJudge, Text, pool_of
+from collection.models import Highlight, Study
+from collection.models.studies import TaskType
+
+
+def pooled_passages_of(study: Study) -> list[Text]:
+    """The pool of every topic; each passage is asked about the topic itself."""
+    texts = [
+        Text(
+            TaskType.RELEVANCE,
+            pooled.topic,
+            pooled.topic_id,
+            pooled.passage_id,
+            (Asked(TaskType.RELEVANCE, f"relevance/{pooled.topic_id}/{pooled.passage_id}", passage=pooled.passage),),
+            passage=pooled.passage,
+            system=pooled.system,
+            rank=pooled.rank,
+        )
+        for pooled in pool_of(study)
+    ]
+    if not texts:
+        raise NothingToJudge(
+            f"“{study.collection}” holds no ranked passage with its text, so there is no pool to judge. Import runs "
+            "and the passages that they rank, or leave out the task type “relevance of a passage”."
+        )
+    return texts
+
+
+RULES = TaskTypeRules(
+    task_type=TaskType.RELEVANCE,
+    summary="For each passage of the pool: how relevant is it to the topic?",
+    texts_are="passages",
+    texts_of=pooled_passages_of,
+    draw_items=every_item,
+    highlighting={"relevance": Highlighting.OPTIONAL},
+    purpose=Highlight.Purpose.RATIONALE,
+)

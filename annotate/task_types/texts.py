@@ -1,0 +1,208 @@
+"""The texts that task types ask about: what is drawn for people, and what one task shows.
+
+A text is a report, a passage under a topic, or all answers to one topic. Each task type names the
+function that finds its texts in a collection.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from collection.models import Collection, ElementSpan, Passage, RankedPassage, Report, RubricElement, Study
+from collection.models.studies import TaskType
+
+DEFAULT_DEPTH = 10
+
+
+class NothingToJudge(Exception):
+    """The collection holds nothing that this task type could ask about."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An item before it is stored: what a text is asked about. Numbers are primary keys."""
+
+    task_type: TaskType
+    item_id: str
+    element: int | None = None
+    report: int | None = None
+    passage: int | None = None
+    other_report: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """A text with the items asked about it. `after` is the report whose sub-questions come first.
+
+    Where neither `report` nor `passage` is set the task shows the texts of its items. `system` and `rank`
+    tell samples whose text it is and how high its run ranks it.
+    """
+
+    task_type: TaskType
+    topic: int
+    topic_id: str
+    name: str
+    items: tuple[Asked, ...] = field(repr=False)
+    report: int | None = None
+    passage: int | None = None
+    after: int | None = None
+    system: str = ""
+    rank: int | None = None
+
+
+def text_with_elements(
+    task_type: TaskType,
+    topic: int,
+    topic_id: str,
+    name: str,
+    elements: Iterable[tuple[int, str]],
+    *,
+    report: int | None = None,
+    passage: int | None = None,
+    after: int | None = None,
+    system: str = "",
+    rank: int | None = None,
+) -> Text:
+    """Return a text that is asked about rubric elements, given as (primary key, element_id)."""
+    items = tuple(
+        Asked(task_type, f"{task_type.value}/{topic_id}/{name}/{element_id}", element, report, passage)
+        for element, element_id in elements
+    )
+    return Text(task_type, topic, topic_id, name, items, report, passage, after, system, rank)
+
+
+def reports_of(study: Study) -> list[Text]:
+    """Every report on a topic with sub-questions."""
+    collection = study.collection
+    questions = elements_of(collection, RubricElement.Kind.SUB_QUESTION)
+    rows = (
+        Report.objects.filter(run__collection=collection, topic__in=questions)
+        .order_by("topic", "run__name")
+        .values_list("pk", "topic__pk", "topic__topic_id", "run__name", "run__system__name")
+    )
+    texts = [
+        text_with_elements(TaskType.ANSWERABILITY, topic, topic_id, run, questions[topic], report=pk, system=system)
+        for pk, topic, topic_id, run, system in rows
+    ]
+    if not texts:
+        raise NothingToJudge(
+            f"“{collection}” holds no report on a topic with sub-questions, so nobody can be asked what a report "
+            "answers. Import reports for its topics, or leave out the task type “answerability of a report”."
+        )
+    return texts
+
+
+def ranked_passages_of(study: Study) -> list[Text]:
+    """The pool of the topics with sub-questions, each passage with them.
+
+    They wait for their reports where the study asks about those too.
+    """
+    collection = study.collection
+    questions = elements_of(collection, RubricElement.Kind.SUB_QUESTION)
+    reports: dict[tuple[int, int], int] = {}
+    if study.criteria.filter(task_type=TaskType.ANSWERABILITY).exists():
+        rows = Report.objects.filter(run__collection=collection).values_list("run__pk", "topic__pk", "pk")
+        reports = {(run, topic): pk for run, topic, pk in rows}
+    texts = [
+        text_with_elements(
+            TaskType.RATING,
+            pooled.topic,
+            pooled.topic_id,
+            pooled.passage_id,
+            questions[pooled.topic],
+            passage=pooled.passage,
+            after=reports.get((pooled.run, pooled.topic)),
+            system=pooled.system,
+            rank=pooled.rank,
+        )
+        for pooled in pool_of(study)
+        if pooled.topic in questions
+    ]
+    if not texts:
+        raise NothingToJudge(
+            f"“{collection}” holds no ranked passage with its text on a topic with sub-questions, so there is nothing "
+            "to rate. Import a run and the passages that it ranks, or leave out the task type “rating of a passage”."
+        )
+    return texts
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """A passage of a topic's pool, with the run that ranks it best."""
+
+    topic: int
+    topic_id: str
+    passage: int
+    passage_id: str
+    run: int
+    system: str
+    rank: int
+
+
+def pool_of(study: Study) -> list[Pooled]:
+    """The first `depth` passages of every run's ranking that are held with their text, each once per topic.
+
+    By topic and best rank. A passage that two runs rank equally belongs to the first by name.
+    """
+    depth = study.attributes.get("depth", DEFAULT_DEPTH)
+    ranking = RankedPassage.objects.filter(run__collection=study.collection, rank__lte=depth)
+    passages = dict(
+        Passage.objects.filter(
+            collection=study.collection, text__isnull=False, passage_id__in=ranking.values("passage_id")
+        )
+        .exclude(text="")
+        .values_list("passage_id", "pk")
+    )
+    pool: dict[tuple[int, str], Pooled] = {}
+    for topic, topic_id, run, system, name, rank in ranking.order_by("topic", "rank", "run__name").values_list(
+        "topic__pk", "topic__topic_id", "run__pk", "run__system__name", "passage_id", "rank"
+    ):
+        if name in passages and (topic, name) not in pool:
+            pool[topic, name] = Pooled(topic, topic_id, passages[name], name, run, system, rank)
+    return list(pool.values())
+
+
+def key_point_passages_of(study: Study) -> list[Text]:
+    """Every passage from which key points were taken."""
+    collection = study.collection
+    spans = (
+        ElementSpan.objects.filter(
+            element__topic__collection=collection,
+            element__kind=RubricElement.Kind.KEY_POINT,
+            element__masked=False,
+            passage__text__isnull=False,
+        )
+        .order_by("element__topic", "passage", "element__position")
+        .values_list(
+            "element__topic__pk",
+            "element__topic__topic_id",
+            "passage__pk",
+            "passage__passage_id",
+            "element__pk",
+            "element__element_id",
+        )
+        .distinct()
+    )
+    elements: dict[tuple[int, str, int, str], list[tuple[int, str]]] = defaultdict(list)
+    for topic, topic_id, passage, name, element, element_id in spans:
+        elements[topic, topic_id, passage, name].append((element, element_id))
+    if not elements:
+        raise NothingToJudge(
+            f"“{collection}” holds no key point with its span in a document. Import key points with their spans, "
+            "or leave out the task type “key point”."
+        )
+    return [
+        text_with_elements(TaskType.KEY_POINT, topic, topic_id, name, asked, passage=passage)
+        for (topic, topic_id, passage, name), asked in elements.items()
+    ]
+
+
+def elements_of(collection: Collection, kind: RubricElement.Kind) -> dict[int, tuple[tuple[int, str], ...]]:
+    """Return the rubric elements of this kind that are asked, as (primary key, element_id), by topic."""
+    asked: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    rows = RubricElement.objects.filter(topic__collection=collection, kind=kind, masked=False)
+    for topic, pk, element_id in rows.order_by("topic", "position").values_list("topic__pk", "pk", "element_id"):
+        asked[topic].append((pk, element_id))
+    return {topic: tuple(elements) for topic, elements in asked.items()}

@@ -1,0 +1,88 @@
+"""Answers in the assessor's own words: what both rounds of CLAPNQ's task insist on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from collection.models import AnswerToRevise, Item, Passage
+from collection.sentences import sentences_of
+from collection.services import Span, Written
+
+CONFIRMATIONS = {
+    "faithful": "All that the answer says stands in the passage.",
+    "concise": "It answers the question completely, and says nothing else.",
+    "alone": "It reads well and can be understood without the passage.",
+}
+MOST_CHARACTERS = 10_000
+
+
+@dataclass(frozen=True)
+class Writing:
+    """What a criterion asks beside its grade: an answer, the sentences it is made of, and confirmations.
+
+    `grades` are those that take an answer. `kept` is the one that hands the answer of round 1 in as it was
+    seen, `changed` the one that hands in another.
+    """
+
+    grades: frozenset[float]
+    kept: float | None = None
+    changed: float | None = None
+
+    def refusal(self, item: Item, grade: float | None, spans: Sequence[Span], written: Written) -> str:
+        """Say why a choice cannot be kept, even as a draft, or nothing."""
+        if len(written.text) > MOST_CHARACTERS:
+            return f"The answer has {len(written.text):,} characters; it may have {MOST_CHARACTERS:,} at most."
+        if any(character == "\x00" or "\ud800" <= character <= "\udfff" for character in written.text):
+            return "The answer holds a character that is none. Write it again."
+        if unknown := set(written.confirmations) - CONFIRMATIONS.keys():
+            return f"There is nothing to confirm that is called “{min(unknown)}”."
+        if grade is not None and grade not in self.grades and spans:
+            return "No sentences go with this: nothing is answered."
+        sentences = {(sentence.start, sentence.end) for sentence in sentences_of(passage_of(item))} if spans else set()
+        if any((span.start, span.end) not in sentences for span in spans):
+            return "This is no sentence of the passage. Reload the page and choose it again."
+        return ""
+
+    def lack(self, item: Item, grade: float | None, spans: Sequence[Span], written: Written) -> str:
+        """Say what is missing before it is handed in, or nothing."""
+        if grade is None or grade not in self.grades:
+            return ""
+        if grade != self.kept:
+            if not spans:
+                return "Choose the sentences that the answer is made of, at least one."
+            if not written.text.strip():
+                return "Write the answer."
+            if grade == self.changed and is_as_seen(item, spans, written):
+                return "Nothing is changed yet: change the answer or its sentences, or keep it."
+        missing = CONFIRMATIONS.keys() - set(written.confirmations)
+        return "Confirm all three points before you send it." if missing else ""
+
+    def handed_in(
+        self, item: Item, grade: float, spans: Sequence[Span], written: Written
+    ) -> tuple[Sequence[Span], Written | None]:
+        """Return what goes with the judgment, of what is on the page: nothing where nothing is answered."""
+        if grade not in self.grades:
+            return (), None
+        confirmations = tuple(name for name in CONFIRMATIONS if name in written.confirmations)
+        if grade == self.kept:
+            seen = item.answer_to_revise
+            return spans_of(seen), Written(seen.text, confirmations)
+        return spans, Written(written.text.strip(), confirmations)
+
+
+def is_as_seen(item: Item, spans: Sequence[Span], written: Written) -> bool:
+    """Whether this is the answer of round 1 still, with its sentences."""
+    seen = item.answer_to_revise
+    places = {(span.start, span.end) for span in spans}
+    return written.text.strip() == seen.text.strip() and places == {(span.start, span.end) for span in spans_of(seen)}
+
+
+def spans_of(seen: AnswerToRevise) -> list[Span]:
+    """Return the sentences that the answer of round 1 is made of."""
+    return [Span(span["start"], span["end"], span["quote"]) for span in seen.spans]
+
+
+def passage_of(item: Item) -> Passage:
+    assert item.passage is not None  # what is written about is a passage
+    return item.passage

@@ -1,0 +1,30 @@
+"""Going on to the second step of a task, which shows what the first must do without."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.timezone import now
+from django.views.decorators.http import require_POST
+
+from annotate.screens import screen_of
+from annotate.services.work import AssignmentReturned, NotAsked, StudyClosed, Unfinished, reveal_passages
+from annotate.views.work import mine, render_screen, save_form
+from collection.views.account import SignedInRequest
+
+
+@require_POST
+@login_required
+def reveal(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Save what the form of the first step holds, fix it, and show the passages."""
+    assignment = get_object_or_404(mine(request), pk=pk)
+    refused = save_form(screen_of(assignment), request.POST)
+    if not refused:
+        try:
+            reveal_passages(assignment=assignment, at=now())
+        except (Unfinished, AssignmentReturned, StudyClosed, NotAsked) as refusal:
+            refused = str(refusal)
+    if refused:
+        return render_screen(request, screen_of(assignment), refusal=refused, status=422)
+    return redirect("annotate:assignment", pk=pk)

@@ -1,0 +1,300 @@
+/* The page on which answers are evaluated. One panel is seen at a time: an answer, an answer with its passages, or a
+   pair. Every choice goes to the outbox at once; the first step ends when the assessor asks for the passages. */
+
+import { fetchAhead, isOutOfDate, submitAndGoOn } from "./ahead.js";
+import { Clock } from "./clock.js";
+import { keep, kept } from "./memory.js";
+import { Outbox } from "./outbox.js";
+import { openDialog, openDialogs, setSizeOf, tellWhatIsSaved } from "./task_bar.js";
+
+const byId = (id) => document.getElementById(id);
+const page = byId("assignment").dataset;
+const outbox = new Outbox(page.user);
+const answerOf = (item, criterion, box) => ({ key: `${page.assignment}/${item}/${criterion}`, item, criterion, box, grade: null });
+
+/** A question: one grade by radio buttons, or one for each of several check boxes ("none of them" is a box too). */
+function questionOf(fieldset) {
+  const inputs = [...fieldset.querySelectorAll("input:not([type=hidden])")];
+  const boxes = inputs.filter(({ type, value }) => type === "checkbox" && value !== "none");
+  const { item, criterion, name, threshold, closedBy = "", seconds } = fieldset.dataset;
+  const answers = boxes.length
+    ? boxes.map((box) => answerOf(box.dataset.item, box.dataset.criterion, box))
+    : [answerOf(item, criterion)];
+  const question = { fieldset, inputs, boxes, answers, name, threshold, seconds, closedBy: closedBy.split(" ").filter(Boolean) };
+  question.none = inputs.find(({ value }) => value === "none");
+  readInputs(question);
+  return question;
+}
+
+/** Take the grades over from what is ticked on the page. */
+function readInputs({ boxes, answers, none, inputs }) {
+  if (boxes.length) {
+    const answered = none.checked || boxes.some(({ checked }) => checked);
+    for (const answer of answers) answer.grade = answered ? Number(answer.box.checked) : null;
+  } else {
+    const { value } = inputs.find(({ checked }) => checked) ?? { value: "" };
+    answers[0].grade = value === "" ? null : Number(value);
+  }
+}
+
+const panels = [...document.querySelectorAll(".panel")].map((element) => ({
+  element,
+  tab: byId(`tab-${element.id}`),
+  questions: [...element.querySelectorAll("fieldset")].map(questionOf),
+}));
+const questions = panels.flatMap((panel) => panel.questions);
+const allAnswers = questions.flatMap(({ answers }) => answers);
+for (const [key, choice] of outbox.entries()) {
+  const answer = allAnswers.find((one) => one.key === key);
+  if (answer) answer.grade = choice.grade;
+}
+const clock = new Clock(questions.map(({ answers: [first], seconds }) => [first.key, Number(seconds)]));
+const undone = [];
+let current = null;
+let open = null;
+
+const isAnswered = ({ answers }) => answers.every(({ grade }) => grade !== null);
+const isAsked = (panel, { closedBy }) =>
+  !panel.questions.some(({ name, answers, threshold }) => closedBy.includes(name) && answers[0].grade !== null && answers[0].grade >= Number(threshold));
+const askedOf = (panel) => panel.questions.filter((question) => isAsked(panel, question));
+const isDone = (panel) => askedOf(panel).every(isAnswered);
+const isBegun = (panel) => panel.questions.some(({ answers }) => answers.some(({ grade }) => grade !== null));
+const panelOf = (question) => panels.find((panel) => panel.questions.includes(question));
+
+// --- Choosing ------------------------------------------------------------------------------------
+
+/** Give the question these grades, one for each of its answers. */
+function answer(question, grades) {
+  if (grades.every((grade, i) => grade === question.answers[i].grade)) return;
+  const panel = panelOf(question);
+  undone.push({ panel, before: panel.questions.map((one) => one.answers.map(({ grade }) => grade)) });
+  put(question, grades);
+  forgetWhatIsNotAsked(panel);
+  render();
+}
+
+function put(question, grades) {
+  question.answers.forEach((one, i) => {
+    if (one.grade === grades[i]) return;
+    one.grade = grades[i];
+    const choice = { item: Number(one.item), criterion: Number(one.criterion), grade: one.grade, spans: [], seconds: clock.seconds(one.key) };
+    outbox.put(one.key, page.save, choice);
+    channel?.postMessage({ key: one.key, grade: one.grade });
+  });
+}
+
+function forgetWhatIsNotAsked(panel) {
+  for (const question of panel.questions) {
+    if (isAsked(panel, question)) continue;
+    for (const one of question.answers) {
+      one.grade = null;
+      outbox.drop(one.key); // the server takes it back with the answer that closed it
+    }
+  }
+}
+
+function tick(question, box) {
+  const emptied = !question.none.checked && !question.boxes.some(({ checked }) => checked);
+  if (box === question.none) for (const one of question.boxes) one.checked = false;
+  else question.none.checked = false;
+  answer(question, question.answers.map(({ box: one }) => (emptied ? null : Number(one.checked))));
+}
+
+function undo() {
+  const last = undone.pop();
+  if (!last) return say("There is nothing to undo.");
+  last.panel.questions.forEach((question, i) => isBack(question, last.before[i]) || put(question, last.before[i]));
+  return show(last.panel);
+}
+
+const isBack = ({ answers }, grades) => answers.every(({ grade }, i) => grade === grades[i]);
+
+// --- What is seen --------------------------------------------------------------------------------
+
+function show(panel, question) {
+  current = panel;
+  open = question ?? askedOf(panel).find((one) => !isAnswered(one)) ?? askedOf(panel)[0];
+  for (const one of panels) {
+    one.element.hidden = one !== panel;
+    one.tab.setAttribute("aria-selected", String(one === panel));
+    one.tab.tabIndex = one === panel ? 0 : -1;
+  }
+  panel.tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+  keep(`assize:position:${page.assignment}`, panel.element.id);
+  say("");
+  render();
+}
+
+function render() {
+  for (const panel of panels) {
+    const state = isDone(panel) ? "done" : isBegun(panel) ? "draft" : "";
+    panel.tab.dataset.state = state;
+    const words = { done: "answered", draft: "not complete", "": "not answered" }[state];
+    panel.tab.setAttribute("aria-label", `${titleOf(panel)}, ${words}`);
+  }
+  const done = panels.filter(isDone).length;
+  byId("progress").textContent = `${done} of ${panels.length}`;
+  byId(byId("reveal") ? "reveal" : "submit-button").classList.toggle("primary", done === panels.length);
+  byId("previous").disabled = current === panels[0];
+  byId("next").disabled = current === panels.at(-1);
+  if (!current) return;
+  if (!isAsked(current, open)) open = askedOf(current).at(-1);
+  for (const question of current.questions) renderQuestion(question);
+  clock.turnTo(open.answers[0].key);
+}
+
+function renderQuestion(question) {
+  const { fieldset, inputs, boxes, answers, none } = question;
+  fieldset.hidden = !isAsked(current, question);
+  fieldset.classList.toggle("current", question === open);
+  fieldset.classList.toggle("answered", isAnswered(question));
+  if (boxes.length) {
+    for (const { box, grade } of answers) box.checked = grade === 1;
+    none.checked = answers.every(({ grade }) => grade === 0);
+  } else {
+    for (const input of inputs) input.checked = input.value === "" ? answers[0].grade === null : Number(input.value) === answers[0].grade;
+  }
+}
+
+function say(words) {
+  byId("says").textContent = words;
+}
+
+// --- Saving --------------------------------------------------------------------------------------
+
+const titleOf = (panel) => panel.element.querySelector("h2").textContent;
+const where = (key) => {
+  const question = questions.find(({ answers }) => answers.some((one) => one.key === key));
+  return question ? `“${titleOf(panelOf(question))}”` : "A choice at another task";
+};
+tellWhatIsSaved(outbox, { signIn: page.signIn, where });
+outbox.addEventListener("state", ({ detail: { state } }) => {
+  if (state !== "saved" || !byId("submit") || !page.ahead || !panels.every(isDone)) return;
+  fetchAhead(page.ahead, document.querySelector("#submit [name=csrfmiddlewaretoken]").value);
+});
+
+// Another tab with this assignment shows what is chosen here.
+const channel = "BroadcastChannel" in window ? new BroadcastChannel(`assize:assignment:${page.assignment}`) : null;
+channel?.addEventListener("message", ({ data: { key, grade } }) => {
+  const found = allAnswers.find((one) => one.key === key);
+  if (!found) return;
+  found.grade = grade;
+  render();
+});
+
+/** Go on, if all is answered and saved: to the passages, or to the end. */
+async function finish(event) {
+  event?.preventDefault();
+  const missing = panels.find((panel) => !isDone(panel));
+  if (missing) {
+    show(missing);
+    return say(`${titleOf(missing)}: ${open.boxes.length ? "tick what applies, or “None of them”." : "choose an answer."}`);
+  }
+  if (!(await outbox.settled())) return say("Not everything is saved yet. Try again when the line above says “Saved”.");
+  const reveal = byId("reveal");
+  if (!reveal) return submitAndGoOn(byId("submit"));
+  if (reveal.href) return location.assign(reveal.href); // of a preview
+  const form = byId("choices");
+  form.action = reveal.formAction;
+  return form.submit();
+}
+
+// --- Keys and pointer ----------------------------------------------------------------------------
+
+function move(by) {
+  const next = panels[panels.indexOf(current) + by];
+  if (!next) return;
+  const fromTab = document.activeElement?.role === "tab";
+  if (!fromTab) document.activeElement?.blur();
+  show(next);
+  scrollTo({ top: 0, behavior: "instant" });
+  if (fromTab) next.tab.focus();
+}
+
+function moveWithin(by) {
+  const asked = askedOf(current);
+  turnTo(asked[asked.indexOf(open) + by] ?? open);
+}
+
+function turnTo(question) {
+  open = question;
+  render();
+  question.fieldset.scrollIntoView({ block: "nearest" });
+}
+
+function press(digit) {
+  const input = open.inputs.find(({ dataset }) => dataset.key === digit);
+  if (!input) return;
+  const answered = open;
+  input.checked = input.type === "checkbox" ? !input.checked : true;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+  if (answered.boxes.length) return; // there may be more to tick
+  const next = askedOf(current).find((question) => !isAnswered(question));
+  if (next) turnTo(next);
+}
+
+function takeBack() {
+  answer(open, open.answers.map(() => null));
+}
+
+const KEYS = {
+  n: () => move(1),
+  p: () => move(-1),
+  ArrowRight: () => move(1),
+  ArrowLeft: () => move(-1),
+  ArrowDown: () => moveWithin(1),
+  ArrowUp: () => moveWithin(-1),
+  g: () => openDialog("guidelines"),
+  u: undo,
+  x: () => openDialog("skip"),
+  "?": () => openDialog("keys"),
+  "-": takeBack,
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.target.closest("input:not([type=radio], [type=checkbox]), textarea, select, dialog[open]")) return;
+  if (event.ctrlKey || event.metaKey) {
+    const does = { Enter: finish, z: undo }[event.key];
+    if (!does) return;
+    event.preventDefault();
+    does();
+    return;
+  }
+  if (event.altKey) return;
+  const action = /^\d$/.test(event.key) ? () => press(event.key) : KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+});
+
+for (const question of questions) {
+  question.fieldset.addEventListener("change", ({ target }) => {
+    open = question;
+    if (question.boxes.length) tick(question, target);
+    else answer(question, [target.value === "" ? null : Number(target.value)]);
+  });
+  question.fieldset.addEventListener("focusin", () => panelOf(question) === current && open !== question && turnTo(question));
+}
+for (const panel of panels) panel.tab.addEventListener("click", () => show(panel));
+byId("choices").addEventListener("submit", finish);
+byId("submit")?.addEventListener("submit", finish);
+byId("previous").addEventListener("click", () => move(-1));
+byId("next").addEventListener("click", () => move(1));
+byId("open-skip")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  openDialog("skip");
+});
+
+// --- The beginning -------------------------------------------------------------------------------
+
+if (isOutOfDate(page.assignment)) location.reload();
+byId("assignment").classList.add("live");
+for (const part of document.querySelectorAll("#tabs, #ways")) part.hidden = false;
+for (const { element } of panels) element.setAttribute("role", "tabpanel");
+setSizeOf(document.querySelectorAll(".reading.verbatim"));
+openDialogs();
+const position = kept(`assize:position:${page.assignment}`);
+const first = panels.find(({ element }) => element.id === position) ?? panels.find((panel) => !isDone(panel)) ?? panels[0];
+if (first) show(first);
+else render();
+if (outbox.size) outbox.send();

@@ -1,0 +1,98 @@
+/* A comment on the question in view, or the word that its item is broken, from the page of any assignment. It is sent
+   at once; without a connection it waits in the outbox with the choices. */
+
+import { Outbox } from "./outbox.js";
+
+const byId = (id) => document.getElementById(id);
+const dialog = byId("comment");
+const form = byId("comment-form");
+const item = byId("comment-item");
+const text = byId("comment-text");
+const broken = byId("comment-broken");
+const says = byId("comment-says");
+const page = byId("assignment")?.dataset;
+const outbox = new Outbox(page.user);
+
+const shown = (element) => element.getClientRects().length > 0;
+
+/** Name the questions as the page does, where it shows them in panels of their own. */
+for (const option of item.options) {
+  const asked = document.querySelector(`[data-item="${option.value}"]`);
+  const panel = asked?.closest(".panel")?.querySelector(".panel-title");
+  if (panel) option.textContent = `${panel.textContent.trim()}: ${asked.querySelector("legend")?.textContent.trim() ?? ""}`;
+}
+
+function open() {
+  const current = [...document.querySelectorAll("main [data-item]")].find(shown)?.dataset.item;
+  if ([...item.options].some(({ value }) => value === current)) item.value = current;
+  say("");
+  dialog.showModal();
+  text.focus();
+}
+
+function say(words, look = "") {
+  says.textContent = words;
+  says.className = words ? `message ${look}` : "";
+}
+
+function outcomeOf(answer) {
+  if (answer.refused) return [answer.refused, "error"];
+  if (answer.waits) return ["You are offline: it waits here and is sent when you are back.", "warning"];
+  return ["Saved. The researcher will read it.", "success"];
+}
+
+async function send() {
+  const comment = { item: Number(item.value), text: text.value, broken: broken.checked };
+  if (!comment.text.trim() && !comment.broken) {
+    say("Write what you want to say, or mark the item as broken.", "error");
+    return text.focus();
+  }
+  byId("comment-send").disabled = true;
+  const answer = await post(comment);
+  byId("comment-send").disabled = false;
+  say(...outcomeOf(answer));
+  if (answer.refused) return undefined;
+  if (answer.waits) outbox.put(`comment:${Date.now()}`, form.action, comment);
+  text.value = "";
+  broken.checked = false;
+  return byId("comment-close").focus();
+}
+
+/** What the server says of it. `waits` where it cannot be reached, or no longer knows who is there. */
+async function post(comment) {
+  const token = form.querySelector("[name=csrfmiddlewaretoken]").value;
+  try {
+    const response = await fetch(form.action, {
+      method: "POST",
+      body: JSON.stringify(comment),
+      headers: { "Content-Type": "application/json", "X-CSRFToken": token },
+      credentials: "same-origin",
+      redirect: "manual",
+    });
+    if (response.type === "opaqueredirect" || response.status === 403 || response.status >= 500) return { waits: true };
+    return await response.json().catch(() => ({ refused: `It was not saved: the server answered ${response.status}.` }));
+  } catch {
+    return { waits: true };
+  }
+}
+
+byId("open-comment").addEventListener("click", (event) => {
+  event.preventDefault();
+  open();
+});
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  send();
+});
+dialog.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  send();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.target.closest("input:not([type=radio], [type=checkbox]), textarea, select, dialog[open]")) return;
+  if (event.key.toLowerCase() !== "w" || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  open();
+});

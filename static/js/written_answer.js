@@ -1,0 +1,337 @@
+/* The pages of written answers: sentences are ticked, an outcome is chosen, an answer is written and confirmed. What
+   is on the page goes to the outbox at every change, and a moment after the last key while somebody types. */
+
+import { fetchAhead, isOutOfDate, submitAndGoOn } from "./ahead.js";
+import { Clock } from "./clock.js";
+import { Outbox } from "./outbox.js";
+import { keep, kept } from "./memory.js";
+import { element, openDialog, openDialogs, setSizeOf, tellWhatIsSaved } from "./task_bar.js";
+
+const WHILE_TYPING = 1_000; // milliseconds without a key before the text is sent; it is kept here at once
+const RECENT = 15_000; // milliseconds after which the server's page is newer than what was sent before it
+
+const byId = (id) => document.getElementById(id);
+const page = byId("assignment").dataset;
+const sentences = JSON.parse(byId("sentences-of-passage").textContent);
+const seen = JSON.parse(byId("first-answer")?.textContent ?? "null");
+const text = byId("answer");
+const sentenceBoxes = [...byId("sentences").querySelectorAll("input")];
+const confirmationBoxes = [...byId("confirmations").querySelectorAll("input")];
+const outcomes = [...byId("outcomes").querySelectorAll("input[data-key]")];
+const locked = text.readOnly;
+const withAnswer = page.grades.trim().split(" ").map(Number);
+const changed = page.changed === undefined ? null : Number(page.changed); // in round 2
+
+const key = `${page.assignment}/${page.item}/${page.criterion}`;
+const outbox = new Outbox(page.user);
+const clock = new Clock([[key, Number(page.seconds)]]);
+clock.turnTo(key);
+const undone = [];
+const LAST = `assize:last:${key}`;
+
+// --- What is on the page -------------------------------------------------------------------------
+
+const ticked = (boxes) => boxes.filter(({ checked }) => checked).map(({ value }) => value);
+
+function onPage() {
+  const outcome = outcomes.find(({ checked }) => checked);
+  return {
+    grade: outcome ? Number(outcome.value) : null,
+    sentences: ticked(sentenceBoxes),
+    text: text.value,
+    confirmed: ticked(confirmationBoxes),
+  };
+}
+
+function put(state) {
+  for (const box of outcomes) box.checked = state.grade !== null && Number(box.value) === state.grade;
+  for (const box of sentenceBoxes) box.checked = state.sentences.includes(box.value);
+  for (const box of confirmationBoxes) box.checked = state.confirmed.includes(box.value);
+  if (text.value !== state.text) text.value = state.text;
+}
+
+const takesAnswer = ({ grade }) => grade === null || withAnswer.includes(grade);
+/** Whether sentences and words are the assessor's to change: not where the first answer is kept, nor before. */
+const isWritten = ({ grade }) => (seen ? grade === changed : takesAnswer({ grade }));
+
+function save(wait) {
+  const state = onPage();
+  const { grade, confirmed } = state;
+  const spans = takesAnswer(state) ? state.sentences.map((number) => sentences[number]) : [];
+  const answer = { text: text.value, confirmations: confirmed };
+  const choice = { item: Number(page.item), criterion: Number(page.criterion), grade, spans, seconds: clock.seconds(key), answer };
+  outbox.put(key, page.save, choice, wait);
+  if (page.save) keep(LAST, JSON.stringify({ at: Date.now(), choice })); // a preview keeps nothing
+}
+
+// What was on the page before the change that comes next. Typing has the browser's own undo, so that what was typed
+// since a change stays when the change is undone.
+let before = onPage();
+
+function change() {
+  undone.push({ state: before, text: text.value });
+  before = onPage();
+  save();
+  render();
+}
+
+/** What is confirmed holds for the words and sentences of that moment only. */
+function mustBeConfirmedAgain() {
+  if (!confirmationBoxes.some(({ checked }) => checked)) return;
+  for (const box of confirmationBoxes) box.checked = false;
+  tell("The answer has changed: confirm it again.");
+}
+
+function undo() {
+  const last = undone.pop();
+  if (!last) return say("There is nothing to undo.");
+  put({ ...last.state, text: text.value === last.text ? last.state.text : text.value });
+  before = onPage();
+  save();
+  render();
+  return undefined;
+}
+
+// --- What is seen --------------------------------------------------------------------------------
+
+const say = (words) => (byId("says").textContent = words);
+const tell = (words) => (byId("tells").textContent = words);
+const quoteOf = (number) => sentences[number].quote;
+const wordsIn = (string) => string.split(/\s+/u).filter(Boolean).length;
+
+function render() {
+  const state = onPage();
+  const written = isWritten(state);
+  byId("assignment").classList.toggle("decided", state.grade !== null);
+  byId("sentences").disabled = locked || !written;
+  byId("own-words").hidden = !written;
+  byId("confirmations").hidden = seen ? !(state.grade !== null && takesAnswer(state)) : !takesAnswer(state);
+  const words = wordsIn(text.value);
+  byId("answer-length").textContent = `${words} ${words === 1 ? "word" : "words"}; the passage has ${wordsIn(sentences.map(({ quote }) => quote).join(" "))}.`;
+  byId("chosen").hidden = locked || !state.sentences.length;
+  if (!locked) renderChosen(state.sentences);
+  for (const part of document.querySelectorAll(".missing")) part.classList.remove("missing");
+  if (byId("undo")) byId("undo").disabled = !undone.length;
+  const done = lackOf(state) === null;
+  byId("submit-button")?.classList.toggle("primary", done);
+  byId("progress").textContent = done ? "1 of 1" : "0 of 1";
+  say("");
+}
+
+function renderChosen(numbers) {
+  const shown = [...byId("chosen").children].map(({ dataset }) => dataset.number);
+  if (shown.join() === numbers.join()) return;
+  const inFocus = document.activeElement?.closest("#chosen li")?.dataset.number;
+  byId("chosen").replaceChildren(...numbers.map(chosen));
+  byId("chosen").querySelector(`[data-number="${inFocus}"] button`)?.focus();
+}
+
+function chosen(number) {
+  const quote = quoteOf(number);
+  const insert = element("button", { type: "button", className: "button small", textContent: "Put in" });
+  insert.setAttribute("aria-label", `Put in: ${quote}`);
+  insert.addEventListener("click", () => insertSentence(number));
+  const item = element("li", {}, element("span", { className: "chosen-text", textContent: quote, title: quote, dir: "auto" }), insert);
+  item.dataset.number = number;
+  return item;
+}
+
+/** Put a sentence into the answer where the cursor was last: at the end if it was never there. */
+function insertSentence(number) {
+  const quote = quoteOf(number).trim();
+  const [from, to] = wasInText ? [text.selectionStart, text.selectionEnd] : [text.value.length, text.value.length];
+  const left = from > 0 && !/\s$/u.test(text.value.slice(0, from)) ? " " : "";
+  const right = to < text.value.length && !/^\s/u.test(text.value.slice(to)) ? " " : "";
+  if (text.value.length - (to - from) + left.length + quote.length + right.length > text.maxLength) {
+    return say("The answer would become too long.");
+  }
+  text.setRangeText(left + quote + right, from, to, "end");
+  wasInText = true;
+  mustBeConfirmedAgain();
+  change();
+  tell("Put in.");
+  return undefined;
+}
+let wasInText = false;
+
+// --- What is missing -----------------------------------------------------------------------------
+
+/** Return what is missing, and the element at which it is mended; null if nothing is. */
+function lackOf(state) {
+  const { grade } = state;
+  if (grade === null) return { words: "Choose what holds.", at: outcomes[0], part: byId("outcomes") };
+  if (!takesAnswer(state)) return null;
+  if (isWritten(state)) {
+    if (!state.sentences.length) {
+      return { words: "Tick the sentences that the answer is made of, at least one.", at: sentenceBoxes[0], part: byId("sentences") };
+    }
+    if (!state.text.trim()) return { words: "Write the answer.", at: text, part: byId("own-words") };
+    if (seen && grade === changed && isAsSeen(state)) {
+      return { words: "Nothing is changed yet: change the answer or its sentences, or keep it.", at: text, part: byId("own-words") };
+    }
+  }
+  const open = confirmationBoxes.find(({ checked }) => !checked);
+  return open ? { words: "Confirm all three points.", at: open, part: byId("confirmations") } : null;
+}
+
+function isAsSeen(state) {
+  const places = (spans) => spans.map(({ start, end }) => `${start}-${end}`).sort().join();
+  return state.text.trim() === seen.text.trim() && places(state.sentences.map((number) => sentences[number])) === places(seen.spans);
+}
+
+async function submit(event) {
+  event?.preventDefault();
+  if (locked) return;
+  const lack = lackOf(onPage());
+  if (lack) {
+    lack.part.classList.add("missing");
+    lack.at.focus();
+    say(lack.words);
+    return;
+  }
+  if (!(await outbox.settled())) return say("Not everything is saved yet. Submit again when the line above says “Saved”.");
+  submitAndGoOn(byId("submit"));
+}
+
+// --- Keys ----------------------------------------------------------------------------------------
+
+let lastSentence = 0;
+
+function step(boxes, by) {
+  const index = boxes.indexOf(document.activeElement);
+  boxes[Math.max(0, Math.min(boxes.length - 1, index + by))]?.focus();
+}
+
+function toSentences() {
+  if (byId("sentences").disabled) return say(seen ? "To change its sentences, choose “changed” first." : "No sentences go with this outcome.");
+  return sentenceBoxes[lastSentence]?.focus();
+}
+
+function toAnswer() {
+  if (byId("own-words").hidden) return say(seen ? "To change the answer, choose “changed” first." : "No answer goes with this outcome.");
+  return text.focus();
+}
+
+function insertFocused() {
+  const index = sentenceBoxes.indexOf(document.activeElement);
+  if (index < 0) return say("Go to a sentence first: S.");
+  if (!sentenceBoxes[index].checked) sentenceBoxes[index].click();
+  return insertSentence(String(index));
+}
+
+function press(digit) {
+  outcomes.find(({ dataset, disabled }) => dataset.key === digit && !disabled)?.click();
+}
+
+const KEYS = {
+  s: toSentences,
+  a: toAnswer,
+  i: insertFocused,
+  c: () => !byId("confirmations").hidden && (confirmationBoxes.find(({ checked }) => !checked) ?? confirmationBoxes[0]).focus(),
+  u: undo,
+  g: () => openDialog("guidelines"),
+  x: () => openDialog("skip"),
+  "?": () => openDialog("keys"),
+};
+
+/** Arrows and Enter on a list of check boxes. Returns whether the key was one of them. */
+function moveIn(boxes, event) {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (event.key === "Enter" && outcomes.includes(event.target)) return true; // or it would send the form
+  if (!boxes.includes(event.target) || (!by && event.key !== "Enter")) return false;
+  if (by) step(boxes, by);
+  else event.target.click();
+  return true;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.target.closest("dialog[open]") || event.altKey) return;
+  if (event.ctrlKey || event.metaKey) {
+    if (event.key === "Enter") {
+      event.preventDefault();
+      submit();
+    } else if (event.key === "z" && event.target !== text) {
+      event.preventDefault();
+      undo();
+    }
+    return;
+  }
+  if (event.target === text) {
+    if (event.key === "Escape") text.blur();
+    return;
+  }
+  if (locked && !["g", "?"].includes(event.key)) return;
+  const moved = moveIn(sentenceBoxes, event) || moveIn(confirmationBoxes, event);
+  const action = /^\d$/u.test(event.key) ? () => press(event.key) : KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+  if (!moved && !action) return;
+  event.preventDefault();
+  if (!moved) action();
+});
+
+// --- The beginning -------------------------------------------------------------------------------
+
+for (const box of outcomes) box.addEventListener("change", change);
+for (const box of sentenceBoxes) {
+  box.addEventListener("change", () => {
+    mustBeConfirmedAgain();
+    change();
+  });
+  box.addEventListener("focus", () => (lastSentence = sentenceBoxes.indexOf(box)));
+}
+for (const box of confirmationBoxes) box.addEventListener("change", change);
+text.addEventListener("focus", () => (wasInText = true));
+text.addEventListener("input", () => {
+  mustBeConfirmedAgain();
+  before = onPage();
+  save(WHILE_TYPING);
+  render();
+});
+byId("undo")?.addEventListener("click", undo);
+byId("assignment").addEventListener("submit", submit);
+
+// Another tab with this assignment shows what is chosen here.
+addEventListener("storage", ({ key: name }) => name === outbox.name && takeWhatWaits());
+
+function takeWhatWaits() {
+  const [, waiting] = outbox.entries().find(([name]) => name === key) ?? [];
+  if (waiting) take(waiting);
+}
+
+/** The page may have been written while the last choice was on its way: then it shows what was before. */
+function takeWhatWasSentLast() {
+  const { at, choice } = JSON.parse(kept(LAST) ?? "{}");
+  if (!at || Date.now() - at > RECENT) return;
+  take(choice);
+  save();
+}
+
+function take(waiting) {
+  const places = waiting.spans.map(({ start }) => start);
+  put({
+    grade: waiting.grade,
+    sentences: sentenceBoxes.map(({ value }) => value).filter((number) => places.includes(sentences[number].start)),
+    text: waiting.answer.text,
+    confirmed: waiting.answer.confirmations,
+  });
+  before = onPage();
+  render();
+}
+
+if (isOutOfDate(page.assignment)) location.reload();
+outbox.addEventListener("state", ({ detail: { state } }) => {
+  if (state !== "saved" || !page.ahead || lackOf(onPage())) return;
+  fetchAhead(page.ahead, document.querySelector("#submit [name=csrfmiddlewaretoken]").value);
+});
+tellWhatIsSaved(outbox, { signIn: page.signIn, where: (name) => (name === key ? "What you changed" : "A choice at another task") });
+openDialogs();
+setSizeOf([...document.querySelectorAll(".sentence-text, .first-answer blockquote"), text]);
+byId("answer-length").hidden = false;
+if (byId("undo")) byId("undo").hidden = false;
+outbox.addEventListener("refused", () => keep(LAST, "{}"));
+if (!locked && page.save) {
+  takeWhatWasSentLast();
+  takeWhatWaits();
+}
+render();
+if (outbox.size) outbox.send();
+performance.mark("usable");

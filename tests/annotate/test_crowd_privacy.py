@@ -1,0 +1,263 @@
+"""Who people are outside stays out of every file unless asked for, and can be erased without losing a label."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from rest_framework.authtoken.models import Token
+from rest_framework.test import APIClient
+
+from annotate.crowd.participants import NotLetIn
+from annotate.crowd.privacy import NotToBeErased, crowd_ids_of, erase_person
+from annotate.models import (
+    CrowdEntry,
+    CrowdIdentity,
+    CrowdSession,
+    Enrolment,
+    Erasure,
+    Place,
+    SurveyAnswer,
+)
+from annotate.quality.survey import add_question, answer_questionnaire
+from annotate.services.work import claim_next
+from collection.models import Judgment, Rater, Study, User
+from tests.annotate.crowd_factories import (
+    PID,
+    SESSION,
+    a_session,
+    an_entry,
+    rater_of_session,
+    submit_a_report,
+)
+from tests.annotate.factories import NOON, a_report_task, an_open_study, enrolled
+from tests.factories import a_collection, a_study
+
+
+@pytest.fixture
+def entry(study: Study) -> CrowdEntry:
+    return an_entry(an_open_study(study))
+
+
+@pytest.fixture
+def session(entry: CrowdEntry) -> CrowdSession:
+    """Somebody from Prolific who submitted a report."""
+    a_report_task(entry.study)
+    session = a_session(entry)
+    submit_a_report(session)
+    return session
+
+
+@pytest.fixture
+def as_rosa(rosa: User) -> Client:
+    client = Client()
+    client.force_login(rosa)
+    return client
+
+
+def exported(study: Study, *options: str) -> str:
+    out = io.StringIO()
+    call_command("export_judgments", "--study", study.name, *options, stdout=out)
+    return out.getvalue()
+
+
+def body(response: object) -> str:
+    return b"".join(response.streaming_content).decode()  # type: ignore[attr-defined]
+
+
+# --- Exports ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("table", ["csv", "jsonl"])
+def test_the_command_names_people_by_pseudonym_unless_told_otherwise(
+    entry: CrowdEntry, session: CrowdSession, table: str
+) -> None:
+    plain = exported(entry.study, "--format", table)
+    asked = exported(entry.study, "--format", table, "--with-crowd-ids")
+
+    assert session.participant.user.username in plain
+    assert PID not in plain
+    assert "crowd_id" not in plain
+    assert asked.count(PID) == 3
+
+
+def test_every_way_out_names_people_by_pseudonym(
+    entry: CrowdEntry, session: CrowdSession, rosa: User, as_rosa: Client
+) -> None:
+    study = entry.study
+    api = APIClient()
+    api.force_authenticate(rosa)
+    base = f"/collections/{study.collection.name}/studies/{study.name}"
+
+    out = [
+        body(as_rosa.get(f"{base}/judgments.csv")),
+        body(as_rosa.get(f"{base}/judgments.jsonl")),
+        body(as_rosa.get(f"/collections/{study.collection.name}/export/")),
+        api.get(f"/api/v1/studies/{study.name}/judgments/").content.decode(),
+        api.get(f"/api/v1/studies/{study.name}/progress/").content.decode(),
+        api.get(f"/api/v1/studies/{study.name}/enrolments/").content.decode(),
+        as_rosa.get(f"/studies/{study.name}/").content.decode(),
+        as_rosa.get(f"/studies/{study.name}/crowd/").content.decode(),
+        as_rosa.get(f"/studies/{study.name}/agreement/", follow=True).content.decode(),
+    ]
+
+    assert all(out)
+    assert not [text for text in out if PID in text or SESSION in text]
+
+
+@pytest.mark.parametrize("table", ["csv", "jsonl"])
+def test_the_page_gives_the_ids_where_rosa_asks_for_them(
+    entry: CrowdEntry, session: CrowdSession, as_rosa: Client, table: str
+) -> None:
+    text = body(as_rosa.get(f"/studies/{entry.study.name}/crowd/judgments.{table}"))
+
+    rows = (
+        list(csv.DictReader(io.StringIO(text)))
+        if table == "csv"
+        else [json.loads(line) for line in text.split("\n") if line]
+    )
+    assert [(row["rater"], row["crowd_id"]) for row in rows] == [(session.participant.user.username, PID)] * 3
+
+
+def test_an_imported_rater_of_the_same_name_gets_no_crowd_id(entry: CrowdEntry, session: CrowdSession) -> None:
+    judgment = Judgment.objects.all()[0]
+    namesake = Rater.objects.create(
+        kind="assessor", origin="imported", name=session.participant.user.username, collection=entry.study.collection
+    )
+    Judgment.objects.filter(pk=judgment.pk).update(rater=namesake)
+
+    text = exported(entry.study, "--with-crowd-ids")
+
+    assert text.count(PID) == 2
+
+
+# --- Erasing ------------------------------------------------------------------------------------
+
+
+def test_erasing_takes_all_that_names_the_person_and_leaves_the_labels(
+    entry: CrowdEntry, session: CrowdSession, rosa: User
+) -> None:
+    user = session.participant.user
+    User.objects.filter(pk=user.pk).update(first_name="Ada", email="ada@example.org")
+    Token.objects.create(user=user)
+    question = add_question(study=entry.study, text="Age?", kind="number")
+    answer_questionnaire(study=entry.study, user=user, answers={question: 33}, at=NOON)
+    a_report_task(entry.study, "Another report.")
+    claim_next(study=entry.study, rater=rater_of_session(session), at=NOON)
+
+    erasure = erase_person(study=entry.study, user=user, by=rosa, at=NOON)
+
+    user.refresh_from_db()
+    session.refresh_from_db()
+    assert erasure.what == [
+        "crowd id",
+        "session ids",
+        "name",
+        "e-mail address",
+        "token",
+        "questionnaire (1 answer)",
+    ]
+    assert (erasure.pseudonym, erasure.erased_by, erasure.erased_at) == (user.username, rosa, NOON)
+    assert (user.first_name, user.email, user.is_active, user.has_usable_password()) == ("", "", False, False)
+    assert (CrowdIdentity.objects.count(), SurveyAnswer.objects.count(), Token.objects.count()) == (0, 0, 0)
+    assert SESSION not in session.session_id
+    assert Judgment.objects.filter(rater__name=user.username).count() == 3
+    assert Place.objects.filter(holder=user.rater).count() == 1
+    assert crowd_ids_of(entry.study) == {}
+
+
+def test_nothing_in_the_database_names_the_erased(entry: CrowdEntry, session: CrowdSession, rosa: User) -> None:
+    erase_person(study=entry.study, user=session.participant.user, by=rosa, at=NOON)
+
+    out = io.StringIO()
+    call_command("dumpdata", stdout=out)
+
+    assert PID not in out.getvalue()
+    assert SESSION not in out.getvalue()
+
+
+def test_the_erased_do_not_come_in_again_as_somebody_new(entry: CrowdEntry, session: CrowdSession, rosa: User) -> None:
+    erase_person(study=entry.study, user=session.participant.user, by=rosa, at=NOON)
+
+    with pytest.raises(NotLetIn, match="were erased"):
+        a_session(entry, session=2)
+
+
+def test_a_browser_of_the_erased_is_signed_out(entry: CrowdEntry, session: CrowdSession, rosa: User) -> None:
+    client = Client()
+    client.force_login(session.participant.user)
+    before = client.get("/work/").status_code
+
+    erase_person(study=entry.study, user=session.participant.user, by=rosa, at=NOON)
+
+    assert (before, client.get("/work/").status_code) == (200, 302)
+
+
+def test_erasing_twice_leaves_one_line(entry: CrowdEntry, session: CrowdSession, rosa: User) -> None:
+    lines = [erase_person(study=entry.study, user=session.participant.user, by=rosa, at=NOON) for _ in range(2)]
+
+    assert lines[0] == lines[1]
+    assert Erasure.objects.count() == 1
+
+
+def test_a_named_account_gets_a_pseudonym(entry: CrowdEntry, rosa: User, ada: User) -> None:
+    enrolled(ada, entry.study)
+
+    erasure = erase_person(study=entry.study, user=ada, by=rosa, at=NOON)
+
+    ada.refresh_from_db()
+    assert ada.username.startswith("erased-")
+    assert (ada.rater.name, erasure.pseudonym) == (ada.username, ada.username)
+    assert "username" in erasure.what
+    assert Enrolment.objects.get(user=ada).left_at == NOON
+
+
+@pytest.mark.parametrize("right", ["is_researcher", "is_staff", "is_superuser"])
+def test_an_account_with_rights_is_not_erased(entry: CrowdEntry, rosa: User, ada: User, right: str) -> None:
+    enrolled(ada, entry.study)
+    User.objects.filter(pk=ada.pk).update(**{right: True})
+
+    with pytest.raises(NotToBeErased):
+        erase_person(study=entry.study, user=ada, by=rosa, at=NOON)
+
+    assert User.objects.get(pk=ada.pk).username == "ada"
+
+
+def test_a_person_of_another_researchers_study_is_not_erased(
+    entry: CrowdEntry, rosa: User, ada: User, mallory: User
+) -> None:
+    enrolled(ada, entry.study)
+    enrolled(ada, a_study(a_collection(owner=mallory, name="towers"), name="towers"))
+
+    with pytest.raises(NotToBeErased, match="other researchers"):
+        erase_person(study=entry.study, user=ada, by=rosa, at=NOON)
+
+
+def test_the_page_erases_and_keeps_the_line(entry: CrowdEntry, session: CrowdSession, as_rosa: Client) -> None:
+    username = session.participant.user.username
+    address = f"/studies/{entry.study.name}/crowd/people/{username}/"
+
+    before = as_rosa.get(address).content.decode()
+    said = as_rosa.post(f"{address}erase/", follow=True).content.decode()
+    after = as_rosa.get(address).content.decode()
+
+    assert PID in before
+    assert f"Erased of {username}: crowd id, session ids." in said
+    assert PID not in said + after
+    assert "The account is closed." in after
+
+
+def test_looking_for_a_person_by_a_crowd_id_of_another_study_finds_nobody(
+    entry: CrowdEntry, session: CrowdSession, mallory: User
+) -> None:
+    hers = an_open_study(a_study(a_collection(owner=mallory, name="towers"), name="towers"))
+    client = Client()
+    client.force_login(mallory)
+
+    said = client.get(f"/studies/{hers.name}/crowd/people/", {"sought": PID}, follow=True)
+
+    assert f"Nobody in this study is called “{PID}”" in said.content.decode()
