@@ -8,7 +8,7 @@ from typing import Any
 
 import django_stubs_ext
 from csp.constants import NONE, SELF
-from environs import Env
+from environs import Env, ValidationError, validate
 
 django_stubs_ext.monkeypatch()
 
@@ -209,11 +209,49 @@ CELERY_TIMEZONE = TIME_ZONE
 
 # --- Judges -------------------------------------------------------------------------------------
 
-# An OpenAI-compatible server (vLLM's, for one), and the model it serves.
+
+def _is_an_object(value: object) -> None:
+    if not isinstance(value, dict):
+        raise ValidationError("This is no JSON object.")
+
+
+# OpenAI-compatible servers (vLLM's, for one) that serve the same models, separated by commas; a model to offer first.
 JUDGE_BASE_URL = env.str("JUDGE_BASE_URL", "")
 JUDGE_MODEL = env.str("JUDGE_MODEL", "")
 JUDGE_API_KEY = env.str("JUDGE_API_KEY", "")
 JUDGE_TIMEOUT = env.float("JUDGE_TIMEOUT", 120.0)
+# How long to wait for a server that worked and is gone; requests under way at each; the most prompts of one request.
+JUDGE_PATIENCE = env.float("JUDGE_PATIENCE", 180.0)
+JUDGE_CONCURRENCY = env.int("JUDGE_CONCURRENCY", 16, validate=validate.Range(min=1, max=1000))
+JUDGE_PROMPTS_AT_ONCE = env.int("JUDGE_PROMPTS_AT_ONCE", 32, validate=validate.Range(min=1, max=1000))
+# What `vllm.LLM` is told besides the model, where a worker has vLLM in it.
+JUDGE_VLLM: Any = env.json("JUDGE_VLLM", {}, validate=_is_an_object)
+
+# --- Crowd sites --------------------------------------------------------------------------------
+
+
+def _refuse_what_is_no_origin(origins: list[str]) -> None:
+    is_origin = validate.Regexp(
+        r"https?://[a-z0-9.-]+(:\d+)?\Z", error="“{input}” is no origin like https://example.org"
+    )
+    for origin in origins:
+        is_origin(origin)
+
+
+# Where participants hand in their codes.
+PROLIFIC_URL = env.str("PROLIFIC_URL", "https://app.prolific.com").rstrip("/")
+# Who may frame the entry for Mechanical Turk, and may be sent its end.
+MTURK_ORIGINS = env.list(
+    "MTURK_ORIGINS",
+    [
+        "https://www.mturk.com",
+        "https://worker.mturk.com",
+        "https://workersandbox.mturk.com",
+        "https://requester.mturk.com",
+        "https://requestersandbox.mturk.com",
+    ],
+    validate=_refuse_what_is_no_origin,
+)
 
 # --- API ----------------------------------------------------------------------------------------
 
@@ -235,7 +273,11 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "People and LLM judges judge the same things; judgments become qrels.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
-    "ENUM_NAME_OVERRIDES": {"UngradedEnum": "collection.models.judgments.Judgment.Ungraded"},
+    "ENUM_NAME_OVERRIDES": {
+        "UngradedEnum": "collection.models.judgments.Judgment.Ungraded",
+        "KnownGradePurposeEnum": "annotate.models.quality.GoldGrade.Purpose",
+        "PurposeEnum": "collection.models.judgments.Highlight.Purpose",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

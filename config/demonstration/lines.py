@@ -48,6 +48,7 @@ def collection_lines() -> Iterator[Line]:
         )
         yield from passage_lines(topic)
         yield from element_lines(topic)
+        yield from nugget_lines(topic)
     for topic in topics:
         yield from run_lines(topic)
 
@@ -78,6 +79,19 @@ def element_lines(topic: SourceTopic) -> Iterator[Line]:
                 element_id=key_point.element_id,
                 passage_id=passage_id,
                 quote=quote,
+            )
+
+
+def nugget_lines(topic: SourceTopic) -> Iterator[Line]:
+    """Yield the key points that stand in a passage as nuggets; those that belong in an answer are vital."""
+    for key_point in topic.key_points.values():
+        if key_point.grounded_in:
+            yield RubricElementLine(
+                topic_id=topic.topic_id,
+                kind="nugget",
+                element_id=f"n{key_point.element_id}",
+                text=key_point.text,
+                importance="vital" if key_point.utility > 0 else "okay",
             )
 
 

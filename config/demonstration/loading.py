@@ -12,6 +12,7 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.db.models import F
 
+from annotate.guidelines import standard_guidelines
 from annotate.models import Task
 from annotate.services.studies import make_study, open_study
 from collection.formats.files import InputFile
@@ -21,14 +22,16 @@ from collection.models import Collection, Criterion, Highlight, Item, Judgment, 
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
 from collection.services import Span, add_judgments
+from config.demonstration.answers import load_answers
 from config.demonstration.lines import COLLECTION, collection_lines
+from config.demonstration.pool import load_pool
 from config.demonstration.simulation import ASSESSORS, JudgedItem, SimulatedAssessor, simulated_grades
+from config.demonstration.writing import load_writing
 
 STUDY = "demonstration"
 RESEARCHER = "rosa"
 PEOPLE = ("ada", "ben", "cleo")
 PASSWORD = "assize-demo"  # noqa: S105 - shown on the sign-in page of a demonstration
-GUIDELINES = Path(__file__).with_name("guidelines.md")
 
 
 @transaction.atomic
@@ -39,13 +42,16 @@ def load_demonstration(*, at: datetime) -> Study | None:
     rosa, *assessors = make_people()
     collection, _ = Collection.objects.get_or_create(name=COLLECTION.name, defaults={"owner": rosa})
     import_texts(collection)
+    load_writing(by=rosa, assessors=assessors, at=at)
+    load_pool(collection, by=rosa, assessors=assessors, at=at)
+    load_answers(by=rosa, assessors=assessors, at=at)
     study = make_study(
         collection=collection,
         name=STUDY,
         title="Demonstration: six things worth knowing",
         task_types=[TaskType.ANSWERABILITY, TaskType.RATING, TaskType.KEY_POINT],
         overlap=len(PEOPLE),
-        guidelines=GUIDELINES.read_text(encoding="utf-8"),
+        guidelines=standard_guidelines([TaskType.ANSWERABILITY, TaskType.RATING, TaskType.KEY_POINT]),
         assessors=assessors,
         by=rosa,
         at=at,
