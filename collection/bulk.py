@@ -31,8 +31,8 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
     ready: Any = _converted(rows, converters)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            # The wrapped cursor is psycopg's: Django's wrapper has no COPY.
-            with cursor.cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+            # The wrapped cursor is psycopg's: Django's wrapper has no COPY, and does not see its errors.
+            with connection.wrap_database_errors, cursor.cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
                 for row in ready:
                     copy.write_row(row)
         else:
