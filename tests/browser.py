@@ -52,10 +52,13 @@ EXPECTED_CONSOLE_ERRORS = ["status of 422", "net::ERR_INTERNET_DISCONNECTED"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give tests in a browser a second try in continuous integration; the report names each that needed it."""
+    """Give tests that wait for other processes a second try in continuous integration; the report names those.
+
+    They are those in a browser, and the slow ones, which start workers and servers and kill them.
+    """
     if os.environ.get("CI"):
         for item in items:
-            if item.get_closest_marker("browser"):
+            if item.get_closest_marker("browser") or item.get_closest_marker("slow"):
                 item.add_marker(pytest.mark.flaky(reruns=1))
 
 
