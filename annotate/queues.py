@@ -13,7 +13,7 @@ from annotate.crowd.sessions import within_session
 from annotate.models import Assignment, Place, Task
 from annotate.services.design import design_of
 from annotate.services.pace import minutes_left, pace_of
-from annotate.services.places import next_task, own_answers, quota_of, released
+from annotate.services.places import left_of_quota, next_task, own_answers, released
 from collection.models import Guideline, Rater, Study, User
 
 RECENT = 10
@@ -114,13 +114,12 @@ def _tasks_left(studies: Sequence[Study], rater: Rater) -> dict[int, int]:
     own = own_answers(rater, task="pk")
     tasks = Task.objects.filter(in_released_batches, ~Exists(had), ~Exists(own), study__state=Study.State.OPEN)
     offered = tasks.filter(Exists(free) | Q(everyone=True)).filter(reachable)
-    counted = {row["study"]: row["n"] for row in offered.values("study").annotate(n=Count("pk")).order_by()}
-    return {study.pk: _within_quota(study, rater, counted.get(study.pk, 0)) for study in studies}
+    ordinary = Count("pk", filter=Q(everyone=False))
+    counts = offered.values("study").annotate(ordinary=ordinary, controls=Count("pk") - ordinary).order_by()
+    counted = {row["study"]: (row["ordinary"], row["controls"]) for row in counts}
+    return {study.pk: _within_quota(study, rater, *counted.get(study.pk, (0, 0))) for study in studies}
 
 
-def _within_quota(study: Study, rater: Rater, n: int) -> int:
-    quota = quota_of(study, design_of(study))
-    if quota is None:
-        return n
-    held = Assignment.objects.filter(task__study=study, rater=rater).exclude(state=Assignment.State.RETURNED)
-    return max(0, min(n, quota - held.count()))
+def _within_quota(study: Study, rater: Rater, ordinary: int, controls: int) -> int:
+    left = left_of_quota(study, rater, design_of(study))
+    return controls + (ordinary if left is None else max(0, min(ordinary, left)))

@@ -24,20 +24,21 @@ def take_place(*, study: Study, rater: Rater, enrolment: Enrolment, at: datetime
     transaction in at a time.
     """
     design = design_of(study)
-    if quota_is_full(study, rater, design):
+    full = quota_is_full(study, rater, design)
+    if full and not design.control_share:
         return None
     start = start_of(enrolment, design)
-    place = lock_next(study, rater, design, start)
+    place = lock_next(study, rater, design, start, only_controls=full)
     while place is None and release_next_batch(study, at=at):
-        place = lock_next(study, rater, design, start)
+        place = lock_next(study, rater, design, start, only_controls=full)
     if place is not None:
         place.holder = rater
         place.save(update_fields=["holder"])
     return place
 
 
-def lock_next(study: Study, rater: Rater, design: Design, start: int) -> Place | None:
-    places = free_places(study=study, rater=rater, start=start)
+def lock_next(study: Study, rater: Rater, design: Design, start: int, *, only_controls: bool) -> Place | None:
+    places = free_places(study=study, rater=rater, start=start, only_controls=only_controls)
     place = places.select_for_update(of=("self",), skip_locked=True).first()
     if not design.control_share:
         return place
@@ -57,14 +58,19 @@ def turn_of(task: Task, start: int) -> tuple[bool, int]:
 # --- What may be taken --------------------------------------------------------------------------
 
 
-def free_places(*, study: Study, rater: Rater, start: int = 0) -> QuerySet[Place]:
-    """Places that this rater may take now, in the order in which they are handed out to them."""
+def free_places(*, study: Study, rater: Rater, start: int = 0, only_controls: bool = False) -> QuerySet[Place]:
+    """Places that this rater may take now, in the order in which they are handed out to them.
+
+    `only_controls` is for a rater whose quota is full: what everyone sees comes beside it.
+    """
     places = (
         Place.objects.filter(task__study=study, task__study__state=Study.State.OPEN, holder=None)
         .filter(task__batch__lte=released(study))
         .filter(offered_to(rater, task="task"))
         .select_related("task")
     )
+    if only_controls:
+        places = places.filter(task__everyone=True)
     turn = [*([after_the_start("task__position", start)] if start else []), F("task__position").asc()]
     if design_of(study).even:
         return places.order_by("number", *turn)
@@ -82,11 +88,12 @@ def next_control(study: Study, rater: Rater, start: int = 0) -> Task | None:
 def next_task(study: Study, rater: Rater) -> Task | None:
     """Return the task that this rater would be given now, without giving it."""
     design = design_of(study)
-    if quota_is_full(study, rater, design):
+    full = quota_is_full(study, rater, design)
+    if full and not design.control_share:
         return None
     enrolment = Enrolment.objects.filter(study=study, user=rater.user_id).first()
     start = (enrolment.start if enrolment else None) or 0
-    place = free_places(study=study, rater=rater, start=start).select_related("task__topic").first()
+    place = free_places(study=study, rater=rater, start=start, only_controls=full).select_related("task__topic").first()
     control = next_control(study, rater, start) if design.control_share else None
     offered = [task for task in (place.task if place else None, control) if task is not None]
     return min(offered, key=lambda task: turn_of(task, start), default=None)
@@ -119,11 +126,17 @@ def after_the_start(position: str, start: int) -> Case:
 
 def quota_is_full(study: Study, rater: Rater, design: Design) -> bool:
     """Whether this rater holds as many tasks as the design grants one assessor."""
+    left = left_of_quota(study, rater, design)
+    return left is not None and left <= 0
+
+
+def left_of_quota(study: Study, rater: Rater, design: Design) -> int | None:
+    """Return how many tasks this rater may still get beside those that everyone sees; None: no limit."""
     quota = quota_of(study, design)
     if quota is None:
-        return False
+        return None
     held = Assignment.objects.filter(task__study=study, rater=rater).exclude(state=Assignment.State.RETURNED)
-    return held.filter(task__everyone=False).count() >= quota
+    return quota - held.filter(task__everyone=False).count()
 
 
 def quota_of(study: Study, design: Design) -> int | None:

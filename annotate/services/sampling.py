@@ -49,7 +49,7 @@ class Sample:
     strata: Mapping[str, float] = field(default_factory=dict)
     shares: Mapping[str, float] = field(default_factory=dict)
     by: str = ""
-    weights: Mapping[int, float] = field(default_factory=dict)
+    weights: Mapping[Text, float] = field(default_factory=dict)
 
     def drawn(self, text: Text) -> Drawn | None:
         """Return the draw of a text, or None if people are not asked about it."""
@@ -63,7 +63,7 @@ class Sample:
 
     def line_of(self, text: Text, stratum: str) -> float:
         if self.design == "weighted":
-            return self.line * self.weights.get(id(text), 0.0)
+            return self.line * self.weights.get(text, 0.0)
         return self.strata.get(stratum, self.line)
 
 
@@ -164,14 +164,13 @@ def scale_for(weights: Sequence[float], size: int) -> float:
     return (size - certain) / total if total > 0 else float("inf")
 
 
-def weights_of(texts: Sequence[Text], by: str) -> dict[int, float]:
-    """Return the weight of each text, by its identity: its length in characters, or 1 / its best rank."""
+def weights_of(texts: Sequence[Text], by: str) -> dict[Text, float]:
+    """Return the weight of each text: its length in characters, or 1 / its best rank."""
     if by == "rank":
-        return {id(text): 1 / (text.rank or 1) for text in texts}
+        return {text: 1 / (text.rank or 1) for text in texts}
     reports = lengths(Report, {text.report for text in texts if text.report is not None})
     passages = lengths(Passage, {text.passage for text in texts if text.passage is not None})
-    found = {id(text): reports.get(text.report) or passages.get(text.passage) or 1 for text in texts}
-    return {key: float(length) for key, length in found.items()}
+    return {text: float(reports.get(text.report) or passages.get(text.passage) or 1) for text in texts}
 
 
 def lengths(model: type[Report | Passage], wanted: set[int]) -> dict[int | None, int]:

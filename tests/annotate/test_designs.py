@@ -10,6 +10,7 @@ import pytest
 from django.utils.timezone import now
 
 from annotate.models import Assignment, Place
+from annotate.queues import queues_of
 from annotate.services.design import Design
 from annotate.services.places import release_next_batch
 from annotate.services.sampling import scale_for, sizes_of_strata
@@ -134,6 +135,30 @@ def test_nobody_gets_more_than_the_quota(collection: Collection, people: list[Us
 
     assert len(work_through(study, people[0])) == 3
     assert len(work_through(study, people[1])) == 3
+
+
+def test_whoever_has_their_quota_still_sees_what_everyone_sees(collection: Collection, people: list[User]) -> None:
+    many_reports(collection, 18)
+    study = opened(collection, people=people, design=Design(quota=3, control_share=0.25), overlap=4)
+
+    taken = [work_through(study, user) for user in people]
+
+    controls = set(study.tasks.filter(everyone=True).values_list("pk", flat=True))
+    assert len(controls) == 5
+    for assignments in taken:
+        tasks = {assignment.task_id for assignment in assignments}
+        assert controls <= tasks
+        assert len(tasks - controls) == 3
+
+
+def test_the_queue_counts_the_quota_and_the_controls_apart(collection: Collection, people: list[User]) -> None:
+    many_reports(collection, 18)
+    study = opened(collection, people=people, design=Design(quota=3, control_share=0.25), overlap=4)
+    started = queues_of(people[0])[0].n_left
+    work_through(study, people[0])
+
+    assert started == 3 + 5
+    assert queues_of(people[0])[0].n_left == 0
 
 
 # --- Batches ----------------------------------------------------------------------------------------
