@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
@@ -13,6 +12,7 @@ from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
 from annotate.models import Enrolment
 from annotate.services.reading import texts_beside
 from collection.models import Adjudication, Comment, Criterion, Item, Judgment, Rater, Study, User
+from collection.pieces import Piece, pieces_of
 from collection.services import check_grade
 
 
@@ -46,21 +46,13 @@ class Side:
 
 
 @dataclass(frozen=True)
-class MarkedPiece:
-    """A stretch of the text with the letters of the sides that highlighted it."""
-
-    text: str
-    letters: str
-
-
-@dataclass(frozen=True)
 class Case:
     """All that the third person sees of one disagreement."""
 
     item: Item
     criterion: Criterion
     sides: Sequence[Side]
-    pieces: Sequence[MarkedPiece]
+    pieces: Sequence[Piece]
     beside: Sequence[tuple[str, str]]
     comments: Sequence[Comment]
     decided: Adjudication | None
@@ -146,7 +138,7 @@ def case_of(item: Item, criterion: Criterion) -> Case:
         item=item,
         criterion=criterion,
         sides=sides,
-        pieces=list(pieces_of(item.judged_text.text or "", sides)),
+        pieces=list(pieces_of(item.judged_text.text or "", marks_of(sides))),
         beside=texts_beside(item),
         comments=list(item.comments.select_related("rater")),
         decided=Adjudication.objects.filter(item=item, criterion=criterion, superseded_at=None)
@@ -155,19 +147,12 @@ def case_of(item: Item, criterion: Criterion) -> Case:
     )
 
 
-def pieces_of(text: str, sides: Iterable[Side]) -> Iterator[MarkedPiece]:
-    """Cut the text where a highlight begins or ends; each piece knows the sides that marked it."""
-    spans = [
-        (span.start, span.end, side.letter)
-        for side in sides
-        for judgment in side.judgments
-        for span in judgment.highlights.all()
-        if span.start is not None and span.end is not None
-    ]
-    cuts = sorted({0, len(text), *(start for start, _, _ in spans), *(end for _, end, _ in spans)})
-    for start, end in pairwise(cuts):
-        letters = sorted({letter for first, last, letter in spans if first <= start and end <= last})
-        yield MarkedPiece(text[start:end], "".join(letters))
+def marks_of(sides: Iterable[Side]) -> Iterator[tuple[int | None, int | None, str]]:
+    """Yield every highlight with the letter of its side."""
+    for side in sides:
+        for judgment in side.judgments:
+            for highlight in judgment.highlights.all():
+                yield highlight.start, highlight.end, side.letter
 
 
 # --- The decision -------------------------------------------------------------------------------

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from django.db.models import Count
 
 from collection.models import Comment, Exclusion, Highlight, Item, Judgment, Rater
+from collection.pieces import Piece, pieces_of
 from evaluation.agreement import plain_grade
 from evaluation.categories import dispute
 from evaluation.ratings import MISSING, Grade, Ratings
@@ -97,14 +96,6 @@ class Opinion:
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A stretch of the judged text that the same people marked; nobody, where `names` is empty."""
-
-    text: str
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class ItemOpinions:
     """Everything that was said of an item, people first, and its text in pieces."""
 
@@ -136,8 +127,9 @@ def opinions_of(item: Item) -> ItemOpinions:
         for judgment in judgments
     )
     text = item.judged_text.text or ""
+    marks = ((mark.start, mark.end, opinion.name) for opinion in opinions for mark in opinion.highlights)
     comments = Comment.objects.filter(item=item).select_related("rater").order_by("made_at", "pk")
-    return ItemOpinions(item, question_of(item), opinions, tuple(comments), tuple(pieces_of(text, opinions)))
+    return ItemOpinions(item, question_of(item), opinions, tuple(comments), tuple(pieces_of(text, marks)))
 
 
 def _meaning(judgment: Judgment) -> str:
@@ -145,17 +137,3 @@ def _meaning(judgment: Judgment) -> str:
         return judgment.get_ungraded_display()
     point = judgment.criterion.scale.point(judgment.grade)
     return str(point["name"]) if point else ""
-
-
-def pieces_of(text: str, opinions: Iterable[Opinion]) -> Iterable[Piece]:
-    """Yield the text in order, cut wherever a highlight begins or ends."""
-    marks = [
-        (highlight.start, highlight.end, opinion.name)
-        for opinion in opinions
-        for highlight in opinion.highlights
-        if highlight.start is not None and highlight.end is not None
-    ]
-    cuts = sorted({0, len(text), *(place for start, end, _ in marks for place in (start, end) if place <= len(text))})
-    for start, end in pairwise(cuts):
-        names = dict.fromkeys(name for first, last, name in marks if first <= start and end <= last)
-        yield Piece(text[start:end], tuple(names))

@@ -84,7 +84,7 @@ def test_the_case_shows_both_sides_and_what_each_marked(disputed: Item) -> None:
 
     assert [(side.letter, side.grade, len(side.judgments)) for side in case.sides] == [("A", 0.0, 1), ("B", 1.0, 1)]
     text = disputed.judged_text.text or ""
-    assert [(piece.text, piece.letters) for piece in case.pieces] == [(text[:4], "B"), (text[4:], "")]
+    assert [(piece.text, piece.names) for piece in case.pieces] == [(text[:4], ("B",)), (text[4:], ())]
 
 
 # --- The decision ---------------------------------------------------------------------------------
