@@ -25,8 +25,8 @@ from annotate.quality.inbox import (
     take_up_again,
     waiting_in,
 )
+from annotate.sent_choices import BIGGEST_KEY
 from annotate.views.studies import study_of
-from annotate.views.work import BIGGEST_KEY
 from collection.models import Comment, User
 from collection.views.account import SignedInRequest
 

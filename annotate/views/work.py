@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
@@ -23,6 +21,7 @@ from annotate.models import Assignment, AssignmentItem
 from annotate.quality.gates import next_gate
 from annotate.queues import queues_of
 from annotate.screens import Answer, Question, Screen, screen_of
+from annotate.sent_choices import BIGGEST_KEY, UnreadableChoice, read_choice
 from annotate.services.pace import SkipReason
 from annotate.services.work import (
     AssignmentReturned,
@@ -37,11 +36,9 @@ from annotate.task_types import RULES
 from annotate.task_types.writing import Writing
 from annotate.views.boxes import with_grades_of_boxes
 from collection.models import Criterion, Rater, Study
-from collection.services import NOTHING_WRITTEN, GradeNotOnScale, HighlightDoesNotFit, Span, Written
+from collection.services import GradeNotOnScale, HighlightDoesNotFit, Span, Written
 from collection.views.account import SignedInRequest
 
-MAX_SPANS = 200
-BIGGEST_KEY = 2**63
 TEXTS_OF_AN_ITEM = ("item__report", "item__passage", "item__answer_to_revise")
 PARTS_OF_A_CHOICE = (
     "assignment__state",
@@ -58,7 +55,6 @@ PARTS_OF_A_CHOICE = (
     "item__answer_to_revise",
 )
 SECONDS_AHEAD = 120
-A_DAY = 24 * 60 * 60.0
 
 
 # --- The queue ----------------------------------------------------------------------------------
@@ -286,20 +282,6 @@ def read_answer(
 # --- One choice ---------------------------------------------------------------------------------
 
 
-class UnreadableChoice(ValueError):
-    """What was sent is no choice."""
-
-
-@dataclass(frozen=True)
-class SentChoice:
-    item: int
-    criterion: int
-    grade: float | None
-    spans: list[Span]
-    seconds: float | None
-    written: Written
-
-
 @require_POST
 @login_required
 def choice(request: SignedInRequest, pk: int) -> JsonResponse:
@@ -338,48 +320,3 @@ def choice(request: SignedInRequest, pk: int) -> JsonResponse:
     except AssignmentReturned as refused:
         return JsonResponse({"refused": str(refused)}, status=410)
     return JsonResponse({"state": saved.state, "lack": saved.lack})
-
-
-def read_choice(body: bytes) -> SentChoice:
-    """Read `{item, criterion, grade, spans: [{start, end, quote}], seconds, answer: {text, confirmations}}`.
-
-    Raises UnreadableChoice.
-    """
-    try:
-        sent = json.loads(body)
-        grade = sent["grade"]
-        seconds = sent.get("seconds")
-        spans = sent.get("spans", [])
-        if len(spans) > MAX_SPANS:
-            raise UnreadableChoice(f"More than {MAX_SPANS} highlights at one question.")
-        return SentChoice(
-            item=_read_key(sent["item"]),
-            criterion=_read_key(sent["criterion"]),
-            grade=None if grade is None else float(grade),
-            spans=[_read_span(span) for span in spans],
-            seconds=None if seconds is None else min(max(0.0, float(seconds)), A_DAY),
-            written=_read_written(sent["answer"]) if "answer" in sent else NOTHING_WRITTEN,
-        )
-    except UnreadableChoice:
-        raise
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise UnreadableChoice(f"This is no choice: {error!r}.") from error
-
-
-def _read_key(key: Any) -> int:
-    if not isinstance(key, int) or not 0 < key < BIGGEST_KEY:
-        raise UnreadableChoice("This is no choice: items and criteria are named by their numbers.")
-    return key
-
-
-def _read_written(answer: Any) -> Written:
-    text, confirmations = answer["text"], answer["confirmations"]
-    if not isinstance(text, str) or not all(isinstance(name, str) for name in confirmations):
-        raise UnreadableChoice("An answer is a text and a list of what is confirmed of it.")
-    return Written(text, tuple(confirmations))
-
-
-def _read_span(span: Any) -> Span:
-    if not (isinstance(span["start"], int) and isinstance(span["end"], int) and isinstance(span["quote"], str)):
-        raise UnreadableChoice("A highlight is two whole numbers and a quote.")
-    return Span(span["start"], span["end"], span["quote"])
