@@ -5,22 +5,37 @@ PORT ?= 8000
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
+export PORT
+define START
+$(BIN)/python manage.py set_up --port $(PORT) --bind $(BIND) && \
+PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/honcho start --no-prefix || [[ $$? == 130 ]]
+endef
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help install run test test-vllm test-vllm-tiny lint format bench calibration-check requirements clean
+.PHONY: help install run serve test test-fast test-vllm test-vllm-tiny lint format bench attacks calibration-check papers requirements clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
 
 install: .venv/.installed ## make .venv and install everything that Assize runs on
 
-run: .venv/.installed ## set up and start the site with its demonstration study: PORT=8000
-	@PORT=$(PORT) DEMONSTRATION=$${DEMONSTRATION-1} $(BIN)/python manage.py set_up --port $(PORT)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" PORT=$(PORT) DEMONSTRATION=$${DEMONSTRATION-1} \
-		$(BIN)/honcho start --no-prefix || [[ $$? == 130 ]]
+run: export DEMONSTRATION ?= 1
+run: export BIND := 127.0.0.1
+run: .venv/.installed ## set up and start the site on this machine, with its demonstration study: PORT=8000
+	@$(START)
 
-test: .venv/.installed-dev ## run the tests: ARGS="tests/annotate -k cap"
-	@DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/pytest $(ARGS)
+serve: export DEMONSTRATION := 0
+serve: export BIND ?= 127.0.0.1
+serve: .venv/.installed ## set up and start the site for others, without the demonstration: PORT=8000 BIND=127.0.0.1
+	@$(BIN)/python manage.py check --deploy --fail-level ERROR
+	@$(START)
+
+# Most tests of a file stay together, and whoever runs out of tests takes some of another's.
+test: .venv/.installed-dev ## run the tests, on all processors: ARGS="tests/annotate -k cap"
+	@OPENBLAS_NUM_THREADS=1 DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/pytest -n logical --dist worksteal $(ARGS)
+
+test-fast: ## run some, quickly: no browser, nothing slow, and one of each file's that use the database
+	@$(MAKE) --no-print-directory test ARGS="--fast $(ARGS)"
 
 test-vllm: .venv-vllm/.installed .venv/.installed-dev ## run the judging contract against a real vLLM on the CPU: ARGS="-k restart"
 	@VLLM_PYTHON=$(CURDIR)/.venv-vllm/bin/python DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} \
@@ -29,10 +44,11 @@ test-vllm: .venv-vllm/.installed .venv/.installed-dev ## run the judging contrac
 test-vllm-tiny: ## the same without the small real model, as CI does
 	@$(MAKE) --no-print-directory test-vllm ARGS='-k "not TestSmallModel" $(ARGS)'
 
-lint: .venv/.installed-dev ## check style, types and migrations
+lint: .venv/.installed-dev ## check style, types, imports and migrations
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
+	$(BIN)/lint-imports --no-logo
 	DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/python manage.py makemigrations --check --dry-run
 
 format: .venv/.installed-dev ## put the code into its form
@@ -43,10 +59,16 @@ bench: .venv/.installed-dev ## measure speed and memory, as ratios to a baseline
 	@for bench in tests/bench/*.py; do \
 		[[ $$bench == *__init__.py ]] || $(BIN)/python $$bench || exit 1; done
 
-calibration-check: .venv/.installed-dev ## simulate how often our 95 % intervals hold the truth (a few minutes): ARGS="--simulations 500"
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/calibration_check.py $(ARGS)
+attacks: .venv/.installed-dev ## attack every entry point and the broker at full length (a short form is among the tests): ARGS="-k files"
+	@ATTACKS=full DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/pytest tests/attacks tests/jobs -n 2 --dist load $(ARGS)
 
-requirements: .venv/.installed-dev ## compile the pinned requirements anew
+calibration-check: .venv/.installed-dev ## simulate whether intervals, plans and tests keep their promises; it takes long: ARGS="--simulations 100"
+	@for check in calibration judges labels planner sampled_labels; do OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/$${check}_check.py $(ARGS) || failed=1; done; exit $${failed-0}
+
+papers: .venv/.installed-dev ## rebuild published figures from the papers' data into docs/papers.md
+	@$(BIN)/python tests/papers.py $(ARGS)
+
+requirements: .venv/.installed-dev ## compile the pinned requirements again
 	$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links requirements.in
 	$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links requirements-dev.in
 

@@ -18,32 +18,30 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
 from annotate.crowd.api import crowd_api_urlpatterns
-from annotate.crowd.sessions import end_if_full, has_ended, session_of
 from annotate.models import Assignment, AssignmentItem, Enrolment
 from annotate.quality.api import api_urlpatterns as quality_api_urlpatterns
-from annotate.quality.gates import next_gate
-from annotate.screens import screen_of
 from annotate.serializers import (
     AssignmentSerializer,
     ChoiceSerializer,
+    CriterionSerializer,
     EnrolmentSerializer,
     GuidelinesVersionSerializer,
     NewAccountSerializer,
     NewEnrolmentsSerializer,
     NewGuidelinesSerializer,
     NewStudySerializer,
+    NewThresholdSerializer,
     OpenedSerializer,
     ProgressSerializer,
     SavedChoiceSerializer,
     StudySerializer,
 )
-from annotate.services.accounts import enrol_by_name
-from annotate.services.choices import SavedChoice, save_choice
-from annotate.services.progress import progress_of
-from annotate.services.refusals import AssignmentReturned, NotAsked, StudyClosed
-from annotate.services.studies import (
+from annotate.studies.assessor_accounts import NotYourPeople, enrol_by_name, people_by_name
+from annotate.studies.lifecycle import (
+    NotEmpty,
     WrongState,
     close_study,
+    delete_draft,
     make_study,
     open_study,
     pause_study,
@@ -51,10 +49,16 @@ from annotate.services.studies import (
     revise_guidelines,
     unenrol,
 )
-from annotate.services.work import Unfinished, claim_next, return_assignment, reveal_passages, submit_assignment
+from annotate.studies.progress import progress_of
 from annotate.task_types import NothingToJudge
-from collection.models import Criterion, Rater, Study, User
-from collection.services import NOTHING_WRITTEN, GradeNotOnScale, HighlightDoesNotFit, Span, Written
+from annotate.work.assignments import Unfinished, return_assignment, reveal_passages, submit_assignment
+from annotate.work.errors import AssignmentReturned, NotAsked, StudyClosed
+from annotate.work.next_work import next_work
+from annotate.work.saving import SavedChoice, save_choice
+from annotate.work.task_page import screen_of
+from collection.judgments.services import NOTHING_WRITTEN, GradeNotOnScale, HighlightDoesNotFit, Span, Written
+from collection.models import Criterion, Study, User
+from collection.thresholds import NoSuchThreshold, ThresholdLocked, change_threshold
 
 TEXTS = ("item__report", "item__passage", "item__answer_to_revise")
 
@@ -73,7 +77,7 @@ class NewestFirst(CursorPagination):
 
 
 class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Study]):
-    """Studies on the collections that you research."""
+    """Studies on your collections."""
 
     serializer_class = StudySerializer
     pagination_class = NewestFirst
@@ -83,46 +87,63 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     def get_queryset(self) -> QuerySet[Study]:
         if not self.request.user.is_authenticated:
             return Study.objects.none()
-        return Study.objects.of(self.request.user).select_related("collection").prefetch_related("criteria__scale")
+        return (
+            Study.objects.of(self.request.user)
+            .select_related("collection")
+            .prefetch_related("criteria__scale", "criteria__threshold_changes__changed_by")
+        )
 
     @extend_schema(request=NewStudySerializer, responses={201: StudySerializer})
     def create(self, request: Request) -> Response:
-        """Make a draft. `assessors` must have accounts: see the study's enrolments for making some."""
+        """Create a draft. `assessors` are people of your studies; the study's enrolments create accounts."""
         if not user_of(request).is_researcher:
-            raise PermissionDenied("Only researchers make studies.")
+            raise PermissionDenied("Only researchers can create studies.")
         sent = checked(NewStudySerializer(data=request.data, context={"request": request}))
         usernames = sent.pop("assessors", [])
-        assessors = list(User.objects.filter(username__in=usernames))
-        if unknown := set(usernames) - {user.username for user in assessors}:
-            raise ValidationError({"assessors": f"No account: {', '.join(sorted(unknown))}."})
+        known = people_by_name(usernames, by=user_of(request))
+        if unknown := set(usernames) - known.keys():
+            raise ValidationError({"assessors": str(NotYourPeople(sorted(unknown)))})
         worded = [words["shape"] for words in sent.pop("criteria", [])]
         study = make_study(
-            **sent, criteria={shape.name: shape for shape in worded}, assessors=assessors, by=user_of(request), at=now()
+            **sent,
+            criteria={shape.name: shape for shape in worded},
+            assessors=known.values(),
+            by=user_of(request),
+            at=now(),
         )
         return Response(StudySerializer(study).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """Delete a draft without labels. 409 for any other study."""
+        try:
+            delete_draft(study=self.get_object())
+        except (WrongState, NotEmpty) as refusal:
+            raise Refused(str(refusal)) from refusal
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(request=None, responses=OpenedSerializer)
     @action(detail=True, methods=["post"])
     def open(self, request: Request, name: str) -> Response:  # noqa: ARG002
-        """Open a draft or a paused study; an open one gets what came into the collection since."""
+        """Open a draft or a paused study; an open one gets tasks for texts imported since."""
         return self.opened(open_study)
 
     @extend_schema(request=None, responses=OpenedSerializer)
     @action(detail=True, methods=["post"])
     def reopen(self, request: Request, name: str) -> Response:  # noqa: ARG002
-        """Open a closed study again."""
+        """Reopen a closed study."""
         return self.opened(reopen_study)
 
     @extend_schema(request=None, responses=StudySerializer)
     @action(detail=True, methods=["post"])
     def pause(self, request: Request, name: str) -> Response:  # noqa: ARG002
-        """Give out no work for now."""
+        """Pause: give out no work for now."""
         return self.moved(pause_study)
 
     @extend_schema(request=None, responses=StudySerializer)
     @action(detail=True, methods=["post"])
     def close(self, request: Request, name: str) -> Response:  # noqa: ARG002
-        """End the labelling."""
+        """Close the study."""
         return self.moved(close_study)
 
     def opened(self, move: Any) -> Response:
@@ -144,16 +165,34 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @extend_schema(responses=ProgressSerializer)
     @action(detail=True)
     def progress(self, request: Request, name: str) -> Response:  # noqa: ARG002
-        """How far it is, by task type and by assessor."""
+        """Progress by task type and by assessor."""
         return Response(ProgressSerializer(progress_of(self.get_object())).data)
 
     @extend_schema(request=NewGuidelinesSerializer, responses=GuidelinesVersionSerializer)
     @action(detail=True, methods=["post"])
     def guidelines(self, request: Request, name: str) -> Response:  # noqa: ARG002
-        """Put new guidelines in force."""
+        """Activate new guidelines."""
         sent = checked(NewGuidelinesSerializer(data=request.data))
         version = revise_guidelines(study=self.get_object(), markdown=sent["markdown"], by=user_of(request))
         return Response(GuidelinesVersionSerializer(version).data)
+
+    @extend_schema(
+        request=NewThresholdSerializer,
+        parameters=[OpenApiParameter("criterion", str, OpenApiParameter.PATH)],
+        responses=CriterionSerializer,
+    )
+    @action(detail=True, methods=["post"], url_path="criteria/(?P<criterion>[-a-zA-Z0-9_]+)/threshold")
+    def threshold(self, request: Request, name: str, criterion: str) -> Response:  # noqa: ARG002
+        """Change a criterion's threshold η. 409 once somebody has unlocked a judge's figures on the held-out topics."""
+        found = get_object_or_404(self.get_object().criteria, name=criterion)
+        sent = checked(NewThresholdSerializer(data=request.data))
+        try:
+            change_threshold(criterion=found, threshold=sent["threshold"], by=user_of(request), at=now())
+        except NoSuchThreshold as refusal:
+            raise ValidationError({"threshold": str(refusal)}) from refusal
+        except ThresholdLocked as refusal:
+            raise Refused(str(refusal)) from refusal
+        return Response(CriterionSerializer(Criterion.objects.select_related("scale").get(pk=found.pk)).data)
 
     @extend_schema(responses=EnrolmentSerializer(many=True))
     @action(detail=True, pagination_class=None, filter_backends=[])
@@ -165,15 +204,19 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @extend_schema(request=NewEnrolmentsSerializer, responses={201: NewAccountSerializer(many=True)})
     @enrolments.mapping.post
     def enrol(self, request: Request, name: str) -> Response:  # noqa: ARG002
-        """Let people in. Gives the accounts that were made, each with its password, this once."""
+        """Add people. Returns the accounts created, each with its password, only this once."""
         sent = checked(NewEnrolmentsSerializer(data=request.data))
-        accounts = enrol_by_name(study=self.get_object(), usernames=sent["usernames"], at=now())
+        study = self.get_object()
+        try:
+            accounts = enrol_by_name(study=study, usernames=sent["usernames"], by=user_of(request), at=now())
+        except NotYourPeople as refused:
+            raise ValidationError({"usernames": str(refused)}) from refused
         return Response(NewAccountSerializer(accounts, many=True).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(parameters=[OpenApiParameter("username", str, OpenApiParameter.PATH)], responses={204: None})
     @action(detail=True, methods=["delete"], url_path="enrolments/(?P<username>[^/]+)", url_name="enrolment")
     def unenrol(self, request: Request, name: str, username: str) -> Response:  # noqa: ARG002
-        """Take a person out; what they hold goes back."""
+        """Remove a person; their open task is returned."""
         study = self.get_object()
         user = get_object_or_404(User, username=username, enrolments__study=study)
         unenrol(study=study, user=user, at=now())
@@ -204,29 +247,24 @@ class WorkViewSet(viewsets.GenericViewSet[Assignment]):
     )
     @action(detail=False, methods=["post"], url_path="next/(?P<study>[-a-zA-Z0-9_]+)")
     def next(self, request: Request, study: str) -> Response:
-        """Get the assignment in your hands, or the next one of this study. 204: nothing is left."""
+        """Get your open assignment, or the next one of this study. 204: none is left."""
         enrolled = Study.objects.filter(enrolments__user=user_of(request), enrolments__left_at=None)
         found = get_object_or_404(enrolled, name=study)
-        rater = get_object_or_404(Rater, user=user_of(request))
-        gate = next_gate(study=found, user=user_of(request))
-        if gate:
-            raise Refused(f"Before you work, open {request.build_absolute_uri(gate)} in a browser.")
-        session = session_of(study=found, user=user_of(request))
-        if session and (has_ended(session) or end_if_full(session=session, at=now())):
+        following = next_work(study=found, user=user_of(request), at=now())
+        if following.gate:
+            raise Refused(f"Before you work, open {request.build_absolute_uri(following.gate)} in a browser.")
+        if following.assignment is None:
             return Response(status=status.HTTP_204_NO_CONTENT)
-        assignment = claim_next(study=found, rater=rater, at=now())
-        if assignment is None:
-            return Response(status=status.HTTP_204_NO_CONTENT)
-        return Response(self.serialized(self.get_queryset().get(pk=assignment.pk)))
+        return Response(self.serialized(self.get_queryset().get(pk=following.assignment.pk)))
 
     def retrieve(self, request: Request, pk: int) -> Response:  # noqa: ARG002
-        """Read an assignment with its text, its questions and what you answered so far."""
+        """Get an assignment with its text, its questions and your answers so far."""
         return Response(self.serialized(self.get_object()))
 
     @extend_schema(request=ChoiceSerializer, responses=SavedChoiceSerializer)
     @action(detail=True, methods=["post"])
     def choices(self, request: Request, pk: int) -> Response:
-        """Save one choice. Grade null takes the answer back."""
+        """Save one choice. Grade null clears the answer."""
         sent = checked(ChoiceSerializer(data=request.data))
         rows = AssignmentItem.objects.filter(assignment__in=self.get_queryset())
         rows = rows.select_related("assignment__task__study", "assignment__rater", *TEXTS)
@@ -244,6 +282,7 @@ class WorkViewSet(viewsets.GenericViewSet[Assignment]):
                 spans=[Span(**span) for span in sent["spans"]],
                 seconds=sent["seconds"],
                 written=written_of(sent),
+                guidelines=sent["guidelines_version"],
                 at=now(),
             )
         except (NotAsked, GradeNotOnScale, HighlightDoesNotFit) as refusal:
@@ -254,7 +293,7 @@ class WorkViewSet(viewsets.GenericViewSet[Assignment]):
     @extend_schema(request=None, responses={204: None})
     @action(detail=True, methods=["post"])
     def reveal(self, request: Request, pk: int) -> Response:  # noqa: ARG002
-        """End the first step of an evaluation of answers: its answers are fixed, and the passages are shown."""
+        """End the first step of an evaluation of answers: its answers are locked, and the passages are shown."""
         try:
             reveal_passages(assignment=self.get_object(), at=now())
         except (Unfinished, StudyClosed, AssignmentReturned, NotAsked) as refusal:
@@ -264,7 +303,7 @@ class WorkViewSet(viewsets.GenericViewSet[Assignment]):
     @extend_schema(request=None, responses={204: None})
     @action(detail=True, methods=["post"])
     def submit(self, request: Request, pk: int) -> Response:  # noqa: ARG002
-        """Hand the assignment in."""
+        """Submit the assignment."""
         try:
             submit_assignment(assignment=self.get_object(), at=now())
         except (Unfinished, StudyClosed, AssignmentReturned) as refusal:
@@ -274,11 +313,11 @@ class WorkViewSet(viewsets.GenericViewSet[Assignment]):
     @extend_schema(request=None, responses={204: None})
     @action(detail=True, methods=["post"], url_path="return", url_name="return")
     def give_back(self, request: Request, pk: int) -> Response:  # noqa: ARG002
-        """Give the assignment back, so that somebody else may do it."""
+        """Return the assignment, so that somebody else can do it."""
         assignment = self.get_object()
-        if assignment.state == Assignment.State.SUBMITTED:
-            raise Refused("It is submitted: its answers count, and cannot go back.")
-        return_assignment(assignment=assignment, at=now())
+        returned = return_assignment(assignment=assignment, at=now())
+        if not returned and self.get_object().state == Assignment.State.SUBMITTED:
+            raise Refused("It is submitted: its answers count and cannot be withdrawn.")
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def serialized(self, assignment: Assignment) -> Any:

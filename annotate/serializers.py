@@ -7,15 +7,17 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotate.forms import MOST_PEOPLE_AT_ONCE, UsernamesField
 from annotate.models import Enrolment
-from annotate.services.design import Design
-from annotate.services.revisions import ALL, NON_CONSECUTIVE
-from annotate.services.studies import NameTaken, refuse_a_taken_name
+from annotate.studies.design import Design, design_of
+from annotate.studies.forms import MOST_PEOPLE_AT_ONCE, UsernamesField
+from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
 from annotate.task_types import RULES, SHAPES, criteria_asked, lacks_of
+from annotate.task_types.key_point import ANSWERS, DOCUMENTS
 from annotate.task_types.nugget import PASSAGES, REPORTS
 from annotate.task_types.writing import MOST_CHARACTERS
-from collection.models import Collection, Criterion, Scale, Study
+from annotate.work.revisions import ALL, NON_CONSECUTIVE
+from collection.api_tools import NumberField, WholeField
+from collection.models import Collection, Criterion, Scale, Study, ThresholdChange
 from collection.task_types import CriterionShape
 
 ASKED_TASK_TYPES = [(shape.task_type.value, shape.task_type.label) for shape in SHAPES]
@@ -32,35 +34,71 @@ class ScaleSerializer(serializers.ModelSerializer[Scale]):
         fields = ["name", "level", "points", "content_hash"]
 
 
+class ThresholdChangeSerializer(serializers.ModelSerializer[ThresholdChange]):
+    """A change of the threshold: from what to what, when and by whom."""
+
+    changed_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+
+    class Meta:
+        model = ThresholdChange
+        fields = ["before", "after", "changed_at", "changed_by"]
+
+
 class CriterionSerializer(serializers.ModelSerializer[Criterion]):
     scale = ScaleSerializer()
+    threshold_changes = ThresholdChangeSerializer(many=True, read_only=True)
 
     class Meta:
         model = Criterion
-        fields = ["id", "name", "task_type", "question", "threshold", "scale"]
+        fields = ["id", "name", "task_type", "question", "threshold", "threshold_changes", "scale"]
+
+
+class NewThresholdSerializer(serializers.Serializer[Any]):
+    threshold = NumberField(help_text="A grade of at least this counts as positive.")
 
 
 class StudySerializer(serializers.ModelSerializer[Study]):
     collection = serializers.SlugRelatedField[Collection](slug_field="name", read_only=True)
     criteria = CriterionSerializer(many=True)
+    design = serializers.SerializerMethodField()
 
     class Meta:
         model = Study
-        fields = ["name", "title", "collection", "state", "overlap", "created_at", "attributes", "criteria"]
+        fields = [
+            "name",
+            "title",
+            "collection",
+            "state",
+            "overlap",
+            "created_at",
+            "sample_sizes",
+            "depth",
+            "nuggets_in",
+            "key_points_in",
+            "revise",
+            "revision_places",
+            "design",
+            "released_batch",
+            "attributes",
+            "criteria",
+        ]
+
+    def get_design(self, study: Study) -> dict[str, Any]:
+        return design_of(study).as_dict()
 
 
 class GradeWordsSerializer(serializers.Serializer[Any]):
-    value = serializers.FloatField()
+    value = NumberField()
     name = serializers.CharField(max_length=50)
     text = serializers.CharField(max_length=500)
 
 
 class CriterionWordsSerializer(serializers.Serializer[Any]):
-    """A criterion in the researcher's words. What is left out stays as the task type has it."""
+    """A criterion in the researcher's words. What is left out is as in the task type."""
 
     name = serializers.SlugField()
     question = serializers.CharField(max_length=500, required=False)
-    threshold = serializers.FloatField(required=False)
+    threshold = NumberField(required=False)
     grades = GradeWordsSerializer(many=True, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -107,19 +145,19 @@ class UsernamesSerializerField(serializers.ListField):
     def to_internal_value(self, data: Any) -> list[str]:
         names = super().to_internal_value(data)
         if broken := [name for name in names if len(name.split()) != 1]:
-            raise serializers.ValidationError(f"“{broken[0]}” is no username: it holds spaces.")
+            raise serializers.ValidationError(f"“{broken[0]}” is not a username: it contains spaces.")
         usernames: list[str] = UsernamesField(required=False).clean("\n".join(names))
         return usernames
 
 
 class DesignSerializer(serializers.Serializer[Any]):
-    """How texts are drawn and work is handed out. What is left out is as without any choice."""
+    """How texts are sampled and work is distributed. What is left out has its default."""
 
-    control_share = serializers.FloatField(min_value=0, max_value=1, required=False)
+    control_share = NumberField(min_value=0, max_value=1, required=False)
     even = serializers.BooleanField(required=False)
-    quota = serializers.IntegerField(min_value=1, required=False, allow_null=True)
-    batch_size = serializers.IntegerField(min_value=1, required=False, allow_null=True)
-    timeout_minutes = serializers.IntegerField(min_value=5, required=False, allow_null=True)
+    quota = WholeField(min_value=1, required=False, allow_null=True)
+    batch_size = WholeField(min_value=1, required=False, allow_null=True)
+    timeout_minutes = WholeField(min_value=5, required=False, allow_null=True)
     own_order = serializers.BooleanField(required=False)
     sampling = serializers.ChoiceField(["simple", "stratified", "weighted"], required=False)
     strata = serializers.ChoiceField(["topic", "system"], required=False)
@@ -134,16 +172,20 @@ class NewStudySerializer(serializers.Serializer[Any]):
     name = serializers.SlugField(max_length=100)
     title = serializers.CharField(max_length=200, required=False, default="")
     task_types = serializers.ListField(child=serializers.ChoiceField(ASKED_TASK_TYPES), min_length=1)
-    overlap = serializers.IntegerField(min_value=1, max_value=50, default=3)
-    depth = serializers.IntegerField(min_value=1, max_value=1000, default=10)
-    sample_sizes = serializers.DictField(child=serializers.IntegerField(min_value=1), required=False)
+    overlap = WholeField(min_value=1, max_value=50, default=3)
+    depth = WholeField(min_value=1, max_value=1000, default=10)
+    sample_sizes = serializers.DictField(child=WholeField(min_value=1), required=False)
     revise = serializers.ChoiceField([NON_CONSECUTIVE, ALL], default=NON_CONSECUTIVE)
-    revision_places = serializers.IntegerField(min_value=1, max_value=50, default=1)
+    revision_places = WholeField(min_value=1, max_value=50, default=1)
     criteria = CriterionWordsSerializer(many=True, required=False)
     nuggets_in = serializers.ChoiceField([REPORTS, PASSAGES], default=REPORTS)
+    key_points_in = serializers.ChoiceField([DOCUMENTS, ANSWERS], default=DOCUMENTS)
     design = DesignSerializer(required=False)
     guidelines = serializers.CharField(
-        required=False, allow_blank=True, default="", help_text="Left out, ours for the task types are taken."
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="If left out, the shipped ones for the task types are used.",
     )
     assessors = UsernamesSerializerField(required=False)
 
@@ -168,7 +210,7 @@ class NewStudySerializer(serializers.Serializer[Any]):
 
     def validate_sample_sizes(self, sizes: dict[str, int]) -> dict[str, int]:
         if unknown := sizes.keys() - RULES.keys():
-            raise serializers.ValidationError(f"{', '.join(sorted(unknown))}: no task type.")
+            raise serializers.ValidationError(f"{', '.join(sorted(unknown))}: not a task type.")
         return sizes
 
 
@@ -177,29 +219,30 @@ class NewGuidelinesSerializer(serializers.Serializer[Any]):
 
 
 class GuidelinesVersionSerializer(serializers.Serializer[Any]):
-    version = serializers.IntegerField()
+    version = WholeField()
 
 
 class OpenedSerializer(serializers.Serializer[Any]):
     state = serializers.CharField()
-    new_tasks = serializers.IntegerField(help_text="How many tasks were laid out by this call.")
+    new_tasks = WholeField(help_text="How many tasks this call created.")
 
 
 class TaskTypeProgressSerializer(serializers.Serializer[Any]):
     task_type = serializers.CharField()
-    tasks = serializers.IntegerField()
-    places = serializers.IntegerField()
-    filled = serializers.IntegerField()
-    submitted = serializers.IntegerField()
+    tasks = WholeField()
+    places = WholeField()
+    filled = WholeField()
+    submitted = WholeField()
 
 
 class AssessorProgressSerializer(serializers.Serializer[Any]):
     username = serializers.CharField(source="user.username")
     enrolled = serializers.BooleanField()
-    open = serializers.IntegerField()
-    submitted = serializers.IntegerField()
-    judgments = serializers.IntegerField()
-    median_seconds = serializers.FloatField(allow_null=True, help_text="Active time per submitted task.")
+    open = WholeField()
+    submitted = WholeField()
+    incomplete = WholeField(help_text="Submitted tasks with an incomplete change; the earlier answers count.")
+    judgments = WholeField()
+    median_seconds = NumberField(allow_null=True, help_text="Active time per submitted task.")
     last_seen = serializers.DateTimeField(allow_null=True)
     excluded_because = serializers.CharField()
 
@@ -223,69 +266,81 @@ class NewEnrolmentsSerializer(serializers.Serializer[Any]):
 
 class NewAccountSerializer(serializers.Serializer[Any]):
     username = serializers.CharField(source="user.username")
-    password = serializers.CharField(help_text="Shown this once.")
+    password = serializers.CharField(help_text="Shown only once.")
 
 
 # --- Work ---------------------------------------------------------------------------------------
 
 
 class SpanSerializer(serializers.Serializer[Any]):
-    """A span of the text in code points, end-exclusive, with the words that stand there."""
+    """A span of the text in code points, end-exclusive, with its words."""
 
-    start = serializers.IntegerField(min_value=0)
-    end = serializers.IntegerField(min_value=1)
+    start = WholeField(min_value=0)
+    end = WholeField(min_value=1)
     quote = serializers.CharField(trim_whitespace=False)
 
 
 class OwnWordsSerializer(serializers.Serializer[Any]):
-    """An answer in the assessor's own words, with the names of what they confirm of it."""
+    """An answer in the assessor's own words, with the names of the confirmed points."""
 
     text = serializers.CharField(allow_blank=True, trim_whitespace=False, max_length=MOST_CHARACTERS)
     confirmations = serializers.ListField(child=serializers.CharField(max_length=50), default=list)
 
 
 class AnswerSerializer(serializers.Serializer[Any]):
-    criterion = serializers.IntegerField(source="criterion.pk")
+    criterion = WholeField(source="criterion.pk")
     name = serializers.CharField(source="criterion.name")
     question = serializers.CharField(source="criterion.question")
     grades = GradeWordsSerializer(many=True)
     asked = serializers.BooleanField()
-    grade = serializers.FloatField(allow_null=True)
+    grade = NumberField(allow_null=True)
     spans = SpanSerializer(many=True)
     answer = OwnWordsSerializer(source="written", help_text="Where the task type takes one.")
     lack = serializers.CharField(help_text="What is missing before it is answered.")
 
 
 class QuestionSerializer(serializers.Serializer[Any]):
-    item = serializers.IntegerField(source="item.pk")
-    number = serializers.IntegerField()
+    item = WholeField(source="item.pk")
+    number = WholeField()
     text = serializers.CharField()
     answers = AnswerSerializer(many=True)
 
 
 class AssignmentSerializer(serializers.Serializer[Any]):
-    """A task in the assessor's hands, with its text and what was answered so far."""
+    """An assessor's task, with its text and the answers so far."""
 
-    id = serializers.IntegerField(source="assignment.pk")
+    id = WholeField(source="assignment.pk")
     study = serializers.CharField(source="assignment.task.study.name")
     state = serializers.CharField(source="assignment.state")
     task_type = serializers.CharField(source="assignment.task.task_type")
     request = serializers.CharField(source="assignment.task.topic.request")
     text = serializers.CharField(source="text.text", default=None, help_text="Null where several texts are judged.")
     text_sha256 = serializers.CharField(source="text.text_sha256", default=None)
-    extras = serializers.JSONField(help_text="What the task type shows besides.")
+    extras = serializers.JSONField(help_text="What else the task type shows.")
+    guidelines = serializers.CharField(source="guideline.markdown", default="", help_text="In Markdown.")
+    guidelines_version = WholeField(source="guideline.version", default=None, allow_null=True)
     questions = QuestionSerializer(many=True)
 
 
 class ChoiceSerializer(serializers.Serializer[Any]):
-    item = serializers.IntegerField()
-    criterion = serializers.IntegerField()
-    grade = serializers.FloatField(allow_null=True)
+    item = WholeField()
+    criterion = WholeField()
+    grade = NumberField(allow_null=True)
     spans = SpanSerializer(many=True, required=False, default=list)
     answer = OwnWordsSerializer(required=False, help_text="Where the task type takes one.")
-    seconds = serializers.FloatField(min_value=0, max_value=86_400, allow_null=True, default=None)
+    seconds = NumberField(min_value=0, max_value=86_400, allow_null=True, default=None)
+    guidelines_version = WholeField(
+        min_value=1,
+        max_value=32_767,
+        allow_null=True,
+        default=None,
+        help_text="The version that the assessor was shown; it is recorded with the judgment.",
+    )
 
 
 class SavedChoiceSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(["judged", "draft", "empty"])
     lack = serializers.CharField()
+    submitted = serializers.BooleanField(
+        help_text="The assignment is submitted: the earlier answer counts until the new one is complete."
+    )

@@ -30,10 +30,6 @@ from collection.models import (
     User,
 )
 
-admin.site.site_header = "Assize"
-admin.site.site_title = "Assize"
-admin.site.index_title = "Administration"
-
 
 class ReadOnly:
     """Rows that are made and changed by services alone."""
@@ -59,7 +55,11 @@ class LargeTable(admin.ModelAdmin[Any]):
 class UserAdmin(DjangoUserAdmin[User]):
     list_display = ("username", "first_name", "last_name", "is_researcher", "is_staff", "is_active", "last_login")
     list_filter = ("is_researcher", "is_staff", "is_active")
-    fieldsets = (*(DjangoUserAdmin.fieldsets or ()), ("Role", {"fields": ("is_researcher",)}))
+    fieldsets = (
+        *(DjangoUserAdmin.fieldsets or ()),
+        ("Role", {"fields": ("is_researcher", "is_demonstration", "made_for")}),
+    )
+    autocomplete_fields = ("made_for",)
     add_fieldsets = (*DjangoUserAdmin.add_fieldsets, ("Role", {"fields": ("is_researcher",)}))
 
 

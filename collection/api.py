@@ -15,38 +15,48 @@ from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from collection.collections.sharing_api import api_urlpatterns as sharing_urlpatterns
+from collection.importing.background import requeue_stalled_uploads
+from collection.judgments.recording import RowsRefused, record_judgments
+from collection.masking import NothingToAsk, mask_elements, unmask_elements
 from collection.models import (
     Collection,
     Judgment,
+    Masking,
     Passage,
     RankedPassage,
     Report,
+    RubricElement,
     Run,
     Study,
     Topic,
+    Upload,
     User,
 )
 from collection.serializers import (
     CollectionSerializer,
     JudgmentSerializer,
+    MaskedSerializer,
+    MaskingSerializer,
     NewJudgmentSerializer,
+    NewMaskingSerializer,
     PassageSerializer,
     RankedPassageSerializer,
     ReportSerializer,
     RowErrorsSerializer,
     RunSerializer,
     TopicSerializer,
+    UploadSerializer,
     WrittenSerializer,
     judgment_row,
 )
-from collection.writing import RowsRefused, record_judgments
 
 MOST_ROWS = 2_000
 Row = TypeVar("Row", bound=Model)
 
 
 class ById(CursorPagination):
-    """Pages in the order of arrival; `page_size` may ask for more at once."""
+    """Pages in the order of creation; `page_size` sets their size."""
 
     ordering = "id"
     page_size_query_param = "page_size"
@@ -54,7 +64,7 @@ class ById(CursorPagination):
 
 
 class CollectionList(generics.ListCreateAPIView[Collection]):
-    """The collections that you made or were invited to."""
+    """The collections that you created or were invited to."""
 
     serializer_class = CollectionSerializer
     pagination_class = ById
@@ -66,7 +76,7 @@ class CollectionList(generics.ListCreateAPIView[Collection]):
     def perform_create(self, serializer: serializers.BaseSerializer[Collection]) -> None:
         user = user_of(self.request)
         if not user.is_researcher:
-            raise PermissionDenied("Only researchers make collections.")
+            raise PermissionDenied("Only researchers can create collections.")
         serializer.save(owner=user)
 
 
@@ -141,6 +151,34 @@ class RankingList(InCollection[RankedPassage]):
         return RankedPassage.objects.filter(run__collection=self.collection).select_related("run", "topic")
 
 
+class MaskingList(InCollection[Masking]):
+    """Decisions since the import to mask or unmask a collection's rubric elements."""
+
+    serializer_class = MaskingSerializer
+    queryset = Masking.objects.none()
+
+    def get_queryset(self) -> QuerySet[Masking]:
+        maskings = Masking.objects.filter(element__topic__collection=self.collection)
+        return maskings.select_related("element__topic", "decided_by")
+
+    @extend_schema(request=NewMaskingSerializer, responses={200: MaskedSerializer})
+    def post(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """Mask or unmask elements, all or none. Judgments about them are kept."""
+        sent = NewMaskingSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        chosen = sent.validated_data
+        stored = RubricElement.objects.filter(topic__collection=self.collection, topic__topic_id=chosen["topic_id"])
+        elements = list(stored.filter(kind=chosen["kind"], element_id__in=chosen["element_ids"]))
+        if missing := set(chosen["element_ids"]) - {element.element_id for element in elements}:
+            raise serializers.ValidationError({"element_ids": f"The topic has no {', '.join(sorted(missing))}."})
+        decide = mask_elements if chosen["masked"] else unmask_elements
+        try:
+            changed = decide(elements=elements, reason=chosen["reason"], by=user_of(request), at=now())
+        except NothingToAsk as refused:
+            raise serializers.ValidationError({"element_ids": str(refused)}) from refused
+        return Response({"changed": changed})
+
+
 class JudgmentList(generics.ListAPIView[Judgment]):
     """A study's current judgments."""
 
@@ -176,9 +214,9 @@ class JudgmentList(generics.ListAPIView[Judgment]):
         request=NewJudgmentSerializer(many=True), responses={200: WrittenSerializer, 400: RowErrorsSerializer}
     )
     def post(self, request: Request, name: str) -> Response:  # noqa: ARG002
-        """Write judgments, all or none: yours, or those of imported raters that the rows name.
+        """Add judgments, all or none: yours, or those of imported raters named in the rows.
 
-        What was there before and says something else goes into the history. At most 2,000 rows.
+        Existing judgments that differ are moved to the history. At most 2,000 rows.
         """
         study = self.study
         sent: serializers.ListSerializer[Any] = serializers.ListSerializer(
@@ -195,6 +233,19 @@ class JudgmentList(generics.ListAPIView[Judgment]):
             return Response({"rows": errors}, status=status.HTTP_400_BAD_REQUEST)
 
         return Response({"judgments": len(judgments)})
+
+
+class UploadDetail(generics.RetrieveAPIView[Upload]):
+    """The state of your uploaded file, which a worker checks or imports. It is removed after a day."""
+
+    serializer_class = UploadSerializer
+    queryset = Upload.objects.none()
+
+    def get_queryset(self) -> QuerySet[Upload]:
+        user = user_of(self.request)
+        theirs = Upload.objects.filter(user=user, collection__in=Collection.objects.of(user))
+        requeue_stalled_uploads(at=now(), among=theirs.at_work().filter(pk=self.kwargs["pk"]))
+        return theirs
 
 
 FILTERS = {
@@ -230,5 +281,8 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("collections/<slug:name>/runs/", RunList.as_view(), name="runs"),
     path("collections/<slug:name>/reports/", ReportList.as_view(), name="reports"),
     path("collections/<slug:name>/rankings/", RankingList.as_view(), name="rankings"),
+    path("uploads/<int:pk>/", UploadDetail.as_view(), name="upload"),
+    path("collections/<slug:name>/maskings/", MaskingList.as_view(), name="maskings"),
     path("studies/<slug:name>/judgments/", JudgmentList.as_view(), name="judgments"),
+    *sharing_urlpatterns,
 ]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
-from collection.importing.uploads import FORMATS, NEED_A_STUDY
-from collection.models import Collection, Study
-from collection.sharing import NoSuchResearcher, invite_researcher
+from collection.collections.sharing import InAlready, invite_researcher
+from collection.importing.formats import FORMATS
+from collection.importing.trec import RELEVANT_FROM
+from collection.masking import NothingToAsk, mask_elements, unmask_elements
+from collection.models import Collection, RubricElement, Study, Topic, User
 
 
 class CollectionForm(forms.ModelForm[Collection]):
@@ -18,9 +21,19 @@ class CollectionForm(forms.ModelForm[Collection]):
         fields = ["title", "name", "description", "licence"]
         widgets = {"description": forms.Textarea({"rows": 3})}
         help_texts = {
-            "name": "Its name in addresses, files and commands: letters, digits, - and _.",
-            "licence": "Of its texts, as far as it is known.",
+            "name": "The name in addresses, files and commands: letters, digits, - and _.",
+            "licence": "The licence of its texts, if known.",
         }
+
+
+def relevant_from_field() -> forms.FloatField:
+    """Ask the importer of qrels from which grade on a passage is relevant."""
+    return forms.FloatField(
+        required=False,
+        label="Relevant from",
+        help_text=f"η of a new criterion: a grade of at least this is relevant. Leave empty for {RELEVANT_FROM:g}; "
+        "TREC’s Deep Learning track counts from 2. If the study already asks for relevance, its own η is kept.",
+    )
 
 
 class ImportForm(forms.Form):
@@ -34,16 +47,20 @@ class ImportForm(forms.Form):
     )
     file = forms.FileField(label="File")
     run = forms.CharField(
-        label="Run", max_length=200, required=False, help_text="Its name, if that is not the tag in the file."
+        label="Run", max_length=200, required=False, help_text="The run’s name, if it differs from the tag in the file."
     )
     system = forms.CharField(
-        label="System", max_length=200, required=False, help_text="What made the run, if it has not the run’s name."
+        label="System",
+        max_length=200,
+        required=False,
+        help_text="The system that made the run, if its name differs from the run’s.",
     )
     study = forms.ModelChoiceField(
         Study.objects.none(), label="Study", to_field_name="name", empty_label="Choose a study"
     )
-    rater = forms.CharField(label="Rater", max_length=200, help_text="Whose judgments these are: NIST, say.")
-    without_texts = forms.BooleanField(label="Make passages that are missing here, by their id alone", required=False)
+    rater = forms.CharField(label="Rater", max_length=200, help_text="Whose judgments these are, for example NIST.")
+    relevant_from = relevant_from_field()
+    without_texts = forms.BooleanField(label="Create missing passages with only an id", required=False)
 
     def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -52,7 +69,7 @@ class ImportForm(forms.Form):
         study.queryset = collection.studies.all()
         if self.is_bound:
             file_format = self.data.get("file_format")
-            study.required = file_format in NEED_A_STUDY
+            study.required = file_format == "judgments"
             self.fields["rater"].required = file_format == "qrels"
 
     def clean(self) -> dict[str, Any]:
@@ -62,7 +79,7 @@ class ImportForm(forms.Form):
         return sent
 
     @property
-    def chosen(self) -> dict[str, str | bool]:
+    def chosen(self) -> dict[str, Any]:
         """What the importer chose, as an upload keeps it."""
         study = self.cleaned_data["study"]
         return {
@@ -72,7 +89,40 @@ class ImportForm(forms.Form):
             "study": study.name if study else "",
             "rater": self.cleaned_data["rater"],
             "without_texts": self.cleaned_data["without_texts"],
+            "said": {"relevant_from": self.cleaned_data["relevant_from"]},
         }
+
+
+class MaskingForm(forms.Form):
+    """Which of a topic's rubric elements are asked no more, or again, and why."""
+
+    MASK, UNMASK = "mask", "unmask"
+
+    elements = forms.ModelMultipleChoiceField(
+        RubricElement.objects.none(), error_messages={"required": "Select at least one element."}
+    )
+    action = forms.ChoiceField(choices=[(MASK, "Mask"), (UNMASK, "Unmask")])
+    reason = forms.CharField(
+        max_length=500,
+        label="Reason",
+        error_messages={"required": "Enter a reason: it is shown beside every figure that it changes."},
+    )
+
+    def __init__(self, *args: Any, topic: Topic, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        elements = self.fields["elements"]
+        assert isinstance(elements, forms.ModelMultipleChoiceField)
+        elements.queryset = topic.rubric_elements.all()
+
+    def save(self, *, by: User, at: datetime) -> int:
+        """Mask or unmask what was chosen; an error that the service finds becomes one of the form."""
+        chosen = self.cleaned_data
+        decide = mask_elements if chosen["action"] == self.MASK else unmask_elements
+        try:
+            return decide(elements=chosen["elements"], reason=chosen["reason"], by=by, at=at)
+        except NothingToAsk as refused:
+            self.add_error("elements", str(refused))
+            return 0
 
 
 class InviteForm(forms.Form):
@@ -82,9 +132,9 @@ class InviteForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.collection = collection
 
-    def save(self) -> None:
-        """Invite the researcher, or note in the form that there is none of this name."""
+    def save(self, *, by: User, at: datetime) -> None:
+        """Invite whoever has this name, or note in the form that they see the collection already."""
         try:
-            invite_researcher(collection=self.collection, username=self.cleaned_data["username"])
-        except NoSuchResearcher as unknown:
-            self.add_error("username", ValidationError(str(unknown)))
+            invite_researcher(collection=self.collection, username=self.cleaned_data["username"], by=by, at=at)
+        except InAlready as refused:
+            self.add_error("username", ValidationError(str(refused)))

@@ -6,10 +6,14 @@ from typing import Any
 
 from rest_framework import serializers
 
+from collection.api_tools import NumberField, WholeField
+from collection.judgments.recording import JudgmentRow
+from collection.judgments.services import Span
 from collection.models import (
     Collection,
     Highlight,
     Judgment,
+    Masking,
     Passage,
     RankedPassage,
     Rater,
@@ -17,9 +21,8 @@ from collection.models import (
     RubricElement,
     Run,
     Topic,
+    Upload,
 )
-from collection.services import Span
-from collection.writing import JudgmentRow
 
 
 class CollectionSerializer(serializers.ModelSerializer[Collection]):
@@ -35,6 +38,33 @@ class RubricElementSerializer(serializers.ModelSerializer[RubricElement]):
     class Meta:
         model = RubricElement
         fields = ["kind", "element_id", "position", "text", "importance", "masked", "attributes"]
+
+
+class MaskingSerializer(serializers.ModelSerializer[Masking]):
+    """A decision to mask or unmask an element."""
+
+    topic_id = serializers.CharField(source="element.topic.topic_id")
+    kind = serializers.CharField(source="element.kind")
+    element_id = serializers.CharField(source="element.element_id")
+    decided_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+
+    class Meta:
+        model = Masking
+        fields = ["topic_id", "kind", "element_id", "masked", "reason", "basis", "decided_by", "decided_at"]
+
+
+class NewMaskingSerializer(serializers.Serializer[Any]):
+    """Elements of one topic and kind to mask or unmask."""
+
+    topic_id = serializers.CharField()
+    kind = serializers.ChoiceField(choices=RubricElement.Kind.choices, default=RubricElement.Kind.SUB_QUESTION)
+    element_ids = serializers.ListField(child=serializers.CharField(), allow_empty=False, max_length=1_000)
+    masked = serializers.BooleanField(default=True, help_text="False: unmask.")
+    reason = serializers.CharField(max_length=500)
+
+
+class MaskedSerializer(serializers.Serializer[Any]):
+    changed = WholeField(help_text="How many elements changed.")
 
 
 class TopicSerializer(serializers.ModelSerializer[Topic]):
@@ -79,7 +109,7 @@ class RankedPassageSerializer(serializers.ModelSerializer[RankedPassage]):
 
 
 class HighlightSerializer(serializers.ModelSerializer[Highlight]):
-    """`start` and `end` count Unicode code points, end-exclusive; null where the quote has no certain place."""
+    """`start` and `end` count Unicode code points, end-exclusive; null if the quote's position is not certain."""
 
     class Meta:
         model = Highlight
@@ -93,7 +123,7 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     rater = serializers.CharField(source="rater.name")
     rater_kind = serializers.ChoiceField(source="rater.kind", choices=Rater.Kind.choices)
     rater_origin = serializers.ChoiceField(source="rater.origin", choices=Rater.Origin.choices)
-    guideline_version = serializers.IntegerField(source="guideline.version", default=None, allow_null=True)
+    guideline_version = WholeField(source="guideline.version", default=None, allow_null=True)
     highlights = HighlightSerializer(many=True)
 
     class Meta:
@@ -115,22 +145,25 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
 
 
 class NewHighlightSerializer(serializers.Serializer[Any]):
-    start = serializers.IntegerField(min_value=0)
-    end = serializers.IntegerField(min_value=1)
+    start = WholeField(min_value=0)
+    end = WholeField(min_value=1)
     quote = serializers.CharField(trim_whitespace=False)
     purpose = serializers.ChoiceField(choices=Highlight.Purpose.choices, default=Highlight.Purpose.SUPPORT.value)
 
 
 class NewJudgmentSerializer(serializers.Serializer[Any]):
-    """A judgment of your own, or of the imported rater that `rater` names."""
+    """Your own judgment, or that of the imported rater named in `rater`."""
 
     item_id = serializers.CharField(max_length=600)
     criterion = serializers.CharField(max_length=50)
-    grade = serializers.FloatField()
+    grade = NumberField()
     highlights = NewHighlightSerializer(many=True, required=False)
-    seconds = serializers.FloatField(min_value=0, required=False, allow_null=True)
+    seconds = NumberField(min_value=0, required=False, allow_null=True)
     rater = serializers.CharField(max_length=200, required=False, allow_blank=True)
     rater_kind = serializers.ChoiceField(choices=Rater.Kind.choices, default=Rater.Kind.ASSESSOR.value)
+    guideline_version = WholeField(
+        min_value=1, max_value=32_767, required=False, allow_null=True, help_text="What the rater was shown."
+    )
 
 
 def judgment_row(sent: dict[str, Any]) -> JudgmentRow:
@@ -141,17 +174,25 @@ def judgment_row(sent: dict[str, Any]) -> JudgmentRow:
 
 
 class WrittenSerializer(serializers.Serializer[Any]):
-    """How many judgments are as they were sent."""
+    """How many judgments are now as sent."""
 
-    judgments = serializers.IntegerField()
+    judgments = WholeField()
 
 
 class RowErrorSerializer(serializers.Serializer[Any]):
-    row = serializers.IntegerField(help_text="Counted from 0; null for what was sent as a whole.", allow_null=True)
+    row = WholeField(help_text="Counted from 0; null for what was sent as a whole.", allow_null=True)
     error = serializers.CharField()
 
 
 class RowErrorsSerializer(serializers.Serializer[Any]):
-    """Why nothing was written."""
+    """Why nothing was saved."""
 
     rows = RowErrorSerializer(many=True)
+
+
+class UploadSerializer(serializers.ModelSerializer[Upload]):
+    """An uploaded file. `outcome` is what it would change (tried) or changed (imported), or its problems."""
+
+    class Meta:
+        model = Upload
+        fields = ["id", "name", "size", "file_format", "study", "state", "uploaded_at", "outcome"]

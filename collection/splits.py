@@ -34,7 +34,7 @@ def make_split(*, study: Study, test_share: float, by: User | None, at: datetime
     fresh = {"test_share": test_share, "seed": seed, "made_at": at, "made_by": by}
     split, made = Split.objects.get_or_create(study=study, defaults=fresh)
     if not made:
-        raise AlreadySplit(f"“{study}” is split already. A split is made once.")
+        raise AlreadySplit(f"“{study}” is already split. A split is made only once.")
     n_test = min(max(1, round(test_share * len(topics))), len(topics) - 1)
     tested = {topic.pk for topic in random.Random(seed).sample(topics, n_test)}  # noqa: S311 - no secret
     SplitTopic.objects.bulk_create(
@@ -49,8 +49,10 @@ def topics_in(split: Split, part: SplitTopic.Part) -> set[int]:
     return set(split.topics.filter(part=part).values_list("topic_id", flat=True))
 
 
+@transaction.atomic
 def record_reading(*, split: Split, judge: Rater, by: User | None, at: datetime) -> int:
     """Note that somebody reads this judge's figures on the test part. Returns how often that has been done."""
+    Study.objects.select_for_update().get(pk=split.study_id)  # no threshold moves while the first reading comes in
     TestReading.objects.create(split=split, judge=judge, read_by=by, read_at=at)
     return readings_of(split, judge)
 

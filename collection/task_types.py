@@ -8,42 +8,12 @@ pairs), TREC's graded relevance (0 to 3) and TREC RAG's nuggets (support; vital 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from collection.models import RubricElement, Scale
 from collection.models.studies import TaskType
-
-
-@dataclass(frozen=True)
-class ScaleShape:
-    """A scale before it is stored."""
-
-    name: str
-    level: Scale.Level
-    points: tuple[tuple[float, str, str], ...]
-
-    @property
-    def values(self) -> list[float]:
-        """The grades, lowest first."""
-        return [value for value, _, _ in self.points]
-
-    def stored(self) -> Scale:
-        """Return the stored scale of this shape, made if it is new."""
-        points = [{"value": value, "name": name, "text": text} for value, name, text in self.points]
-        scale, _ = Scale.objects.get_or_create(
-            content_hash=scale_hash(self.name, self.level, points),
-            defaults={"name": self.name, "level": self.level, "points": points},
-        )
-        return scale
-
-
-def scale_hash(name: str, level: str, points: list[dict[str, Any]]) -> str:
-    """Return the SHA-256 over all that a scale is."""
-    canonical = json.dumps([name, level, points], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()
+from collection.scales import ScaleShape
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,23 @@
-"""The Celery application. Each app keeps its jobs in its own `jobs.py`."""
+"""The Celery application. Each app keeps its jobs in its own `celery_tasks.py`."""
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import worker_process_init
+from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+# An address with the name that the default had before goes on to mean the default.
+TRANSPORT_ALIASES |= dict.fromkeys(("embedded", "filesystem"), "config.broker:Transport")
+
 app = Celery("assize")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(related_name="jobs")
+app.autodiscover_tasks(related_name="celery_tasks")
+
+
+@worker_process_init.connect
+def leave_the_group(**_: Any) -> None:
+    """Leave a pool process's end to its worker: what stops a process group would signal both at once."""
+    os.setpgrp()

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 from django.utils.timezone import now
 
-from collection.compiled import compiled
+from collection.judgments.compiled_sql import compiled
 
 
 class SessionStore(db.SessionStore):
+    def decode(self, session_data: bytes | str) -> dict[str, Any]:
+        """Return what the session holds. One begun under Django's own backend goes on under ours."""
+        held: dict[str, Any] = super().decode(session_data)
+        if BACKEND_SESSION_KEY in held:
+            held[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[-1]
+        return held
+
     def _get_session_from_db(self) -> Session | None:
         found = _sessions_of(key=self.session_key or "", at=now())
         # Where there is none, Django says what follows from that.

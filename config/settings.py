@@ -3,6 +3,9 @@
 `docs/settings.md` lists the variables; a test keeps that list complete.
 """
 
+import os
+import tomllib
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +13,23 @@ import django_stubs_ext
 from csp.constants import NONE, SELF
 from environs import Env, ValidationError, validate
 
+from config.api_schema import SPECTACULAR_SETTINGS
+from config.private_files import make_private_folder
+
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# What pages, the API and exports name themselves after.
+VERSION = str(tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"])
 
 env = Env()
 env.read_env(str(BASE_DIR / ".env"), recurse=False)
 
 # Where the embedded defaults keep the database, the broker's messages and the secret key.
 DATA_DIR = Path(env.str("DATA_DIR", str(BASE_DIR / "var")))
-DATA_DIR.mkdir(parents=True, exist_ok=True)
+# Whatever this process writes is its user's alone, in whichever library.
+os.umask(0o077)
+make_private_folder(DATA_DIR)
 
 DEBUG = env.bool("DEBUG", False)
 # Whether there is a demonstration study, whose log-ins the sign-in page shows.
@@ -50,7 +60,7 @@ INSTALLED_APPS = [
     "judging",
     "evaluation",
     "config",
-    "django.contrib.admin",
+    "config.apps.Administration",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.humanize",
@@ -58,9 +68,10 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.staticfiles",
     "django.forms",
+    "axes",
     "django_htmx",
     "rest_framework",
-    "rest_framework.authtoken",
+    "knox",
     "drf_spectacular",
     "drf_spectacular_sidecar",
 ]
@@ -74,9 +85,15 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.middleware.keep_pages_out_of_caches",
+    "config.version.name_the_version",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "config.limits.refuse_oversized_and_unstorable",
+    "config.middleware.SayBusy",
+    "evaluation.computing.views.SayComputing",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -93,6 +110,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "config.version.version",
             ],
         },
     },
@@ -128,9 +146,25 @@ else:
 AUTH_USER_MODEL = "collection.User"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "collection.accounts.sign_in.LongEnough"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "collection.accounts.sign_in.PasswordBackend"]
+# Who guesses passwords is held back: collection.accounts.sign_in says how.
+AXES_HANDLER = "collection.accounts.sign_in.Throttle"
+AXES_USERNAME_CALLABLE = "collection.accounts.sign_in.account_of"
+AXES_CLIENT_IP_CALLABLE = "collection.accounts.sign_in.address_of"
+AXES_LOCKOUT_CALLABLE = "collection.accounts.views.locked_out"
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_NEVER_LOCKOUT_GET = True
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign_in"
@@ -159,16 +193,28 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 # Behind a proxy that ends TLS and sets X-Forwarded-Proto.
 HTTPS = env.bool("HTTPS", False)
+# How many proxies of ours a request passes; each adds to X-Forwarded-For the address that it saw.
+PROXIES = env.int("PROXIES", 1 if HTTPS else 0, validate=validate.Range(min=0, max=10))
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
+    # Names below this site's own; and whether browsers may ship with it, which binds a whole domain for good.
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("HSTS_SUBDOMAINS", True)
+    SECURE_HSTS_PRELOAD = env.bool("HSTS_PRELOAD", False)
+    SILENCED_SYSTEM_CHECKS = ["security.W021"]  # preloading is nobody's default
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
 
-# Figures of the comparisons on the page of all judges: one entry each, so more than Django's 300.
-CACHES = {
+CACHES: dict[str, Any] = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 10_000}},
+    # Figures that took long to compute, shared by web servers and workers, which share this folder for uploads too.
+    "figures": {
+        "BACKEND": "config.caches.SignedFileCache",
+        "LOCATION": DATA_DIR / "figures",
+        "TIMEOUT": 7 * 24 * 3600,
+        "OPTIONS": {"MAX_MB": env.int("FIGURES_CACHE_MB", 512, validate=validate.Range(min=1))},
+    },
 }
 
 # --- Files and language -------------------------------------------------------------------------
@@ -185,7 +231,12 @@ STORAGES = {
     },
 }
 MEDIA_ROOT = DATA_DIR / "media"
-# Collections of a hundred thousand passages come in through the page.
+FILE_UPLOAD_PERMISSIONS = 0o600
+FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
+# Collections of a hundred thousand passages come in through the page. A larger body is refused before it is read.
+UPLOAD_LIMIT_MB = env.int("UPLOAD_LIMIT_MB", 1024, validate=validate.Range(min=1))
+# What one import may take besides in a worker process of its own; over it, the import ends and the worker goes on.
+UPLOAD_MEMORY_MB = env.int("UPLOAD_MEMORY_MB", 2048, validate=validate.Range(min=64))
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 LANGUAGE_CODE = "en"
@@ -196,23 +247,30 @@ USE_I18N = False
 
 # --- Jobs ---------------------------------------------------------------------------------------
 
-CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "filesystem://")
-if CELERY_BROKER_URL == "filesystem://":
-    CELERY_BROKER_URL += "localhost"  # kombu warns about an empty host
-    _messages = DATA_DIR / "broker"
-    for _folder in ("queue", "control"):
-        (_messages / _folder).mkdir(parents=True, exist_ok=True)
-    CELERY_BROKER_TRANSPORT_OPTIONS = {
-        "data_folder_in": str(_messages / "queue"),
-        "data_folder_out": str(_messages / "queue"),
-        "control_folder": str(_messages / "control"),
-        "polling_interval": 0.2,
-    }
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "embedded://")
+if CELERY_BROKER_URL in {"embedded://", "filesystem://"}:  # the second is what it was called before
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"folder": str(DATA_DIR / "broker")}
+# Grading takes turns of a minute, for hours, so what a page waits for has a queue of its own; and test runs of judges,
+# which wait for a server as grading does, keep no figures waiting. A worker that is told nothing listens to all three;
+# the queue `vllm` is for workers with vLLM in them alone.
+CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {"celery": {}, "errands": {}, "pages": {}}
+CELERY_TASK_ROUTES = {
+    "collection.*": {"queue": "pages"},
+    "evaluation.*": {"queue": "pages"},
+    "judging.requeue_stalled": {"queue": "pages"},
+    "judging.work_on_errand": {"queue": "errands"},
+}
+# Whether the web server computes figures, tries judges and probes servers itself: there is one process, no worker.
+WORK_AT_ONCE = env.bool("WORK_AT_ONCE", False)
+# The modules of what workers compute for pages; and what has it computed and keeps it, for apps that may not import it.
+COMPUTATIONS = ("evaluation.computations", "judging.comparison.computations")
+KEPT = "evaluation.computing.kept.kept"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker, however long that takes
 CELERY_TIMEZONE = TIME_ZONE
 
 # --- Judges -------------------------------------------------------------------------------------
@@ -220,7 +278,7 @@ CELERY_TIMEZONE = TIME_ZONE
 
 def _is_an_object(value: object) -> None:
     if not isinstance(value, dict):
-        raise ValidationError("This is no JSON object.")
+        raise ValidationError("This is not a JSON object.")
 
 
 # OpenAI-compatible servers (vLLM's, for one) that serve the same models, separated by commas; a model to offer first.
@@ -232,6 +290,10 @@ JUDGE_TIMEOUT = env.float("JUDGE_TIMEOUT", 120.0)
 JUDGE_PATIENCE = env.float("JUDGE_PATIENCE", 180.0)
 JUDGE_CONCURRENCY = env.int("JUDGE_CONCURRENCY", 16, validate=validate.Range(min=1, max=1000))
 JUDGE_PROMPTS_AT_ONCE = env.int("JUDGE_PROMPTS_AT_ONCE", 32, validate=validate.Range(min=1, max=1000))
+# Tokens that each researcher may use in a calendar month on these servers; 0: as many as they like.
+JUDGE_TOKENS_PER_RESEARCHER = env.int("JUDGE_TOKENS_PER_RESEARCHER", 0, validate=validate.Range(min=0, max=2**53))
+# The models that a worker with vLLM in it may load: a name or a folder that a researcher writes is code and memory.
+JUDGE_VLLM_MODELS: list[str] = env.list("JUDGE_VLLM_MODELS", [])
 # What `vllm.LLM` is told besides the model, where a worker has vLLM in it.
 JUDGE_VLLM: Any = env.json("JUDGE_VLLM", {}, validate=_is_an_object)
 
@@ -240,7 +302,7 @@ JUDGE_VLLM: Any = env.json("JUDGE_VLLM", {}, validate=_is_an_object)
 
 def _refuse_what_is_no_origin(origins: list[str]) -> None:
     is_origin = validate.Regexp(
-        r"https?://[a-z0-9.-]+(:\d+)?\Z", error="“{input}” is no origin like https://example.org"
+        r"https?://[a-z0-9.-]+(:\d+)?\Z", error="“{input}” is not an origin like https://example.org"
     )
     for origin in origins:
         is_origin(origin)
@@ -265,32 +327,20 @@ MTURK_ORIGINS = env.list(
 
 # --- API ----------------------------------------------------------------------------------------
 
+KNOX_TOKEN_MODEL = "collection.ApiToken"  # noqa: S105 - no password
+MIGRATION_MODULES = {"knox": None}  # its own table stays unmade
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "rest_framework.authentication.TokenAuthentication",
+        "collection.accounts.api_authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["collection.api_tools.StrictJSONParser"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.CursorPagination",
     "PAGE_SIZE": 100,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_VERSIONING_CLASS": None,
-}
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Assize",
-    "DESCRIPTION": "People and LLM judges judge the same things; judgments become qrels.",
-    "VERSION": "1",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "ENUM_NAME_OVERRIDES": {
-        "UngradedEnum": "collection.models.judgments.Judgment.Ungraded",
-        "KnownGradePurposeEnum": "annotate.models.quality.GoldGrade.Purpose",
-        "PurposeEnum": "collection.models.judgments.Highlight.Purpose",
-    },
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
 }
 
 LOGGING = {
@@ -300,3 +350,5 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "WARNING")},
 }
+
+SPECTACULAR_SETTINGS |= {"VERSION": VERSION}

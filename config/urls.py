@@ -7,22 +7,22 @@ from django.views.generic import RedirectView, TemplateView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from annotate.api import api_urlpatterns as annotate_api
+from collection.accounts import views
 from collection.api import api_urlpatterns as collection_api
-from collection.views import account
-from collection.views.styleguide import styleguide
+from config.styleguide import styleguide
 from evaluation.api import api_urlpatterns as evaluation_api
 from judging.api import api_urlpatterns as judging_api
 
 api_urlpatterns = [*collection_api, *annotate_api, *judging_api, *evaluation_api]
 
 urlpatterns = [
-    path("", account.home, name="home"),
-    path("sign-in/", account.sign_in, name="sign_in"),
-    path("sign-out/", account.sign_out, name="sign_out"),
-    path("account/", account.account, name="account"),
-    path("account/password/", account.password, name="password"),
-    path("account/token/", account.make_token, name="make_token"),
-    path("account/token/revoke/", account.revoke_token, name="revoke_token"),
+    path("", views.home, name="home"),
+    path("sign-in/", views.sign_in, name="sign_in"),
+    path("sign-out/", views.sign_out, name="sign_out"),
+    path("account/", views.account, name="account"),
+    path("account/password/", views.password, name="password"),
+    path("account/token/", views.make_token, name="make_token"),
+    path("account/token/revoke/", views.revoke_token, name="revoke_token"),
     path("styleguide/", styleguide, name="styleguide"),
     path("robots.txt", TemplateView.as_view(template_name="robots.txt", content_type="text/plain")),
     path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg", permanent=True)),

@@ -143,6 +143,16 @@ def _listen(page: Page, host: str, other_hosts: list[str], complaints: list[str]
     )
 
 
+def close_new_guidelines(page: Page) -> None:
+    """Close the guidelines, which open by themselves before somebody's first task; where they did not, nothing happens.
+
+    The page of the task is live.
+    """
+    if page.locator("#guidelines[open]").count():
+        page.keyboard.press("Escape")
+        expect(page.locator("#guidelines[open]")).to_have_count(0)
+
+
 @pytest.fixture
 def page(open_page: Callable[..., Page]) -> Page:
     """A laptop."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.timezone import now
+
+from collection.accounts.account import make_token
 from collection.models import (
     Collection,
     Criterion,
@@ -28,6 +31,11 @@ PASSWORD = "correct horse battery"
 
 def a_user(username: str, **fields: Any) -> User:
     return User.objects.create_user(username=username, password=PASSWORD, **fields)
+
+
+def a_token(user: User, **fields: Any) -> str:
+    """Return the key of a token that this person has just made."""
+    return make_token(user=user, at=now(), **{"name": "script", "days": 7, **fields})[1]
 
 
 def rater_of(user: User) -> Rater:
@@ -109,7 +117,14 @@ def a_study(
 
 
 def an_item(study: Study, task_type: str, *, topic: Topic, element: RubricElement, text: Report | Passage) -> Item:
-    return Item.objects.create(
+    item = new_item(study, task_type, topic=topic, element=element, text=text)
+    item.save()
+    return item
+
+
+def new_item(study: Study, task_type: str, *, topic: Topic, element: RubricElement, text: Report | Passage) -> Item:
+    """The same, for whoever stores many at once."""
+    return Item(
         study=study,
         task_type=task_type,
         item_id=f"{task_type}/{text}/{element.element_id}",

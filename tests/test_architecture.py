@@ -1,53 +1,44 @@
-"""The rules that keep each app readable alone."""
+"""What import-linter (pyproject.toml) cannot say of the rooms: who writes judgments, and how large rooms may grow."""
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
-import pytest
 from django.conf import settings
 
 ROOT = Path(settings.BASE_DIR)
-MAY_IMPORT = {
-    "collection": {"collection"},
-    "annotate": {"annotate", "collection"},
-    "judging": {"judging", "collection"},
-    "evaluation": {"evaluation", "collection"},
-}
-OURS = {*MAY_IMPORT, "config"}
+APPS = ("annotate", "collection", "config", "evaluation", "judging", "stats")
 
 
-def imported_apps(path: Path) -> set[str]:
-    """The top-level names of ours that a module imports, wherever in it."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            names.update(alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            names.add(node.module.split(".")[0])
-    return names & OURS
-
-
-@pytest.mark.parametrize("app", MAY_IMPORT)
-def test_an_app_imports_itself_and_collection_alone(app: str) -> None:
-    strangers = {
-        str(path.relative_to(ROOT)): found - MAY_IMPORT[app]
-        for path in (ROOT / app).rglob("*.py")
-        if (found := imported_apps(path)) - MAY_IMPORT[app]
-    }
-
-    assert strangers == {}
-
-
-def test_the_pure_functions_of_evaluation_know_no_django() -> None:
-    pages = {"apps.py", "urls.py", "forms.py"}
-    folders = {"api", "management", "services", "templatetags", "views"}
-    with_django = {
+def test_judgments_and_their_history_are_written_in_one_module() -> None:
+    writes = ("create", "bulk_create", "get_or_create", "update_or_create")
+    statements = tuple(f"{model}.objects.{write}(" for model in ("Judgment", "EarlierJudgment") for write in writes)
+    elsewhere = {
         str(path.relative_to(ROOT))
-        for path in (ROOT / "evaluation").rglob("*.py")
-        if "import django" in path.read_text() or "from django" in path.read_text()
-        if path.name not in pages and not folders & set(path.with_suffix("").parts)
+        for app in APPS
+        for path in (ROOT / app).rglob("*.py")
+        if path != ROOT / "collection/judgments/services.py" and "migrations" not in path.parts
+        if any(statement in path.read_text() for statement in statements)
     }
 
-    assert with_django == set()
+    assert elsewhere == set()
+
+
+def test_no_folder_has_more_than_twenty_modules() -> None:
+    folders = {path.parent for app in APPS for path in (ROOT / app).rglob("*.py") if "commands" not in path.parts}
+    large = {
+        str(folder.relative_to(ROOT)): len(modules)
+        for folder in folders
+        if len(modules := [path for path in folder.glob("*.py") if path.name != "__init__.py"]) > 20
+    }
+
+    assert large == {}
+
+
+def test_evaluation_and_judging_have_fewer_than_twenty_rooms() -> None:
+    rooms = {
+        app: [path.name for path in (ROOT / app).iterdir() if not path.name.startswith("__")]
+        for app in ("evaluation", "judging")
+    }
+
+    assert {app: len(of) for app, of in rooms.items() if len(of) >= 20} == {}

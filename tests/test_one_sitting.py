@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import ir_measures
@@ -18,7 +18,7 @@ from playwright.sync_api import Page, expect
 
 from collection.models import Judgment, Study, User
 from config.demonstration.loading import PASSWORD
-from tests.browser import check_accessibility
+from tests.browser import check_accessibility, close_new_guidelines
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
@@ -32,8 +32,8 @@ def demonstration(settings: LazySettings, transactional_db: None) -> Study:
 
 
 @pytest.fixture
-def worker(tmp_path: Path) -> Iterator[None]:
-    """A Celery worker on the test's database, with a queue of its own."""
+def start_worker(tmp_path: Path) -> Iterator[Callable[[], None]]:
+    """Start a Celery worker on the test's database. No message reaches it: it finds at its start what is to be done."""
     environment = {
         **os.environ,
         "DATA_DIR": str(tmp_path),
@@ -42,10 +42,12 @@ def worker(tmp_path: Path) -> Iterator[None]:
     }
     application = "tests.judging.celery_on_test_database"
     command = [sys.executable, "-m", "celery", "-A", application, "worker", "--pool", "threads", "--concurrency", "1"]
-    process = subprocess.Popen([*command, "--queues", environment["QUEUE"], "--loglevel", "ERROR"], env=environment)
-    yield
-    process.terminate()
-    process.wait(timeout=30)
+    command += ["--queues", environment["QUEUE"], "--loglevel", "ERROR"]
+    started: list[subprocess.Popen[bytes]] = []
+    yield lambda: started.append(subprocess.Popen(command, env=environment))
+    for process in started:
+        process.terminate()
+        process.wait(timeout=30)
 
 
 def sign_in_by_form(page: Page, username: str) -> None:
@@ -64,6 +66,7 @@ def work_through(page: Page) -> str:
     """Answer and submit what is on the screen, by keyboard alone. Returns its task type."""
     live = page.locator("#assignment.live")
     live.wait_for()
+    close_new_guidelines(page)
     task_type = live.get_attribute("data-task-type")
     numbers = page.get_by_role("tab").count() if page.get_by_role("tab").count() else 1
     for place in range(numbers):
@@ -84,7 +87,9 @@ def work_through(page: Page) -> str:
     return task_type or ""
 
 
-def test_from_a_label_to_qrels(page: Page, demonstration: Study, worker: None, tmp_path: Path) -> None:
+def test_from_a_label_to_qrels(
+    page: Page, demonstration: Study, start_worker: Callable[[], None], tmp_path: Path
+) -> None:
     sign_in_by_form(page, "ada")
     page.get_by_role("button", name=re.compile("Start|Continue")).first.focus()
     page.keyboard.press("Enter")
@@ -105,6 +110,8 @@ def test_from_a_label_to_qrels(page: Page, demonstration: Study, worker: None, t
     check_accessibility(page)
     page.get_by_role("button", name=re.compile("lexical.* on rating")).click()
     page.get_by_role("button", name="Start grading").click()
+    expect(page.get_by_text("waiting for a worker").first).to_be_visible()
+    start_worker()
     expect(page.get_by_text(re.compile("done", re.IGNORECASE)).first).to_be_visible(timeout=60_000)
     items = demonstration.items.filter(task_type="rating").count()
     page.wait_for_function("() => !document.querySelector('[hx-trigger]')", timeout=60_000)

@@ -40,17 +40,17 @@ class InStudy(generics.GenericAPIView[CrowdSession]):
 
 
 class CrowdSessionList(InStudy, generics.ListAPIView[CrowdSession]):
-    """Sessions of people from crowd sites, by their arrival, under pseudonyms."""
+    """Sessions from crowd sites, by arrival, under pseudonyms."""
 
     @extend_schema(
-        parameters=[OpenApiParameter("with_crowd_ids", bool, description="Tell the site's ids too: personal data.")]
+        parameters=[OpenApiParameter("with_crowd_ids", bool, description="Include the site's ids: personal data.")]
     )
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         return super().get(request, *args, **kwargs)
 
 
 class CrowdSessionReturn(InStudy):
-    """Mark a session as returned: its labels go into the history, its places are free again."""
+    """Mark a session as returned: its labels are moved to the history, its places are free again."""
 
     serializer_class = ReturnedSerializer  # type: ignore[assignment]
 
@@ -64,7 +64,7 @@ class CrowdSessionReturn(InStudy):
 
 
 class CrowdSessionUndoReturn(InStudy):
-    """Bring a returned session back, with its labels: as long as nobody else has its places. 409 says why not."""
+    """Restore a returned session with its labels, as long as nobody else has its places. 409 gives the reason."""
 
     serializer_class = ReturnedSerializer  # type: ignore[assignment]
 

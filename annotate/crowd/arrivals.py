@@ -38,9 +38,11 @@ def required(params: Mapping[str, str], name: str, site: str) -> str:
     """Return the id that the site put into the link. Raises OddLink where there is none or it is none."""
     value = params.get(name, "")
     if not value:
-        raise OddLink(f"The link lacks {name}. Please open it again from {site}, without changing it.")
+        raise OddLink(f"The link has no {name}. Please open it again from {site}, without changing it.")
     if not AN_ID.fullmatch(value):
-        raise OddLink(f"The link’s {name} is no id of {site}. Please open it again from there, without changing it.")
+        raise OddLink(
+            f"The link’s {name} is not an id of {site}. Please open it again from there, without changing it."
+        )
     return value
 
 

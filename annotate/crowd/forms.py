@@ -8,8 +8,9 @@ from django import forms
 from django.utils.timezone import now
 
 from annotate.models import CrowdEntry, Invitation
+from collection.importing.uploads import at_most
 
-MOST_BYTES = 5 * 1024 * 1024
+MOST_MEGABYTES = 5
 
 
 class EntryForm(forms.ModelForm[CrowdEntry]):
@@ -19,12 +20,14 @@ class EntryForm(forms.ModelForm[CrowdEntry]):
             "completion_code",
             "screen_out_code",
             "no_consent_code",
+            "too_few_code",
             "reward",
             "currency",
             "estimated_minutes",
             "floor",
             "paid_time",
             "tasks_per_person",
+            "least_judged",
             "most_people",
             "contact",
             "takes_newcomers",
@@ -32,18 +35,18 @@ class EntryForm(forms.ModelForm[CrowdEntry]):
         ]
         widgets = {"paid_time": forms.RadioSelect}
         help_texts = {
-            "completion_code": "From the site’s page of the study. Shown when everything is submitted, never before.",
+            "completion_code": "From the study’s page on the site. Shown when everything is submitted, never before.",
             "reward": "What the site pays for one session.",
             "estimated_minutes": "As you announce it. People see it before they begin.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name in ("completion_code", "screen_out_code", "no_consent_code"):
+        for name in ("completion_code", "screen_out_code", "no_consent_code", "too_few_code"):
             self.fields[name].widget.attrs.update({"autocomplete": "off", "spellcheck": "false"})
         if self.instance.site == CrowdEntry.Site.MTURK:
             del self.fields["signed_links"]
-            self.fields["completion_code"].help_text = "Any word of yours. It is sent to Mechanical Turk at the end."
+            self.fields["completion_code"].help_text = "Any word you choose. It is sent to Mechanical Turk at the end."
             self.fields["completion_code"].required = False
 
     def clean_completion_code(self) -> str:
@@ -57,15 +60,10 @@ class EntryForm(forms.ModelForm[CrowdEntry]):
 class StatusesForm(forms.Form):
     statuses = forms.FileField(
         label="Prolific’s export of submissions",
-        help_text="The CSV, as it is. Whoever returned their submission or ran out of time gives the places back.",
+        help_text="The CSV, unchanged. The places of returned and timed-out submissions become free.",
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,text/csv"}),
+        validators=[at_most(MOST_MEGABYTES)],
     )
-
-    def clean_statuses(self) -> Any:
-        file = self.cleaned_data["statuses"]
-        if file.size > MOST_BYTES:
-            raise forms.ValidationError("The file is larger than 5 MB: is it Prolific’s export?")
-        return file
 
 
 class InvitationForm(forms.ModelForm[Invitation]):
@@ -81,7 +79,7 @@ class InvitationForm(forms.ModelForm[Invitation]):
     def clean_expires_at(self) -> Any:
         expires_at = self.cleaned_data["expires_at"]
         if expires_at <= now():
-            raise forms.ValidationError("This is past already.")
+            raise forms.ValidationError("This is in the past.")
         return expires_at
 
 
@@ -90,7 +88,7 @@ class InvitedForm(forms.Form):
     email = forms.EmailField(
         required=False,
         label="E-mail address",
-        help_text="For the researchers alone, to write to you about the study.",
+        help_text="Only for the researchers, to write to you about the study.",
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
 

@@ -10,7 +10,8 @@ from django.db import transaction
 
 from annotate.crowd.participants import NotLetIn, make_participant, refuse_another_kind_of_account
 from annotate.crowd.sessions import refuse_while_no_work_is_given
-from annotate.models import Invitation, Participant, ReturnLink
+from annotate.models import Enrolment, Invitation, Participant, ReturnLink
+from annotate.studies.lifecycle import enrol
 from collection.models import Study, User
 
 
@@ -20,7 +21,7 @@ def refuse_if_over(invitation: Invitation, *, at: datetime) -> None:
         raise NotLetIn("This invitation was revoked. Please ask whoever gave it to you.")
     if invitation.has_expired(at):
         raise NotLetIn("This invitation has expired. Please ask whoever gave it to you for a new one.")
-    if invitation.participants.count() >= invitation.most_uses:
+    if invitation.participants.count() + invitation.enrolments.count() >= invitation.most_uses:
         raise NotLetIn("This invitation is used up. Please ask whoever gave it to you for a new one.")
     refuse_while_no_work_is_given(invitation.study)
 
@@ -48,6 +49,23 @@ def accept_invitation(*, invitation: Invitation, name: str, email: str = "", at:
     user.first_name, user.email = name, email
     user.save(update_fields=["first_name", "email"])
     return participant, renew_return_link(participant=participant, at=at)
+
+
+def may_accept_as_themselves(user: User) -> bool:
+    """Whether this person has an account of their own to come in by: with a password, and no pseudonym of one study."""
+    return user.has_usable_password() and not Participant.objects.filter(user=user).exists()
+
+
+@transaction.atomic
+def accept_as_oneself(*, invitation: Invitation, user: User, at: datetime) -> Enrolment:
+    """Let a person in by the account that they have. Raises NotLetIn."""
+    invitation = Invitation.objects.select_for_update(of=("self",)).select_related("study").get(pk=invitation.pk)
+    refuse_if_over(invitation, at=at)
+    if not may_accept_as_themselves(user):
+        raise NotLetIn("This account was created for one study. Please sign out, and open the invitation again.")
+    enrolment = enrol(study=invitation.study, user=user, at=at)
+    Enrolment.objects.filter(pk=enrolment.pk).update(invitation=invitation)
+    return enrolment
 
 
 def renew_return_link(*, participant: Participant, at: datetime) -> str:

@@ -30,7 +30,7 @@ def arrival_of(params: Mapping[str, str]) -> Arrival:
     parts = urlsplit(submit_to)
     if f"{parts.scheme}://{parts.netloc}" not in settings.MTURK_ORIGINS:
         raise OddLink(
-            f"The link’s {SUBMIT_TO} names no site of Mechanical Turk, so your work could not be handed in. Please "
+            f"The link’s {SUBMIT_TO} is not a site of Mechanical Turk, so your work could not be submitted. Please "
             "open the HIT again."
         )
     return Arrival(

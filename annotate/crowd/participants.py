@@ -8,8 +8,8 @@ from django.db import IntegrityError, transaction
 from django.utils.crypto import get_random_string
 
 from annotate.models import CrowdEntry, CrowdIdentity, Invitation, Participant
-from annotate.services.accounts import LETTERS
-from annotate.services.studies import enrol
+from annotate.studies.assessor_accounts import LETTERS
+from annotate.studies.lifecycle import enrol
 from collection.models import Study, User
 
 TRIES = 5
@@ -24,17 +24,18 @@ def make_participant(
     *, study: Study, entry: CrowdEntry | None = None, invitation: Invitation | None = None, at: datetime
 ) -> Participant:
     """Make a person's account under a new pseudonym and enrol them. It has no password, so only its link opens it."""
-    user = _new_user("worker" if entry else "guest")
+    user = _new_user("worker" if entry else "guest", study)
     participant = Participant.objects.create(study=study, user=user, entry=entry, invitation=invitation, joined_at=at)
     enrol(study=study, user=user, at=at)
     return participant
 
 
-def _new_user(prefix: str) -> User:
+def _new_user(prefix: str, study: Study) -> User:
     for _ in range(TRIES):
         try:
             with transaction.atomic():
-                return User.objects.create_user(username=f"{prefix}-{get_random_string(8, LETTERS)}", password=None)
+                name = f"{prefix}-{get_random_string(8, LETTERS)}"
+                return User.objects.create_user(username=name, password=None, made_for=study.collection)
         except IntegrityError:  # somebody has that pseudonym
             continue
     raise RuntimeError(f"No free pseudonym was found in {TRIES} tries.")
@@ -52,6 +53,6 @@ def refuse_another_kind_of_account(user: User) -> None:
     Accounts of participants are made here and have no rights; this holds if an administrator gave one some.
     """
     if user.is_researcher or user.is_staff or user.is_superuser or user.has_usable_password():
-        raise NotLetIn("This account is opened by its password alone. Please sign in.")
+        raise NotLetIn("This account opens only with its password. Please sign in.")
     if not user.is_active:
         raise NotLetIn("This account is closed: its personal data were erased. You cannot take part again.")

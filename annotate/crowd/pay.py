@@ -6,15 +6,19 @@ is not known: they are left out by the caller, who counts them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
+from itertools import pairwise
 from math import comb
 from statistics import median
 
 FEWEST_FOR_AN_INTERVAL = 5
 CONFIDENCE = 0.95
 CENT = Decimal("0.01")
+# A pause counts as no longer than this.
+LONGEST_PAUSE = timedelta(minutes=30)
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,25 @@ class MedianInterval:
     low: float | None = None
     high: float | None = None
     coverage: float | None = None
+
+
+@dataclass(frozen=True)
+class Elapsed:
+    """How long a session lasted; `capped`: some of its pauses were longer than what they count as."""
+
+    seconds: float
+    capped: bool
+
+
+def elapsed_time(began: datetime, ended: datetime, heard: Iterable[datetime]) -> Elapsed:
+    """Return the time between these two, where `heard` says when the person did something.
+
+    The times between one sign of them and the next are summed, each as `LONGEST_PAUSE` at most.
+    """
+    signs = [began, *sorted(at for at in heard if began < at < ended), ended]
+    pauses = [after - before for before, after in pairwise(signs)]
+    counted = sum((min(pause, LONGEST_PAUSE) for pause in pauses), timedelta())
+    return Elapsed(counted.total_seconds(), capped=max(pauses) > LONGEST_PAUSE)
 
 
 def hourly_pay(paid: Decimal, seconds: float) -> float:

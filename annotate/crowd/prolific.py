@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -10,12 +9,14 @@ from urllib.parse import urlencode
 from django.conf import settings
 
 from annotate.crowd.arrivals import Arrival, OddLink, required
-from collection.formats.files import BrokenFile, BrokenLine, InputFile, Problem
+from collection.formats.problems import BrokenLine, InputFile
+from collection.formats.tables import csv_rows
 
 SITE = "Prolific"
 PID, STUDY, SESSION = "PROLIFIC_PID", "STUDY_ID", "SESSION_ID"
 
 SUBMISSION_COLUMN, PERSON_COLUMN, STATUS_COLUMN = "Submission id", "Participant id", "Status"
+AS_EXPORTED = "Use the file as Prolific exports it."
 RETURNED, TIMED_OUT = "RETURNED", "TIMED-OUT"
 STATUSES = {
     "ACTIVE",
@@ -44,7 +45,7 @@ def arrival_of(params: Mapping[str, str]) -> Arrival:
     """Read the parameters that Prolific adds to a study's link. Raises OddLink."""
     if any("{{%" in params.get(name, "") for name in (PID, STUDY, SESSION)):
         raise OddLink(
-            "The link still has Prolific’s place-holders in it: this is how it looks before Prolific fills them in. "
+            "The link still contains Prolific’s placeholders: Prolific has not filled them in. "
             "Researchers: preview the study on Prolific and open the link from there."
         )
     return Arrival(
@@ -71,37 +72,27 @@ def submissions_url() -> str:
 
 def read_submissions(file: InputFile) -> Iterator[Submission]:
     """Yield the lines of “Export submissions”, a CSV. Raises BrokenFile, which names every broken line."""
-    reader = csv.DictReader(file.lines_with_ends(), strict=True)
-    for name in (SUBMISSION_COLUMN, PERSON_COLUMN, STATUS_COLUMN):
-        if name not in (reader.fieldnames or ()):
-            problem = Problem(1, f"The column “{name}” is missing.", "Take the file as Prolific exports it.")
-            raise BrokenFile(file.name, [problem])
+    columns = (SUBMISSION_COLUMN, PERSON_COLUMN, STATUS_COLUMN)
     seen: dict[str, int] = {}
-    try:
-        for row in reader:
-            with file.line(reader.line_num):
-                submission = _submission(reader.line_num, row)
-                if submission.session_id in seen:
-                    raise BrokenLine(
-                        f"Submission {submission.session_id} stands in line {seen[submission.session_id]} already.",
-                        "Take one of the two lines out.",
-                    )
-                seen[submission.session_id] = submission.line
-                yield submission
-    except csv.Error as error:
-        problem = Problem(reader.line_num + 1, f"This is no CSV: {error}.", "Take the file as Prolific exports it.")
-        raise BrokenFile(file.name, [problem]) from error
+    for line, row in csv_rows(file, needed=columns, remedy=AS_EXPORTED):
+        with file.line(line):
+            submission = _submission(line, row)
+            if submission.session_id in seen:
+                raise BrokenLine(
+                    f"Submission {submission.session_id} is already in line {seen[submission.session_id]}.",
+                    "Remove one of the two lines.",
+                )
+            seen[submission.session_id] = submission.line
+            yield submission
 
 
 def _submission(line: int, row: dict[str, str]) -> Submission:
-    if None in row or None in row.values():
-        raise BrokenLine("The row has not one value for each column.", "Take the file as Prolific exports it.")
     session_id, crowd_id = row[SUBMISSION_COLUMN].strip(), row[PERSON_COLUMN].strip()
     status = row[STATUS_COLUMN].strip().upper().replace("_", "-" if "TIMED" in row[STATUS_COLUMN].upper() else " ")
     if not session_id or not crowd_id:
         raise BrokenLine(f"The {SUBMISSION_COLUMN if not session_id else PERSON_COLUMN} is empty.")
     if status not in STATUSES:
         raise BrokenLine(
-            f"“{row[STATUS_COLUMN]}” is no status of a submission.", f"There are {', '.join(sorted(STATUSES))}."
+            f"“{row[STATUS_COLUMN]}” is not a status of a submission.", f"There are {', '.join(sorted(STATUSES))}."
         )
     return Submission(line, session_id, crowd_id, status)

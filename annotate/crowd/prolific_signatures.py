@@ -41,7 +41,7 @@ def vouched_for(arrival: Arrival, token: str, *, host: str) -> Arrival:
     Raises OddLink where it does not, and NotLetIn where Prolific's keys are out of reach.
     """
     if not token:
-        raise OddLink(f"The link lacks Prolific’s signature. {AGAIN}")
+        raise OddLink(f"The link has no signature from Prolific. {AGAIN}")
     try:
         key = _keys.get(str(jwt.get_unverified_header(token).get("kid", "")))
         options: Any = {"require": ["exp", "aud"], "verify_aud": False}
@@ -96,7 +96,7 @@ class _Keys:
             try:
                 return self._by_id[key_id]
             except KeyError:
-                raise jwt.InvalidTokenError("No key of Prolific’s has this id.") from None
+                raise jwt.InvalidTokenError("Prolific has no key with this id.") from None
 
     def _fetch(self, now: float) -> None:
         """Fetch the keys; where that fails, those that are known stay."""

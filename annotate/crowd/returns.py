@@ -9,11 +9,11 @@ from datetime import datetime
 from django.db import transaction
 
 from annotate.crowd import prolific
-from annotate.crowd.kept_work import PlacesGone, bring_back, kept_of
-from annotate.crowd.sessions import GOES_ON, GONE, State, end, work_of
+from annotate.crowd.paid_work import PlacesGone, bring_back, kept_of
+from annotate.crowd.sessions import GOES_ON, GONE, State, work_of
 from annotate.models import CrowdEntry, CrowdSession, Enrolment
-from annotate.services.studies import enrol, unenrol
-from annotate.services.work import return_assignment
+from annotate.studies.lifecycle import enrol, unenrol
+from annotate.work.assignments import take_back_assignment
 
 __all__ = ["NotToBeUndone", "PlacesGone", "return_session", "take_statuses", "undo_return"]
 
@@ -32,7 +32,8 @@ def return_session(*, session: CrowdSession, at: datetime, state: State = State.
     if stored.state in GONE:
         return False
     study, user = stored.participant.study, stored.participant.user
-    assignments = list(work_of(stored))
+    # Locked, so that what is kept of each is how it stood when it went.
+    assignments = list(work_of(stored).select_for_update(of=("self",)).order_by("pk"))
     taken_back = {
         "at": at.isoformat(),
         "state": stored.state,
@@ -40,12 +41,11 @@ def return_session(*, session: CrowdSession, at: datetime, state: State = State.
         "work": kept_of(assignments),
     }
     for assignment in assignments:
-        return_assignment(assignment=assignment, at=at)
+        take_back_assignment(assignment=assignment, at=at)
     if not has_come_again(stored) and Enrolment.objects.filter(study=study, user=user).exists():
         unenrol(study=study, user=user, at=at)
-    stored.taken_back = taken_back
-    stored.save(update_fields=["taken_back"])
-    end(stored, state, at=stored.finished_at or at)
+    stored.taken_back, stored.state, stored.finished_at = taken_back, state, stored.finished_at or at
+    stored.save(update_fields=["taken_back", "state", "finished_at"])
     session.state, session.finished_at = stored.state, stored.finished_at
     return True
 
@@ -60,12 +60,10 @@ def undo_return(*, session: CrowdSession, at: datetime) -> None:
     kept = stored.taken_back
     if stored.state not in GONE or kept is None:
         raise NotToBeUndone(
-            f"The session of {stored.participant} was not returned here, or its personal data were erased since."
+            f"The session of {stored.participant} was not returned here, or its personal data have been erased since."
         )
     if kept["state"] in GOES_ON and has_come_again(stored):
-        raise NotToBeUndone(
-            f"{stored.participant} has come again by another session since, and goes on there. This one stays returned."
-        )
+        raise NotToBeUndone(f"{stored.participant} has since continued in another session. This one stays returned.")
     returned_at = datetime.fromisoformat(kept["at"])
     bring_back(kept["work"], returned_at=returned_at, at=at)
     study, user = stored.participant.study, stored.participant.user

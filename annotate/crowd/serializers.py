@@ -7,10 +7,11 @@ from typing import Any
 from rest_framework import serializers
 
 from annotate.models import CrowdEntry, CrowdSession
+from collection.api_tools import WholeField
 
 
 class CrowdSessionSerializer(serializers.ModelSerializer[CrowdSession]):
-    """A session under its pseudonym. What the site calls it and its person is told where it was asked for."""
+    """A session under its pseudonym. The site's ids are included only on request."""
 
     site = serializers.ChoiceField(CrowdEntry.Site.choices, source="entry.site")
     pseudonym = serializers.CharField(source="participant.user.username")
@@ -41,10 +42,10 @@ class CrowdSessionSerializer(serializers.ModelSerializer[CrowdSession]):
 
 
 class ReturnedSerializer(serializers.Serializer[Any]):
-    """Which session the site says is returned: by the site's id of it, or by ours."""
+    """The returned session, by the site's id or by ours."""
 
     session_id = serializers.CharField(max_length=64, required=False)
-    id = serializers.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
+    id = WholeField(min_value=1, max_value=2**63 - 1, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if len(attrs) != 1:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from math import ceil
 
 from django.db import transaction
 from django.db.models import Q
@@ -23,7 +25,7 @@ from annotate.models import (
     ScreenOut,
 )
 from annotate.models.work import AssignmentQuerySet
-from annotate.services.studies import enrol
+from annotate.studies.lifecycle import enrol
 from collection.models import Study, User
 
 State = CrowdSession.State
@@ -54,7 +56,7 @@ def arrive(*, entry: CrowdEntry, arrival: Arrival, at: datetime) -> CrowdSession
         session = _new_session(entry, participant, arrival, at=at)
     elif session.participant_id != participant.pk:
         raise NotLetIn(
-            "Somebody else came with this session already. Please open the study again from "
+            "Somebody else has already used this session. Please open the study again from "
             f"{entry.get_site_display()}, signed in there as yourself."
         )
     if session.state in GOES_ON:
@@ -65,12 +67,12 @@ def arrive(*, entry: CrowdEntry, arrival: Arrival, at: datetime) -> CrowdSession
 def refuse_while_no_work_is_given(study: Study) -> None:
     """Raise NotLetIn unless the study is open."""
     if study.state != Study.State.OPEN:
-        raise NotLetIn("The study gives out no work now. Please return your place; nothing of yours is lost.")
+        raise NotLetIn("The study gives out no work now. Please return your place; nothing you did is lost.")
 
 
 def _newcomer(entry: CrowdEntry, arrival: Arrival, *, at: datetime) -> Participant:
     if not entry.takes_newcomers:
-        raise NotLetIn("The study takes nobody new now. Please return your place.")
+        raise NotLetIn("The study takes no new participants now. Please return your place.")
     if Erasure.objects.filter(study=entry.study_id, fingerprint=fingerprint(entry, arrival.crowd_id)).exists():
         raise NotLetIn(
             "Your personal data in this study were erased, so you cannot take part in it again. Please return your "
@@ -90,7 +92,7 @@ def _refuse_the_removed(participant: Participant) -> None:
     newest = participant.sessions.last()
     left = Enrolment.objects.filter(study=participant.study_id, user=participant.user_id, left_at__isnull=False)
     if newest and newest.state in SEATED and left.exists():
-        raise NotLetIn("You are not in this study any more. Please return your place, or write to the researchers.")
+        raise NotLetIn("You are no longer in this study. Please return your place, or write to the researchers.")
 
 
 def _new_session(entry: CrowdEntry, participant: Participant, arrival: Arrival, *, at: datetime) -> CrowdSession:
@@ -129,14 +131,29 @@ def session_of(*, study: Study, user: User) -> CrowdSession | None:
 
 def work_of(session: CrowdSession) -> AssignmentQuerySet:
     """Return the assignments that belong to the session: submitted during it, or in the person's hands now."""
-    participant = session.participant
-    later = participant.sessions.filter(arrived_at__gt=session.arrived_at).order_by("arrived_at").first()
-    work = Assignment.objects.of(participant.user).filter(task__study=participant.study_id)
-    in_hand = Q(state=Assignment.State.OPEN)
-    submitted = Q(state=Assignment.State.SUBMITTED, submitted_at__gte=session.arrived_at)
-    if later:
-        return work.filter(submitted & Q(submitted_at__lt=later.arrived_at))
-    return work.filter(in_hand | submitted)
+    later = _later(session)
+    submitted = Q(state=Assignment.State.SUBMITTED) & _during(session, later, "submitted_at")
+    in_hand = Q(pk=None) if later else Q(state=Assignment.State.OPEN)
+    return _had(session).filter(in_hand | submitted)
+
+
+def passed_on_in(session: CrowdSession) -> AssignmentQuerySet:
+    """Return the assignments that the person had in the session and passed on without judging them."""
+    passed_on = Q(returned_because__in=Assignment.PASSED_ON) & _during(session, _later(session), "returned_at")
+    return _had(session).filter(passed_on)
+
+
+def _had(session: CrowdSession) -> AssignmentQuerySet:
+    return Assignment.objects.of(session.participant.user).filter(task__study=session.participant.study_id)
+
+
+def _later(session: CrowdSession) -> CrowdSession | None:
+    return session.participant.sessions.filter(arrived_at__gt=session.arrived_at).order_by("arrived_at").first()
+
+
+def _during(session: CrowdSession, later: CrowdSession | None, field: str) -> Q:
+    until = Q(**{f"{field}__lt": later.arrived_at}) if later else Q()
+    return Q(**{f"{field}__gte": session.arrived_at}) & until
 
 
 def n_submitted(session: CrowdSession) -> int:
@@ -169,19 +186,46 @@ def end_if_full(*, session: CrowdSession, at: datetime) -> bool:
     if quota is None or n_submitted(session) < quota or work_of(session).open().exists():
         return False
     end(session, State.COMPLETED, at=at)
-    return True
+    return has_ended(session)
 
 
 def resume(session: CrowdSession) -> None:
     """Go on with a session that found no work before, now that there is some."""
     if session.state == State.NO_WORK:
-        session.state, session.finished_at = State.ACTIVE, None
-        session.save(update_fields=["state", "finished_at"])
+        _move(session, State.ACTIVE, from_=[State.NO_WORK], at=None)
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many tasks the person judged in a session, how many they passed on, and how many had to be judged."""
+
+    judged: int
+    passed_on: int
+    needed: int
+
+    @property
+    def is_enough(self) -> bool:
+        return self.judged >= self.needed
+
+
+def share_of(session: CrowdSession) -> Share:
+    """Return what of the session's tasks its person judged, against the share that the entry asks for."""
+    judged, passed_on = n_submitted(session), passed_on_in(session).count()
+    had = judged + passed_on
+    entry = session.entry
+    asked = had if entry.tasks_per_person is None else min(had, entry.tasks_per_person)
+    return Share(judged, passed_on, ceil(asked * entry.least_judged / 100))
 
 
 def end_for_lack_of_work(*, session: CrowdSession, at: datetime) -> None:
-    """End the session of a person for whom nothing is left: completed, unless they found no work at all."""
-    end(session, State.COMPLETED if n_submitted(session) else State.NO_WORK, at=at)
+    """End the session of a person for whom nothing is left.
+
+    It is completed if they judged the share of their tasks that the entry asks for. Whoever had no task found no work.
+    """
+    share = share_of(session)
+    if not share.judged and not share.passed_on:
+        return end(session, State.NO_WORK, at=at)
+    return end(session, State.COMPLETED if share.is_enough else State.TOO_FEW, at=at)
 
 
 def end_address(session: CrowdSession) -> str:
@@ -194,10 +238,15 @@ def end_session(*, study: Study, user: User, reason: str, at: datetime) -> None:
     A session that has ended stays as it ended.
     """
     session = session_of(study=study, user=user)
-    if session and session.state in GOES_ON:
+    if session:
         end(session, _state_of_the_screened_out(reason), at=at)
 
 
 def end(session: CrowdSession, state: State, *, at: datetime) -> None:
-    session.state, session.finished_at = state, at
-    session.save(update_fields=["state", "finished_at"])
+    """End a session that goes on. One that has ended since it was read, as returned say, stays as it ended."""
+    _move(session, state, from_=GOES_ON, at=at)
+
+
+def _move(session: CrowdSession, state: State, *, from_: Sequence[State], at: datetime | None) -> None:
+    CrowdSession.objects.filter(pk=session.pk, state__in=from_).update(state=state, finished_at=at)
+    session.refresh_from_db(fields=["state", "finished_at"])

@@ -24,7 +24,7 @@ from annotate.models.quality import (
     TrainingAttempt,
 )
 from annotate.models.review import SpotCheck
-from annotate.models.work import Assignment, AssignmentItem, Draft, Enrolment, Place, Task, TaskItem
+from annotate.models.work import Assignment, AssignmentItem, Draft, Enrolment, GuidelineReading, Place, Task, TaskItem
 
 __all__ = [
     "Assignment",
@@ -40,6 +40,7 @@ __all__ = [
     "Enrolment",
     "Erasure",
     "GoldGrade",
+    "GuidelineReading",
     "Invitation",
     "Participant",
     "Place",

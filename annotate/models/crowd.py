@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from django.conf import settings
-from django.core.validators import MinValueValidator, RegexValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -39,21 +39,21 @@ class CrowdEntry(models.Model):
         MTURK = "mturk", "Mechanical Turk"
 
     class PaidTime(models.TextChoices):
-        ELAPSED = "elapsed", "from arrival to the end"
+        ELAPSED = "elapsed", "time from arrival to end"
         ACTIVE = "active", "active time in the tasks"
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="crowd_entries")
     site = models.CharField(max_length=8, choices=Site)
     token = models.CharField(max_length=32, unique=True, default=new_token, editable=False)
     takes_newcomers = models.BooleanField(
-        "Take newcomers", default=True, help_text="Whoever has begun may go on, whatever stands here."
+        "Accept new participants", default=True, help_text="People who have started can continue either way."
     )
     most_people = models.PositiveIntegerField(
         "Places at the site",
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text="No more people than this come in; whoever returned, timed out or was screened out does not count.",
+        help_text="At most this many people can join. Those who returned, timed out or were screened out do not count.",
     )
     completion_code = models.CharField(max_length=64, validators=[A_CODE])
     screen_out_code = models.CharField(
@@ -73,20 +73,38 @@ class CrowdEntry(models.Model):
     )
     estimated_minutes = models.PositiveSmallIntegerField(validators=[MinValueValidator(1)])
     paid_time = models.CharField(
-        "Time that is paid", max_length=7, choices=PaidTime, default=PaidTime.ELAPSED, help_text="What the floor means."
+        "Paid time",
+        max_length=7,
+        choices=PaidTime,
+        default=PaidTime.ELAPSED,
+        help_text="The time that the floor applies to.",
     )
     tasks_per_person = models.PositiveSmallIntegerField(
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text="In one session. Left empty, a session ends when nothing is left for the person.",
+        help_text="In one session. Leave empty to end a session when no tasks are left for the person.",
     )
     signed_links = models.BooleanField(
         "Only links signed by Prolific",
         default=False,
-        help_text="For a study with a secured URL there. Whoever changes the ids in the link does not come in.",
+        help_text="For a study with a secured URL there. Links with changed ids are rejected.",
     )
-    contact = models.EmailField(help_text="Whom people write to about the study and about their data.")
+    least_judged = models.PositiveSmallIntegerField(
+        "Tasks to judge, in percent",
+        default=50,
+        validators=[MinValueValidator(1), MaxValueValidator(100)],
+        help_text="At least this share of a person’s tasks in the session must be judged, not skipped, for the "
+        "completion code. People who did the number of tasks per person get it in any case.",
+    )
+    too_few_code = models.CharField(
+        "Code for too few tasks",
+        max_length=64,
+        blank=True,
+        validators=[A_CODE],
+        help_text="For people who skipped more than that.",
+    )
+    contact = models.EmailField(help_text="The address for questions about the study and personal data.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -109,7 +127,7 @@ class Invitation(models.Model):
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="invitations")
     token = models.CharField(max_length=32, unique=True, default=new_token, editable=False)
-    note = models.CharField(max_length=100, blank=True, help_text="For you: to whom you give it.")
+    note = models.CharField(max_length=100, blank=True, help_text="For you: whom it is for.")
     most_uses = models.PositiveSmallIntegerField("Maximum uses", validators=[MinValueValidator(1)], default=1)
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True, blank=True)
@@ -187,7 +205,8 @@ class CrowdSession(models.Model):
         COMPLETED = "completed", "completed"
         SCREENED_OUT = "screened_out", "screened out"
         NO_CONSENT = "no_consent", "no consent"
-        NO_WORK = "no_work", "found no work"
+        NO_WORK = "no_work", "no work"
+        TOO_FEW = "too_few", "too few judged"
         RETURNED = "returned", "returned"
         TIMED_OUT = "timed_out", "timed out"
 

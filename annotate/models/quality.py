@@ -18,8 +18,8 @@ class QualityRules(models.Model):
     """What a study asks of its people before and beside the work. A study without a row has these defaults."""
 
     class Consequence(models.TextChoices):
-        FLAG = "flag", "flag the person, nothing else"
-        STOP = "stop", "give them no more work"
+        FLAG = "flag", "only flag the person"
+        STOP = "stop", "give the person no more work"
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="quality_rules")
     pass_mark = models.FloatField(default=0.7, help_text="The share of training answers that must be right.")
@@ -80,8 +80,8 @@ class SurveyQuestion(models.Model):
 
     class Kind(models.TextChoices):
         TEXT = "text", "text"
-        ONE = "one", "one of several"
-        MANY = "many", "any of several"
+        ONE = "one", "single choice"
+        MANY = "many", "multiple choice"
         NUMBER = "number", "number"
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="survey_questions")
@@ -263,7 +263,7 @@ class ScreenOut(models.Model):
     """That a person gets no work in a study any more, and why. The researcher can lift it; labels stay."""
 
     class Reason(models.TextChoices):
-        CONSENT = "consent", "declined the consent"
+        CONSENT = "consent", "declined consent"
         TRAINING = "training", "did not pass the training"
         ATTENTION = "attention", "failed the attention checks"
 

@@ -16,10 +16,10 @@ class SpotCheck(models.Model):
     """
 
     class Verdict(models.TextChoices):
-        OPEN = "", "not looked at yet"
-        GOOD = "good", "as it should be"
+        OPEN = "", "not checked yet"
+        GOOD = "good", "correct"
         FLAWED = "flawed", "some answers are wrong"
-        BAD = "bad", "not done with care"
+        BAD = "bad", "careless"
 
     assignment = models.OneToOneField(Assignment, on_delete=models.CASCADE, related_name="spot_check")
     inclusion_probability = models.FloatField()

@@ -14,7 +14,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from collection.models import Criterion, Item, Passage, Rater, Report, Study, Topic
+from collection.models import Criterion, Guideline, Item, Passage, Rater, Report, Study, Topic
 from collection.models.studies import TaskType
 
 
@@ -26,6 +26,13 @@ class Enrolment(models.Model):
     joined_at = models.DateTimeField(default=timezone.now)
     left_at = models.DateTimeField(null=True, blank=True)
     adjudicates = models.BooleanField(default=False, help_text="Whether they decide where others disagree.")
+    invitation = models.ForeignKey(
+        "annotate.Invitation",
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="enrolments",
+        help_text="By which a person with an account of their own let themselves in.",
+    )
     start = models.PositiveIntegerField(
         null=True, blank=True, help_text="The position at which this assessor's round through the tasks starts."
     )
@@ -107,6 +114,11 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """Assignments in this person's hands, now or before."""
         return self.filter(rater__user=user)
 
+    def incomplete_again(self) -> AssignmentQuerySet:
+        """Submitted assignments with a change that lacks something: until it is complete the earlier answer counts."""
+        unfinished = Draft.objects.filter(assignment=models.OuterRef("pk"), unfinished=True)
+        return self.filter(models.Exists(unfinished), state=Assignment.State.SUBMITTED)
+
     def open(self) -> AssignmentQuerySet:
         """Assignments that wait for their assessor."""
         return self.filter(state=Assignment.State.OPEN)
@@ -124,6 +136,18 @@ class Assignment(models.Model):
         SUBMITTED = "submitted", "submitted"
         RETURNED = "returned", "returned"
 
+    class Because(models.TextChoices):
+        """Why an assignment went back."""
+
+        SKIPPED = "skipped", "skipped"
+        GIVEN_BACK = "given_back", "returned by its assessor"
+        TIMED_OUT = "timed_out", "timed out"
+        LEFT = "left", "its assessor left the study"
+        UNPAID = "unpaid", "its session was returned at the crowd site"
+
+    # Tasks that their assessor had and did not judge, for whatever reason.
+    PASSED_ON = (Because.SKIPPED, Because.GIVEN_BACK, Because.TIMED_OUT)
+
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="assignments")
     place = models.ForeignKey(Place, on_delete=models.CASCADE, related_name="assignments")
     rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="assignments")
@@ -134,7 +158,12 @@ class Assignment(models.Model):
     revealed_at = models.DateTimeField(
         null=True, help_text="When its assessor was shown the passages that a first step must do without."
     )
+    returned_at = models.DateTimeField(null=True)
+    returned_because = models.CharField(max_length=10, choices=Because, blank=True)
     active_seconds = models.FloatField(default=0, help_text="Time with the page in front and somebody at it.")
+    claimed_seconds = models.FloatField(
+        null=True, help_text="What the browser told where it was more than had passed here: then only that counts."
+    )
 
     objects = AssignmentQuerySet.as_manager()
 
@@ -174,9 +203,24 @@ class AssignmentItem(models.Model):
         return f"{self.item} in {self.assignment}"
 
 
+class GuidelineReading(models.Model):
+    """That a person was shown a version of a study's guidelines."""
+
+    guideline = models.ForeignKey(Guideline, on_delete=models.CASCADE, related_name="readings")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    read_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["guideline", "user"], name="a_version_is_read_once")]
+
+    def __str__(self) -> str:
+        return f"{self.guideline} read by {self.user}"
+
+
 class Draft(models.Model):
     """A choice that is saved but is no judgment yet: "answerable" with no span marked, say.
 
+    In a submitted assignment it is a change that lacks something; the judgment before it stays in force meanwhile.
     It also keeps what was typed and does not belong to the judgment: the text under "too difficult".
     """
 
@@ -189,6 +233,9 @@ class Draft(models.Model):
     confirmations = models.JSONField(default=list)
     seconds = models.FloatField(null=True, help_text="Active time spent on it.")
     saved_at = models.DateTimeField()
+    unfinished = models.BooleanField(
+        default=True, help_text="Whether the answer lacks something; else this is a text that does not belong to it."
+    )
 
     class Meta:
         constraints = [

@@ -18,7 +18,8 @@ from rest_framework.response import Response
 from annotate.models import GoldGrade
 from annotate.quality.gold import mark_rows
 from annotate.quality.inbox import comments_of
-from collection.formats.files import BrokenFile
+from collection.api_tools import NumberField, WholeField
+from collection.formats.problems import BrokenFile
 from collection.models import Comment, Study, User
 
 MOST_AT_ONCE = 10_000
@@ -28,7 +29,7 @@ class GoldGradeSerializer(serializers.ModelSerializer[GoldGrade]):
     item_id = serializers.CharField(source="item.item_id", max_length=600)
     criterion = serializers.SlugField(source="criterion.name")
     purpose = serializers.ChoiceField(GoldGrade.Purpose.choices, default=GoldGrade.Purpose.GOLD)
-    tolerance = serializers.FloatField(min_value=0, default=0)
+    tolerance = NumberField(min_value=0, default=0)
 
     class Meta:
         model = GoldGrade
@@ -36,7 +37,7 @@ class GoldGradeSerializer(serializers.ModelSerializer[GoldGrade]):
 
 
 class MarkedSerializer(serializers.Serializer[Any]):
-    marked = serializers.IntegerField(help_text="How many known grades were sent and are in force.")
+    marked = WholeField(help_text="How many known grades were sent and are active.")
 
 
 class ByKey(CursorPagination):
@@ -60,7 +61,7 @@ class GoldGradeList(generics.ListAPIView[GoldGrade]):
 
     @extend_schema(request=GoldGradeSerializer(many=True), responses={201: MarkedSerializer})
     def post(self, request: Request, name: str) -> Response:
-        """Mark items with their known grades, all that are sent or none; one that stands is replaced."""
+        """Mark items with their known grades, all or none; an existing one is replaced."""
         assert isinstance(request.user, User)  # IsAuthenticated
         study = get_object_or_404(Study.objects.of(request.user), name=name)
         sent = GoldGradeSerializer(data=request.data, many=True)
@@ -96,13 +97,13 @@ class CommentSerializer(serializers.ModelSerializer[Comment]):
 
 
 class CommentList(generics.ListAPIView[Comment]):
-    """What assessors said about the items of a study, the newest first."""
+    """Assessors' comments on the items of a study, newest first."""
 
     serializer_class = CommentSerializer
     pagination_class = NewestFirst
     queryset = Comment.objects.none()
 
-    @extend_schema(parameters=[OpenApiParameter("broken", bool, description="Only of items that are called broken.")])
+    @extend_schema(parameters=[OpenApiParameter("broken", bool, description="Only on items reported as broken.")])
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         return super().get(request, *args, **kwargs)
 

@@ -38,7 +38,7 @@ def answer_consent(*, study: Study, user: User, version: int, agrees: bool, at: 
     """
     text = consent_in_force(study)
     if text is None or text.version != version:
-        raise OtherVersion("The text was changed while you read it. Please read it again.")
+        raise OtherVersion("The text was changed while you were reading it. Please read it again.")
     answer = ConsentAnswer.objects.create(text=text, user=user, agreed=agrees, answered_at=at)
     if not agrees:
         screen_out(study=study, user=user, reason=ScreenOut.Reason.CONSENT, at=at)

@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce, Length
 from annotate.models import Assignment, AttentionAnswer
 from annotate.quality import flags
 from annotate.quality.attention import failures_that_count, rules_of
-from annotate.quality.flags import Agreement, Flag, Line, Pace
+from annotate.quality.flags import Agreement, Flag, Line, WorkPace
 from annotate.quality.gold import GoldScore, gold_scores
 from collection.models import Criterion, Exclusion, Judgment, Rater, Scale, Study
 
@@ -70,7 +70,7 @@ class Evidence:
         return {rater: agreement for rater, agreement in pooled.items() if agreement}
 
     @cached_property
-    def paces(self) -> Mapping[int, Mapping[str, Pace]]:
+    def paces(self) -> Mapping[int, Mapping[str, WorkPace]]:
         """Each rater's pace in each task type that they did."""
         return {
             rater: {task_type: flags.pace_of(seconds) for task_type, seconds in work.item_seconds.items()}

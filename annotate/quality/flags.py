@@ -50,19 +50,19 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Pace:
+class WorkPace:
     """A person's median active seconds per item of one task type, over `n` items."""
 
     median: float
     n: int
 
 
-def pace_of(seconds: Sequence[float]) -> Pace:
+def pace_of(seconds: Sequence[float]) -> WorkPace:
     """Raises StatisticsError for no seconds."""
-    return Pace(median(seconds), len(seconds))
+    return WorkPace(median(seconds), len(seconds))
 
 
-def too_fast(own: Pace, others: Iterable[Pace]) -> Flag | None:
+def too_fast(own: WorkPace, others: Iterable[WorkPace]) -> Flag | None:
     """Flag a median time per item below a third of the others' median, in one task type.
 
     The others' figure is the median of their medians, so that one busy person does not set the pace.
@@ -76,7 +76,7 @@ def too_fast(own: Pace, others: Iterable[Pace]) -> Flag | None:
     return Flag(
         "fast",
         "Much faster than others",
-        f"Median {own.median:.1f} s an item over {own.n} items; others need {theirs:.1f} s at the median.",
+        f"Median {own.median:.1f} s per item over {own.n} items; others need {theirs:.1f} s at the median.",
     )
 
 
@@ -94,8 +94,8 @@ def reads_too_fast(readings: Iterable[tuple[int, float]]) -> Flag | None:
         return None
     return Flag(
         "reading",
-        "Faster than one can read",
-        f"Median {pace:,.0f} words a minute over {len(paces)} texts; above {READING_WORDS_A_MINUTE} nobody reads.",
+        "Faster than reading speed",
+        f"Median {pace:,.0f} words a minute over {len(paces)} texts; nobody reads above {READING_WORDS_A_MINUTE}.",
     )
 
 

@@ -9,6 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from annotate.models import GoldGrade, QualityRules, SurveyQuestion
+from collection.importing.uploads import at_most
 from collection.models import Criterion
 
 # --- For assessors --------------------------------------------------------------------------------
@@ -49,7 +50,7 @@ class ConsentForm(forms.Form):
         label="Consent text",
         required=False,
         widget=forms.Textarea(attrs={"rows": 12}),
-        help_text="In Markdown. A new text is a new version, and everybody is asked anew. Empty: nobody is asked.",
+        help_text="In Markdown. A new text is a new version, and everybody is asked again. Leave empty to ask nobody.",
     )
 
 
@@ -72,14 +73,14 @@ class SurveyQuestionForm(forms.Form):
     kind = forms.ChoiceField(
         label="Answered with", choices=SurveyQuestion.Kind, widget=forms.RadioSelect, initial=SurveyQuestion.Kind.TEXT
     )
-    options = LinesField(label="Answers to choose from", required=False, help_text="One a line.")
-    required = forms.BooleanField(label="Must be answered", required=False, initial=True)
+    options = LinesField(label="Answers to choose from", required=False, help_text="One per line.")
+    required = forms.BooleanField(label="Required", required=False, initial=True)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         chooses = cleaned.get("kind") in {SurveyQuestion.Kind.ONE, SurveyQuestion.Kind.MANY}
         if chooses and len(cleaned.get("options", [])) < 2:
-            self.add_error("options", "Write at least two answers, one a line.")
+            self.add_error("options", "Enter at least two answers, one per line.")
         if not chooses:
             cleaned["options"] = []
         return cleaned
@@ -90,19 +91,19 @@ class AttentionCheckForm(forms.Form):
         max_length=500,
         help_text="It must say what to choose: “This question checks that you read it. Please choose ‘often’.”",
     )
-    options = LinesField(label="Answers", help_text="One a line, at least two.")
-    right = forms.CharField(label="The answer it asks for", max_length=200, help_text="As it stands in the answers.")
+    options = LinesField(label="Answers", help_text="One per line, at least two.")
+    right = forms.CharField(label="Right answer", max_length=200, help_text="Exactly as in the answers.")
     after = forms.IntegerField(label="After how many submitted tasks", min_value=0, max_value=100_000, initial=5)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         options, right = cleaned.get("options"), cleaned.get("right")
         if options is not None and len(options) < 2:
-            self.add_error("options", "Write at least two answers, one a line.")
+            self.add_error("options", "Enter at least two answers, one per line.")
         elif options and right and right not in options:
-            self.add_error("right", "This is none of the answers above.")
+            self.add_error("right", "This is not one of the answers above.")
         elif right and right.casefold() not in cleaned.get("question", "").casefold():
-            self.add_error("question", f"A fair check says which answer to choose: name “{right}” in the question.")
+            self.add_error("question", f"The question must name the answer to choose: “{right}”.")
         return cleaned
 
 
@@ -120,12 +121,12 @@ class RulesForm(forms.ModelForm[QualityRules]):
         labels = {
             "attempts": "Attempts at the training",
             "expected_minutes": "Minutes that the study takes a participant",
-            "consequence": "Who has failed too many attention checks",
+            "consequence": "When somebody fails too many attention checks",
         }
         help_texts = {
-            "attempts": "Who fails the last one gets no work.",
-            "expected_minutes": "In all. From five minutes on, two attention checks must be failed before anything "
-            "follows; below that, one.",
+            "attempts": "People who fail the last one get no work.",
+            "expected_minutes": "In total. From five minutes on, two failed attention checks have consequences; "
+            "below that, one does.",
         }
         widgets = {"consequence": forms.RadioSelect}
 
@@ -150,14 +151,14 @@ class GoldForm(forms.Form):
         min_value=0,
         initial=0,
         label="Tolerance",
-        help_text="A grade at most this far away counts as right, too.",
+        help_text="A grade at most this far away also counts as right.",
         widget=forms.TextInput(attrs={"inputmode": "decimal"}),
     )
     explanation = forms.CharField(
         required=False,
         max_length=2_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Why; trainees read it after they answered.",
+        help_text="Explanation; trainees see it after they answer.",
     )
 
     def __init__(self, data: Any, *, criterion: Criterion, known: GoldGrade | None) -> None:
@@ -175,13 +176,17 @@ class GoldForm(forms.Form):
             self.fields["explanation"].initial = known.explanation
 
 
+MOST_MEGABYTES = 5
+
+
 class GoldFileForm(forms.Form):
     file = forms.FileField(
         label="Known grades as CSV",
-        help_text="Columns item_id, criterion, grade; and, if you like, tolerance, purpose (gold or training), "
+        help_text="Columns item_id, criterion, grade; and optionally tolerance, purpose (gold or training), "
         "explanation.",
+        validators=[at_most(MOST_MEGABYTES)],
     )
 
 
 class ReasonForm(forms.Form):
-    reason = forms.CharField(max_length=500, label="Why")
+    reason = forms.CharField(max_length=500, label="Reason")

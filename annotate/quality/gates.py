@@ -20,7 +20,7 @@ from annotate.models import (
     SurveyReply,
     TrainingAttempt,
 )
-from collection.compiled import compiled
+from collection.judgments.compiled_sql import compiled
 from collection.models import Study, User
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,11 +11,13 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 
 from annotate.models import AssignmentItem, GoldGrade, Task, TaskItem
-from annotate.services.frame import task_types_of, texts_of
-from annotate.services.opening import make_items
-from collection.formats.files import MOST_PROBLEMS, BrokenFile, BrokenLine, Problem
+from annotate.studies.layout import make_items
+from annotate.studies.task_counts import task_types_of, texts_of
+from collection.formats.problems import MOST_PROBLEMS, BrokenFile, BrokenLine, InputFile, Problem
+from collection.formats.tables import csv_rows
+from collection.formats.values import read_number
+from collection.judgments.services import GradeNotOnScale, check_grade
 from collection.models import Criterion, Item, Judgment, Study, User
-from collection.services import GradeNotOnScale, check_grade
 from collection.task_types import TASK_TYPES
 
 COLUMNS = ("item_id", "criterion", "grade", "tolerance", "purpose", "explanation")
@@ -59,7 +59,7 @@ def mark_gold(
     if criterion.study_id != item.study_id or criterion.task_type != item.task_type:
         raise NoGold(f"“{criterion}” is not asked about {item}.")
     if not math.isfinite(tolerance) or tolerance < 0:
-        raise NoGold("A tolerance is 0 or more.")
+        raise NoGold("The tolerance must be 0 or more.")
     try:
         check_grade(grade, criterion)
     except GradeNotOnScale as refused:
@@ -107,19 +107,11 @@ def asked_criteria(item: Item) -> QuerySet[Criterion]:
 
 
 @transaction.atomic
-def mark_from_csv(*, study: Study, text: str, name: str, by: User, at: datetime) -> int:
+def mark_from_csv(*, study: Study, file: InputFile, by: User, at: datetime) -> int:
     """Mark every row of a CSV file, or none. Returns how many. Raises BrokenFile, which says where and why."""
-    rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
-    missing = [column for column in NEEDED if column not in (rows.fieldnames or [])]
-    if missing:
-        raise BrokenFile(
-            name, [Problem(1, f"No column {', '.join(missing)}.", f"The columns are {', '.join(COLUMNS)}.")]
-        )
-    try:
-        numbered = [(rows.line_num, row) for row in rows]
-    except csv.Error as error:
-        raise BrokenFile(name, [Problem(rows.line_num, f"This is not CSV: {error}.")]) from error
-    return mark_rows(study=study, rows=numbered, name=name, by=by, at=at)
+    with file:
+        rows = list(csv_rows(file, needed=NEEDED, remedy=f"The columns are {', '.join(COLUMNS)}."))
+    return mark_rows(study=study, rows=rows, name=file.name, by=by, at=at)
 
 
 @transaction.atomic
@@ -154,19 +146,21 @@ def _mark_row(
 ) -> None:
     item = items.get(row.get("item_id") or "")
     if item is None:
-        raise BrokenLine(f"The study has no item “{row.get('item_id')}”.", "Take item_id from the export of its items.")
+        raise BrokenLine(
+            f"The study has no item “{row.get('item_id')}”.", "Use an item_id from the study’s export of items."
+        )
     criterion = criteria.get(row.get("criterion") or "")
     if criterion is None:
         raise BrokenLine(f"The study has no criterion “{row.get('criterion')}”.", f"It has {', '.join(criteria)}.")
     purpose = row.get("purpose") or GoldGrade.Purpose.GOLD
     if purpose not in GoldGrade.Purpose.values:
-        raise BrokenLine(f"“{purpose}” is no purpose.", "Write gold or training.")
+        raise BrokenLine(f"“{purpose}” is not a purpose.", "Use gold or training.")
     try:
         mark_gold(
             item=item,
             criterion=criterion,
-            grade=_number(row.get("grade"), "grade"),
-            tolerance=_number(row.get("tolerance") or "0", "tolerance"),
+            grade=read_number(row.get("grade") or "", "grade"),
+            tolerance=read_number(row.get("tolerance") or "0", "tolerance"),
             purpose=purpose,
             explanation=row.get("explanation") or "",
             by=by,
@@ -174,16 +168,6 @@ def _mark_row(
         )
     except NoGold as refused:
         raise BrokenLine(str(refused)) from refused
-
-
-def _number(written: str | None, column: str) -> float:
-    try:
-        number = float(written or "")
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise BrokenLine(f"The {column} “{written or ''}” is no number.", "Write it like 1 or 0.5.")
-    return number
 
 
 # --- How well people meet it ----------------------------------------------------------------------

@@ -21,7 +21,7 @@ from annotate.models import (
 )
 from annotate.quality.consent import consent_in_force
 from annotate.quality.evidence import Evidence, Work, evidence_of
-from annotate.quality.flags import Agreement, Flag, Pace
+from annotate.quality.flags import Agreement, Flag, WorkPace
 from annotate.quality.survey import Answered, answers_of
 from collection.models import Comment, Exclusion, Judgment, Rater, Study, User
 from collection.models.studies import TaskType
@@ -178,7 +178,7 @@ class PaceBeside:
     """A person's pace in one task type, beside the median of the others' medians."""
 
     task_type: TaskType
-    own: Pace
+    own: WorkPace
     others: float | None
 
 

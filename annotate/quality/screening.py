@@ -8,7 +8,7 @@ from django.db import transaction
 
 from annotate.crowd.sessions import end_session
 from annotate.models import Enrolment, ScreenOut
-from annotate.services.studies import enrol, unenrol
+from annotate.studies.lifecycle import enrol, unenrol
 from collection.models import Study, User
 
 
@@ -21,7 +21,6 @@ def screen_out(*, study: Study, user: User, reason: ScreenOut.Reason, at: dateti
     enrolment = Enrolment.objects.select_for_update().get(study=study, user=user)
     ScreenOut.objects.get_or_create(enrolment=enrolment, lifted_at=None, defaults={"reason": reason, "screened_at": at})
     unenrol(study=study, user=user, at=at)
-    end_session(study=study, user=user, reason=reason, at=at)
     end_session(study=study, user=user, reason=reason, at=at)
 
 

@@ -57,13 +57,13 @@ def answer_questionnaire(*, study: Study, user: User, answers: Mapping[SurveyQue
 
 
 @transaction.atomic
-def erase_answers(user: User, *, at: datetime) -> int:
-    """Erase all that the person answered to any questionnaire. Returns how many answers went.
+def erase_answers(*, study: Study, user: User, at: datetime) -> int:
+    """Erase all that the person answered to this study's questionnaire. Returns how many answers went.
 
     That they answered, and when, stays; so they are not asked again.
     """
-    SurveyReply.objects.filter(user=user, erased_at=None).update(erased_at=at)
-    erased, _ = SurveyAnswer.objects.filter(user=user).delete()
+    SurveyReply.objects.filter(study=study, user=user, erased_at=None).update(erased_at=at)
+    erased, _ = SurveyAnswer.objects.filter(question__study=study, user=user).delete()
     return erased
 
 

@@ -13,10 +13,10 @@ from annotate.models import GoldGrade, ScreenOut, TrainingAnswer, TrainingAttemp
 from annotate.quality.attention import rules_of
 from annotate.quality.gold import asked_criteria
 from annotate.quality.screening import screen_out
-from annotate.screens import Grade, keys_of
 from annotate.task_types import RULES
+from annotate.work.task_page import Grade, keys_of
+from collection.judgments.services import check_grade
 from collection.models import Criterion, Item, Passage, Report, Study, User
-from collection.services import check_grade
 
 
 class NotAnswered(ValueError):

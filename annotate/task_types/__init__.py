@@ -13,7 +13,7 @@ from annotate.task_types import (
     written_answer,
 )
 from annotate.task_types.rules import AskedItem, Highlighting, TaskTypeRules
-from annotate.task_types.texts import Asked, NothingToJudge, Text
+from annotate.task_types.texts import NewItem, NothingToJudge, Text
 from collection.models.studies import TaskType
 from collection.task_types import TASK_TYPES, CriterionShape
 
@@ -50,9 +50,9 @@ def criteria_asked(task_type: str) -> list[tuple[TaskType, CriterionShape]]:
 __all__ = [
     "RULES",
     "SHAPES",
-    "Asked",
     "AskedItem",
     "Highlighting",
+    "NewItem",
     "NothingToJudge",
     "TaskTypeRules",
     "Text",

@@ -18,10 +18,10 @@ from typing import Any
 
 from annotate.models import Assignment, AssignmentItem, Task
 from annotate.task_types.rules import AskedItem, TaskTypeRules
-from annotate.task_types.texts import Asked, NothingToJudge, Text
-from collection.grounding import Grounds, grounds_of
+from annotate.task_types.texts import NewItem, NothingToJudge, Text
 from collection.models import Item, Passage, Rater, Report, Study
 from collection.models.studies import TaskType
+from collection.texts.evidence import Grounds, grounds_of
 
 MOST_ANSWERS = 6
 ALL_PAIRS_UP_TO = 4
@@ -51,7 +51,7 @@ def answers_of(study: Study) -> list[Text]:
     ]
     if not texts:
         raise NothingToJudge(
-            f"“{collection}” holds no topic with the answers of two systems and the passages that they rest on. Import "
+            f"“{collection}” has no topic with the answers of two systems and the passages that they rest on. Import "
             "two runs with reports, and rankings or the topics’ own passages with their texts, or leave out the task "
             "type “evaluation of answers”."
         )
@@ -60,28 +60,28 @@ def answers_of(study: Study) -> list[Text]:
 
 def items_about(
     topic_id: str, answers: Sequence[tuple[int, str]], grounds: Mapping[int, Grounds], names: Mapping[int, str]
-) -> tuple[Asked, ...]:
+) -> tuple[NewItem, ...]:
     """Return what is asked about these answers, given as (report, run).
 
     They are put into an order that tells nothing of their systems: whoever reads a page sees the items' numbers.
     """
     answers = sorted(answers, key=lambda answer: hashlib.sha256(f"{topic_id}\n{answer[1]}".encode()).digest())
     one_by_one = [
-        Asked(TaskType.ANSWER_EVALUATION, f"answer_evaluation/{topic_id}/{run}", report=report)
+        NewItem(TaskType.ANSWER_EVALUATION, f"answer_evaluation/{topic_id}/{run}", report=report)
         for report, run in answers
     ]
     retrieved = [(report, run, grounds[report].passages) for report, run in answers if grounds[report].retrieved]
     of_question = [
-        Asked(TaskType.QUESTION_PASSAGE, f"question_passage/{topic_id}/{names[passage]}", passage=passage)
+        NewItem(TaskType.QUESTION_PASSAGE, f"question_passage/{topic_id}/{names[passage]}", passage=passage)
         for passage in dict.fromkeys(passage for *_, passages in retrieved for passage in passages)
     ]
     uses = [
-        Asked(TaskType.PASSAGE_USE, f"passage_use/{topic_id}/{run}/{names[passage]}", report=report, passage=passage)
+        NewItem(TaskType.PASSAGE_USE, f"passage_use/{topic_id}/{run}/{names[passage]}", report=report, passage=passage)
         for report, run, passages in retrieved
         for passage in passages
     ]
     pairs = [
-        Asked(TaskType.PREFERENCE, f"preference/{topic_id}/{run}/{other_run}", report=report, other_report=other)
+        NewItem(TaskType.PREFERENCE, f"preference/{topic_id}/{run}/{other_run}", report=report, other_report=other)
         for (report, run), (other, other_run) in combinations(answers, 2)
     ]
     return (*one_by_one, *of_question, *uses, *pairs)
@@ -90,12 +90,12 @@ def items_about(
 # --- What one assessor is asked ------------------------------------------------------------------
 
 
-def draw_answers(task: Task, rater: Rater) -> list[AskedItem]:  # noqa: ARG001 - a draw_items
+def draw_answers(about: Sequence[Item], task: Task, rater: Rater | None) -> list[AskedItem]:  # noqa: ARG001 - a draw_items
     """Draw the assessor's order of the answers, which of them where there are many, and the sides of each pair.
 
     Up to `ALL_PAIRS_UP_TO` answers every pair is asked; of more, each answer meets the next in a random ring.
     """
-    items = by_task_type(Item.objects.filter(task_item__task=task).order_by("task_item__position"))
+    items = by_task_type(about)
     reports = reports_in(items)
     shown = _random.sample(reports, min(MOST_ANSWERS, len(reports)))
     place = {report: position for position, report in enumerate(shown)}
@@ -110,7 +110,7 @@ def draw_answers(task: Task, rater: Rater) -> list[AskedItem]:  # noqa: ARG001 -
     ]
 
 
-def by_task_type(items: Sequence[Item] | Any) -> dict[str, list[Item]]:
+def by_task_type(items: Sequence[Item]) -> dict[str, list[Item]]:
     found: dict[str, list[Item]] = defaultdict(list)
     for item in items:
         found[item.task_type].append(item)
@@ -184,13 +184,12 @@ def sides_of(row: AssignmentItem) -> tuple[int, int]:
     return (second, first) if row.swapped else (first, second)
 
 
-def what_is_shown(assignment: Assignment) -> dict[str, Any]:
+def what_is_shown(assignment: Assignment, asked: Sequence[AssignmentItem]) -> dict[str, Any]:
     """Return the answers and pairs by their letters and, once they may be seen, the passages.
 
     Items are named by their numbers; an answer's passages by their places in `passages`. Nothing here names a system,
     and before the assessor has gone on to the second step nothing holds a passage.
     """
-    asked = list(assignment.asked.select_related("item").order_by("position"))
     items = by_task_type([row.item for row in asked])
     letters = letters_of(asked)
     texts = dict(Report.objects.filter(pk__in=letters).values_list("pk", "text"))

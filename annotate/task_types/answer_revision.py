@@ -1,19 +1,19 @@
 """Written answer, round 2 (CLAPNQ): another assessor reads an answer of round 1, and keeps or changes it.
 
-Its tasks come into being when answers are submitted (`annotate.services.revisions`), not when the study opens.
+Its tasks come into being when answers are submitted (`annotate.work.revisions`), not when the study opens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotate.models import Assignment
+from annotate.models import Assignment, AssignmentItem
 from annotate.task_types import written_answer
 from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
 from annotate.task_types.texts import NothingToJudge, Text
-from annotate.task_types.writing import Writing
-from collection.models import AnswerToRevise, Study
+from annotate.task_types.writing import OF_A_PART, Writing
+from collection.models import Study
 from collection.models.studies import TaskType
 
 KEPT, CHANGED = 0, 1
@@ -29,10 +29,10 @@ def none_before_round_1(study: Study) -> list[Text]:
     return []
 
 
-def extras_of(assignment: Assignment) -> Mapping[str, Any]:
+def extras_of(assignment: Assignment, asked: Sequence[AssignmentItem]) -> Mapping[str, Any]:
     """What round 1 shows, with the answer to revise."""
-    seen = AnswerToRevise.objects.get(item__asked__assignment=assignment)
-    return {**written_answer.extras_of(assignment), "seen": {"text": seen.text, "spans": seen.spans}}
+    seen = asked[0].item.answer_to_revise
+    return {**written_answer.extras_of(assignment, asked), "seen": {"text": seen.text, "spans": seen.spans}}
 
 
 RULES = TaskTypeRules(
@@ -42,7 +42,13 @@ RULES = TaskTypeRules(
     texts_of=none_before_round_1,
     draw_items=every_item,
     highlighting={"revision": Highlighting.SENTENCES},
-    writing=Writing(grades=frozenset({KEPT, CHANGED}), kept=KEPT, changed=CHANGED),
+    # What was answered in round 1 may be a part, whether it is kept or changed.
+    writing=Writing(
+        grades=frozenset({KEPT, CHANGED}),
+        kept=KEPT,
+        changed=CHANGED,
+        wordings={KEPT: OF_A_PART, CHANGED: OF_A_PART},
+    ),
     extras_of=extras_of,
     names_of=written_answer.called_your_answer,
     drawn=False,

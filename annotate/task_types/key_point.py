@@ -1,14 +1,94 @@
-"""Key point (LONG²RAG): is it in the document, and only then, does it belong in an answer."""
+"""Key points (LONG²RAG): verified in the documents they were taken from, or looked for in answers and documents.
+
+Verification asks whether the document says the point and, only then, whether it belongs in an answer. What answers say
+is asked of each report with the question's key points, and of each document with the answers' own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
 
 from annotate.task_types.rules import TaskTypeRules, every_item
-from annotate.task_types.texts import key_point_passages_of
+from annotate.task_types.texts import NothingToJudge, Text, key_point_passages_of, pool_of, text_with_elements
+from collection.models import Collection, ElementSpan, Report, RubricElement, Study
 from collection.models.studies import TaskType
+
+DOCUMENTS, ANSWERS = "documents", "answers"
+# The attribute of a key point that an answer makes: its run.
+OWN = "run"
+Elements = dict[int, list[tuple[int, str]]]
+
+
+def key_points_of(study: Study) -> list[Text]:
+    """The texts that the study's `key_points_in` names."""
+    if study.key_points_in == ANSWERS:
+        return answers_and_documents_of(study)
+    return key_point_passages_of(study)
+
+
+def answers_and_documents_of(study: Study) -> list[Text]:
+    """Every report with its question's key points, and every document of a question with the answers' own."""
+    asked, own = _key_points(study.collection)
+    texts = [*_reports(study.collection, asked), *_documents(study, own)]
+    if not texts:
+        raise NothingToJudge(
+            f"“{study.collection}” has no report on a question with key points, and no answer’s own key points with "
+            "documents to find them in. Import them, or leave out the task type “key point”."
+        )
+    return texts
+
+
+def _key_points(collection: Collection) -> tuple[Elements, Elements]:
+    """Return the questions' key points that are not masked, and the answers' own, by topic."""
+    asked: Elements = defaultdict(list)
+    own: Elements = defaultdict(list)
+    elements = RubricElement.objects.filter(
+        topic__collection=collection, kind=RubricElement.Kind.KEY_POINT, masked=False
+    )
+    rows = elements.order_by("topic", "position").values_list("topic__pk", "pk", "element_id", "attributes")
+    for topic, pk, element_id, attributes in rows:
+        (own if OWN in attributes else asked)[topic].append((pk, element_id))
+    return asked, own
+
+
+def _reports(collection: Collection, asked: Elements) -> Iterator[Text]:
+    reports = Report.objects.filter(run__collection=collection, topic__in=list(asked)).order_by("topic", "run__name")
+    rows = reports.values_list("pk", "topic__pk", "topic__topic_id", "run__name", "run__system__name")
+    for pk, topic, topic_id, run, system in rows:
+        yield text_with_elements(TaskType.KEY_POINT, topic, topic_id, run, asked[topic], report=pk, system=system)
+
+
+def _documents(study: Study, own: Elements) -> Iterator[Text]:
+    """A question's documents: those its key points were taken from, else its pool; all it has a text of."""
+    if not own:
+        return
+    topics = dict(study.collection.topics.filter(pk__in=list(own)).values_list("pk", "topic_id"))
+    found: dict[int, dict[int, str]] = defaultdict(dict)
+    spans = ElementSpan.objects.filter(element__topic__in=list(own), passage__text__isnull=False)
+    rows = spans.order_by("passage").values_list("element__topic__pk", "passage__pk", "passage__passage_id")
+    for topic, passage, name in rows:
+        found[topic][passage] = name
+    for pooled in pool_of(study):
+        if pooled.topic in own and pooled.topic not in found:
+            yield text_with_elements(
+                TaskType.KEY_POINT,
+                pooled.topic,
+                pooled.topic_id,
+                pooled.passage_id,
+                own[pooled.topic],
+                passage=pooled.passage,
+            )
+    for topic, passages in found.items():
+        for passage, name in passages.items():
+            yield text_with_elements(TaskType.KEY_POINT, topic, topics[topic], name, own[topic], passage=passage)
+
 
 RULES = TaskTypeRules(
     task_type=TaskType.KEY_POINT,
-    summary="For each document and key point: does the document say it, and does an answer need it?",
-    texts_are="passages",
-    texts_of=key_point_passages_of,
+    summary="For each document and key point: does the document say it, and does an answer need it? Or: do answers?",
+    texts_are="texts",
+    texts_of=key_points_of,
     draw_items=every_item,
     follows={"utility": "grounded"},
 )

@@ -13,7 +13,7 @@ REPORTS, PASSAGES = "reports", "passages"
 def texts_with_nuggets(study: Study) -> list[Text]:
     """Every report on a topic with nuggets, or every passage of its pool, as the study's `nuggets_in` says."""
     nuggets = elements_of(study.collection, RubricElement.Kind.NUGGET)
-    if study.attributes.get("nuggets_in", REPORTS) == PASSAGES:
+    if study.nuggets_in == PASSAGES:
         texts = [
             text_with_elements(
                 TaskType.NUGGET,
@@ -36,9 +36,9 @@ def texts_with_nuggets(study: Study) -> list[Text]:
             for pk, topic, topic_id, run, system in reports.order_by("topic", "run__name").values_list(*parts)
         ]
     if not texts:
-        wanted = "ranked passage with its text" if study.attributes.get("nuggets_in") == PASSAGES else "report"
+        wanted = "ranked passage with its text" if study.nuggets_in == PASSAGES else "report"
         raise NothingToJudge(
-            f"“{study.collection}” holds no {wanted} on a topic with nuggets, so nobody can be asked what supports "
+            f"“{study.collection}” has no {wanted} on a topic with nuggets, so nobody can be asked what supports "
             "them. Import nuggets and such texts, or leave out the task type “nugget support”."
         )
     return texts

@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 
 from annotate.models import Task
-from annotate.task_types.rules import AskedItem, Highlighting, TaskTypeRules, is_positive, unmasked_items
+from annotate.task_types.rules import AskedItem, Highlighting, TaskTypeRules, is_positive
 from annotate.task_types.texts import ranked_passages_of
 from collection.models import Draw, Highlight, Item, Judgment, Rater
 from collection.models.studies import TaskType
@@ -21,12 +21,11 @@ ASKED = 2
 _random = random.SystemRandom()
 
 
-def draw_two_items(task: Task, rater: Rater) -> list[AskedItem]:
+def draw_two_items(items: Sequence[Item], task: Task, rater: Rater | None) -> list[AskedItem]:
     """Draw the passage's two questions for this rater, in random order."""
-    items = unmasked_items(task)
-    if Draw.objects.filter(item__task_item__task=task, purpose=Draw.Purpose.ACTIVE).exists():
+    if Draw.objects.filter(item__in=[item.pk for item in items], purpose=Draw.Purpose.ACTIVE).exists():
         return _draw(items, len(items))
-    found = _found_answerable(task, rater)
+    found = _found_answerable(task, rater) if rater else {}
     answerable = [item for item in items if found.get(item.element_id) is True]
     unanswerable = [item for item in items if found.get(item.element_id) is False]
 

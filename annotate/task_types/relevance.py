@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
-from annotate.task_types.texts import Asked, NothingToJudge, Text, pool_of
+from annotate.task_types.texts import NewItem, NothingToJudge, Text, pool_of
 from collection.models import Highlight, Study
 from collection.models.studies import TaskType
 
@@ -16,7 +16,7 @@ def pooled_passages_of(study: Study) -> list[Text]:
             pooled.topic,
             pooled.topic_id,
             pooled.passage_id,
-            (Asked(TaskType.RELEVANCE, f"relevance/{pooled.topic_id}/{pooled.passage_id}", passage=pooled.passage),),
+            (NewItem(TaskType.RELEVANCE, f"relevance/{pooled.topic_id}/{pooled.passage_id}", passage=pooled.passage),),
             passage=pooled.passage,
             system=pooled.system,
             rank=pooled.rank,
@@ -25,7 +25,7 @@ def pooled_passages_of(study: Study) -> list[Text]:
     ]
     if not texts:
         raise NothingToJudge(
-            f"“{study.collection}” holds no ranked passage with its text, so there is no pool to judge. Import runs "
+            f"“{study.collection}” has no ranked passage with its text, so there is no pool to judge. Import runs "
             "and the passages that they rank, or leave out the task type “relevance of a passage”."
         )
     return texts

@@ -12,10 +12,10 @@ from django.db.models import QuerySet
 from annotate.models import Assignment, AssignmentItem, Task
 from annotate.task_types.texts import Text
 from annotate.task_types.writing import Writing
-from collection.compiled import compiled
+from collection.judgments.compiled_sql import compiled
+from collection.judgments.services import Span, Written
 from collection.models import Criterion, Highlight, Item, Rater, Study
 from collection.models.studies import TaskType
-from collection.services import Span, Written
 
 
 class Highlighting(Enum):
@@ -44,7 +44,8 @@ class TaskTypeRules:
     """The rules of one task type.
 
     `summary` tells a researcher what is asked of each text, `texts_are` what the texts are ("passages").
-    `texts_of` finds what a study may ask about, `draw_items` what one assessor is asked of a task.
+    `texts_of` finds what a study may ask about, `draw_items` what one assessor is asked of a task's items (those that
+    are not masked, in their order); where the rater is None, what somebody might be asked who has done nothing yet.
     `follows` names, for a criterion, the one whose positive grade opens it; `closed_by` those of which a
     positive grade closes it: of the same item or, where they are another task type's, of the item about the
     same report. `highlighting` says of a criterion what highlights it takes. Criteria that none of the three
@@ -54,21 +55,22 @@ class TaskTypeRules:
     `needs` is the task type without which a study cannot ask this one.
     `drawn` is false where the texts only come into being by the work itself, so that none can be drawn before.
     `item_types` are the task types of its items where a task mixes several; each item is asked the
-    criteria of its own. `extras_of` reads what the task type's template shows besides: it is the
-    template's `screen.extras`, and a part of the API's answer, so it holds what JSON can say.
+    criteria of its own. `extras_of` reads what the task type's template shows besides, of the assignment
+    and what it asks, in its order: it is the template's `screen.extras`, and a part of the API's answer, so it holds
+    what JSON can say. Neither the assignment nor its items need be stored.
     """
 
     task_type: TaskType
     summary: str
     texts_are: str
     texts_of: Callable[[Study], list[Text]]
-    draw_items: Callable[[Task, Rater], list[AskedItem]]
+    draw_items: Callable[[Sequence[Item], Task, Rater | None], list[AskedItem]]
     follows: Mapping[str, str] = field(default_factory=dict)
     closed_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     highlighting: Mapping[str, Highlighting] = field(default_factory=dict)
     purpose: Highlight.Purpose = Highlight.Purpose.SUPPORT
     item_types: tuple[TaskType, ...] = ()
-    extras_of: Callable[[Assignment], Mapping[str, Any]] = field(default=lambda _: {})
+    extras_of: Callable[[Assignment, Sequence[AssignmentItem]], Mapping[str, Any]] = field(default=lambda *_: {})
     first_step: tuple[str, ...] = ()
     names_of: Callable[[Sequence[AssignmentItem]], Mapping[int, str]] = field(default=lambda _: {})
     writing: Writing | None = None
@@ -99,7 +101,7 @@ class TaskTypeRules:
         if grade is None:
             return "Choose an answer." if n_spans else "Not answered yet."
         needs_one = self.highlighting_of(criterion) is Highlighting.WHEN_POSITIVE and is_positive(criterion, grade)
-        return "Mark the words that answer it, at least once." if needs_one and not n_spans else ""
+        return "Mark the words that answer it at least once." if needs_one and not n_spans else ""
 
     def refusal_of(
         self, item: Item, criterion: Criterion, grade: float | None, spans: Sequence[Span], written: Written
@@ -143,12 +145,13 @@ def is_positive(criterion: Criterion, grade: float) -> bool:
     return grade >= criterion.threshold
 
 
-def every_item(task: Task, rater: Rater) -> list[AskedItem]:  # noqa: ARG001 - a draw_items
-    """All items of the task whose rubric element is not masked, in their order."""
-    return [AskedItem(item) for item in unmasked_items(task)]
+def every_item(items: Sequence[Item], task: Task, rater: Rater | None) -> list[AskedItem]:  # noqa: ARG001 - a draw_items
+    """All of them, in their order."""
+    return [AskedItem(item) for item in items]
 
 
 def unmasked_items(task: Task) -> list[Item]:
+    """Return the items of the task whose rubric element is not masked, in their order."""
     return [item for item in _items_of(task=task.pk) if item.element is None or not item.element.masked]
 
 

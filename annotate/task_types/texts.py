@@ -10,8 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from collection.models import Collection, ElementSpan, Passage, RankedPassage, Report, RubricElement, Study
+from collection.models import Collection, ElementSpan, Report, RubricElement, Run, Study, Topic
 from collection.models.studies import TaskType
+from collection.rankings import read_rankings
+from collection.texts.evidence import held_passages
 
 DEFAULT_DEPTH = 10
 
@@ -21,7 +23,7 @@ class NothingToJudge(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
+class NewItem:
     """An item before it is stored: what a text is asked about. Numbers are primary keys."""
 
     task_type: TaskType
@@ -44,7 +46,7 @@ class Text:
     topic: int
     topic_id: str
     name: str
-    items: tuple[Asked, ...] = field(repr=False)
+    items: tuple[NewItem, ...] = field(repr=False)
     report: int | None = None
     passage: int | None = None
     after: int | None = None
@@ -67,7 +69,7 @@ def text_with_elements(
 ) -> Text:
     """Return a text that is asked about rubric elements, given as (primary key, element_id)."""
     items = tuple(
-        Asked(task_type, f"{task_type.value}/{topic_id}/{name}/{element_id}", element, report, passage)
+        NewItem(task_type, f"{task_type.value}/{topic_id}/{name}/{element_id}", element, report, passage)
         for element, element_id in elements
     )
     return Text(task_type, topic, topic_id, name, items, report, passage, after, system, rank)
@@ -88,7 +90,7 @@ def reports_of(study: Study) -> list[Text]:
     ]
     if not texts:
         raise NothingToJudge(
-            f"“{collection}” holds no report on a topic with sub-questions, so nobody can be asked what a report "
+            f"“{collection}” has no report on a topic with sub-questions, so nobody can be asked what a report "
             "answers. Import reports for its topics, or leave out the task type “answerability of a report”."
         )
     return texts
@@ -122,7 +124,7 @@ def ranked_passages_of(study: Study) -> list[Text]:
     ]
     if not texts:
         raise NothingToJudge(
-            f"“{collection}” holds no ranked passage with its text on a topic with sub-questions, so there is nothing "
+            f"“{collection}” has no ranked passage with its text on a topic with sub-questions, so there is nothing "
             "to rate. Import a run and the passages that it ranks, or leave out the task type “rating of a passage”."
         )
     return texts
@@ -130,7 +132,7 @@ def ranked_passages_of(study: Study) -> list[Text]:
 
 @dataclass(frozen=True)
 class Pooled:
-    """A passage of a topic's pool, with the run that ranks it best."""
+    """A passage of a topic's pool, with the run that ranks it best and its place there, from 1."""
 
     topic: int
     topic_id: str
@@ -144,23 +146,23 @@ class Pooled:
 def pool_of(study: Study) -> list[Pooled]:
     """The first `depth` passages of every run's ranking that are held with their text, each once per topic.
 
-    By topic and best rank. A passage that two runs rank equally belongs to the first by name.
+    Rankings are those of leaderboards: by score, whatever number their ranks begin with. By topic and best place. A
+    passage that two runs place equally belongs to the first by name.
     """
-    depth = study.attributes.get("depth", DEFAULT_DEPTH)
-    ranking = RankedPassage.objects.filter(run__collection=study.collection, rank__lte=depth)
-    passages = dict(
-        Passage.objects.filter(
-            collection=study.collection, text__isnull=False, passage_id__in=ranking.values("passage_id")
-        )
-        .exclude(text="")
-        .values_list("passage_id", "pk")
-    )
+    collection, depth = study.collection, study.depth or DEFAULT_DEPTH
+    runs = {run.pk: run for run in Run.objects.filter(collection=collection).select_related("system")}
+    topics = dict(Topic.objects.filter(collection=collection).values_list("pk", "topic_id"))
+    ranked = [
+        (ranking.topic, place, runs[ranking.run].name, ranking.run, docno)
+        for ranking in read_rankings(collection, depth=depth)
+        for place, docno in enumerate(ranking.docnos, start=1)
+    ]
+    passages = held_passages(collection, {docno for *_, docno in ranked})
     pool: dict[tuple[int, str], Pooled] = {}
-    for topic, topic_id, run, system, name, rank in ranking.order_by("topic", "rank", "run__name").values_list(
-        "topic__pk", "topic__topic_id", "run__pk", "run__system__name", "passage_id", "rank"
-    ):
-        if name in passages and (topic, name) not in pool:
-            pool[topic, name] = Pooled(topic, topic_id, passages[name], name, run, system, rank)
+    for topic, place, _, run, docno in sorted(ranked):
+        if docno in passages and (topic, docno) not in pool:
+            system = runs[run].system.name
+            pool[topic, docno] = Pooled(topic, topics[topic], passages[docno], docno, run, system, place)
     return list(pool.values())
 
 
@@ -174,6 +176,7 @@ def key_point_passages_of(study: Study) -> list[Text]:
             element__masked=False,
             passage__text__isnull=False,
         )
+        .exclude(element__attributes__has_key="run")  # an answer's own
         .order_by("element__topic", "passage", "element__position")
         .values_list(
             "element__topic__pk",
@@ -190,7 +193,7 @@ def key_point_passages_of(study: Study) -> list[Text]:
         elements[topic, topic_id, passage, name].append((element, element_id))
     if not elements:
         raise NothingToJudge(
-            f"“{collection}” holds no key point with its span in a document. Import key points with their spans, "
+            f"“{collection}” has no key point with its span in a document. Import key points with their spans, "
             "or leave out the task type “key point”."
         )
     return [

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from collection.judgments.services import Span, Written
 from collection.models import AnswerToRevise, Item, Passage
-from collection.sentences import sentences_of
-from collection.services import Span, Written
+from collection.texts.sentences import sentences_of
 
 CONFIRMATIONS = {
     "faithful": "All that the answer says stands in the passage.",
     "concise": "It answers the question completely, and says nothing else.",
     "alone": "It reads well and can be understood without the passage.",
 }
+# Where an answer covers a part of the question, nobody can confirm that it is complete.
+OF_A_PART = {"concise": "It answers as much of the question as the passage does, and says nothing else."}
 MOST_CHARACTERS = 10_000
 
 
@@ -21,27 +23,29 @@ MOST_CHARACTERS = 10_000
 class Writing:
     """What a criterion asks beside its grade: an answer, the sentences it is made of, and confirmations.
 
-    `grades` are those that take an answer. `kept` is the one that hands the answer of round 1 in as it was
+    `grades` are those that take an answer; `wordings` are what is confirmed under one of them in other words, by
+    grade. `kept` is the one that hands the answer of round 1 in as it was
     seen, `changed` the one that hands in another.
     """
 
     grades: frozenset[float]
     kept: float | None = None
     changed: float | None = None
+    wordings: Mapping[float, Mapping[str, str]] = field(default_factory=dict)
 
     def refusal(self, item: Item, grade: float | None, spans: Sequence[Span], written: Written) -> str:
         """Say why a choice cannot be kept, even as a draft, or nothing."""
         if len(written.text) > MOST_CHARACTERS:
             return f"The answer has {len(written.text):,} characters; it may have {MOST_CHARACTERS:,} at most."
         if any(character == "\x00" or "\ud800" <= character <= "\udfff" for character in written.text):
-            return "The answer holds a character that is none. Write it again."
+            return "The answer contains an invalid character. Remove it."
         if unknown := set(written.confirmations) - CONFIRMATIONS.keys():
             return f"There is nothing to confirm that is called “{min(unknown)}”."
         if grade is not None and grade not in self.grades and spans:
-            return "No sentences go with this: nothing is answered."
+            return "This outcome takes no sentences: nothing is answered."
         sentences = {(sentence.start, sentence.end) for sentence in sentences_of(passage_of(item))} if spans else set()
         if any((span.start, span.end) not in sentences for span in spans):
-            return "This is no sentence of the passage. Reload the page and choose it again."
+            return "This is not a sentence of the passage. Reload the page and choose it again."
         return ""
 
     def lack(self, item: Item, grade: float | None, spans: Sequence[Span], written: Written) -> str:
@@ -50,13 +54,13 @@ class Writing:
             return ""
         if grade != self.kept:
             if not spans:
-                return "Choose the sentences that the answer is made of, at least one."
+                return "Choose at least one sentence that the answer is based on."
             if not written.text.strip():
                 return "Write the answer."
             if grade == self.changed and is_as_seen(item, spans, written):
                 return "Nothing is changed yet: change the answer or its sentences, or keep it."
         missing = CONFIRMATIONS.keys() - set(written.confirmations)
-        return "Confirm all three points before you send it." if missing else ""
+        return "Confirm all three points before you submit it." if missing else ""
 
     def handed_in(
         self, item: Item, grade: float, spans: Sequence[Span], written: Written

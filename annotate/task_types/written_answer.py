@@ -7,11 +7,11 @@ from typing import Any
 
 from annotate.models import Assignment, AssignmentItem
 from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
-from annotate.task_types.texts import Asked, NothingToJudge, Text, pool_of
-from annotate.task_types.writing import CONFIRMATIONS, Writing
+from annotate.task_types.texts import NewItem, NothingToJudge, Text, pool_of
+from annotate.task_types.writing import CONFIRMATIONS, OF_A_PART, Writing
 from collection.models import AnswerToRevise, Study
 from collection.models.studies import TaskType
-from collection.sentences import sentences_of
+from collection.texts.sentences import sentences_of
 
 PARTIAL, COMPLETE = 4, 5
 
@@ -25,7 +25,7 @@ def passages_to_answer_from(study: Study) -> list[Text]:
             pooled.topic_id,
             pooled.passage_id,
             (
-                Asked(
+                NewItem(
                     TaskType.WRITTEN_ANSWER,
                     f"written_answer/{pooled.topic_id}/{pooled.passage_id}",
                     passage=pooled.passage,
@@ -37,13 +37,13 @@ def passages_to_answer_from(study: Study) -> list[Text]:
     ]
     if not texts:
         raise NothingToJudge(
-            f"“{study.collection}” holds no ranked passage with its text, so there is nothing to answer from. Import "
+            f"“{study.collection}” has no ranked passage with its text, so there is nothing to answer from. Import "
             "questions with their passages, or leave out the task type “written answer, round 1”."
         )
     return texts
 
 
-def extras_of(assignment: Assignment) -> Mapping[str, Any]:
+def extras_of(assignment: Assignment, asked: Sequence[AssignmentItem]) -> Mapping[str, Any]:  # noqa: ARG001 - an extras_of
     """The passage's sentences, what is to be confirmed, and whether another assessor reads the answer by now."""
     assert assignment.task.passage is not None
     sentences = [
@@ -67,12 +67,12 @@ def called_your_answer(asked: Sequence[AssignmentItem]) -> Mapping[int, str]:
 
 RULES = TaskTypeRules(
     task_type=TaskType.WRITTEN_ANSWER,
-    summary="For each question and passage: which sentences answer it? Write a concise answer out of them.",
+    summary="For each question and passage: which sentences answer it? Write a concise answer from them.",
     texts_are="passages",
     texts_of=passages_to_answer_from,
     draw_items=every_item,
     highlighting={"outcome": Highlighting.SENTENCES},
-    writing=Writing(grades=frozenset({PARTIAL, COMPLETE})),
+    writing=Writing(grades=frozenset({PARTIAL, COMPLETE}), wordings={PARTIAL: OF_A_PART}),
     extras_of=extras_of,
     names_of=called_your_answer,
 )

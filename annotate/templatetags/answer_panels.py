@@ -8,8 +8,8 @@ from typing import Any
 
 from django import template
 
-from annotate.screens import Answer, Screen
 from annotate.task_types import RULES
+from annotate.work.task_page import Answer, Screen
 from collection.models.studies import TaskType
 
 register = template.Library()
@@ -27,7 +27,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PanelQuestion:
     """One criterion asked of an item. `ways` are a pair's choices from left to right."""
 
     item: int
@@ -44,7 +44,7 @@ class Asked:
 class Box:
     """A passage to be ticked or not."""
 
-    asked: Asked
+    asked: PanelQuestion
     passage: Mapping[str, Any]
 
     @property
@@ -66,7 +66,7 @@ class Panel:
     title: str
     texts: Sequence[tuple[str, str]] = ()
     passages: Sequence[Mapping[str, Any]] = ()
-    asked: Sequence[Asked] = ()
+    asked: Sequence[PanelQuestion] = ()
     boxes: Sequence[Box] = ()
     said: Sequence[Answer] = ()
 
@@ -85,7 +85,9 @@ def answer_panels(screen: Screen) -> list[Panel]:
     """Return the panels of the step at which the assignment is."""
     extras = screen.extras
     asked = {
-        question.item.pk: [Asked(question.item.pk, answer, " ".join(_closed_by(answer))) for answer in question.answers]
+        question.item.pk: [
+            PanelQuestion(question.item.pk, answer, " ".join(_closed_by(answer))) for answer in question.answers
+        ]
         for question in screen.questions
     }
     if not extras["revealed"]:
@@ -102,14 +104,14 @@ def answer_panels(screen: Screen) -> list[Panel]:
     ]
 
 
-def _question_panel(extras: Mapping[str, Any], asked: Mapping[int, Sequence[Asked]]) -> Iterator[Panel]:
+def _question_panel(extras: Mapping[str, Any], asked: Mapping[int, Sequence[PanelQuestion]]) -> Iterator[Panel]:
     boxes = _boxes(extras["of_question"], extras, asked)
     if boxes:
         yield Panel("helpful", "Passages", "Passages for the question", boxes=boxes)
 
 
 def _grounded_panel(
-    answer: Mapping[str, Any], extras: Mapping[str, Any], asked: Mapping[int, Sequence[Asked]]
+    answer: Mapping[str, Any], extras: Mapping[str, Any], asked: Mapping[int, Sequence[PanelQuestion]]
 ) -> Iterator[Panel]:
     """An answer with its passages, unless it says nothing that could stand there."""
     about = asked[answer["item"]]
@@ -128,7 +130,7 @@ def _grounded_panel(
         )
 
 
-def _pair_panel(pair: Mapping[str, Any], extras: Mapping[str, Any], asked: Asked) -> Panel:
+def _pair_panel(pair: Mapping[str, Any], extras: Mapping[str, Any], asked: PanelQuestion) -> Panel:
     left, right = pair["left"], pair["right"]
     of_letter = {answer["letter"]: answer for answer in extras["answers"]}
     numbers = sorted({*of_letter[left]["passages"], *of_letter[right]["passages"]})
@@ -145,11 +147,13 @@ def _pair_panel(pair: Mapping[str, Any], extras: Mapping[str, Any], asked: Asked
         f"Answers {left} and {right}",
         [_text(of_letter[left]), _text(of_letter[right])],
         _passages(numbers, extras),
-        [Asked(asked.item, asked.answer, ways=ways)],
+        [PanelQuestion(asked.item, asked.answer, ways=ways)],
     )
 
 
-def _boxes(items: Mapping[int, int], extras: Mapping[str, Any], asked: Mapping[int, Sequence[Asked]]) -> list[Box]:
+def _boxes(
+    items: Mapping[int, int], extras: Mapping[str, Any], asked: Mapping[int, Sequence[PanelQuestion]]
+) -> list[Box]:
     return [Box(asked[item][0], extras["passages"][number - 1]) for item, number in items.items()]
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django import template
 
-from annotate.screens import Answer, Grade, Question, Screen
 from annotate.task_types import RULES
 from annotate.task_types.writing import MOST_CHARACTERS
+from annotate.work.task_page import Answer, Grade, Question, Screen
 
 register = template.Library()
 
@@ -28,9 +28,12 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Confirmation:
+    """What is confirmed: in which words, or in which others under some grades."""
+
     name: str
     words: str
     confirmed: bool
+    under: Mapping[float, str]
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,12 @@ def writing_form(screen: Screen) -> WritingForm:
         ],
         text=answer.written.text if begun else seen["text"],
         confirmations=[
-            Confirmation(name, words, name in answer.written.confirmations)
+            Confirmation(
+                name,
+                words,
+                name in answer.written.confirmations,
+                {grade: others[name] for grade, others in writing.wordings.items() if name in others},
+            )
             for name, words in extras["confirmations"].items()
         ],
     )

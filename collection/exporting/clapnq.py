@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from collection.formats.clapnq import FIRST, NOBODY, SECOND, ClapnqLine, Output, Sentence, written_line
+from collection.judgments.services import Span
 from collection.models import Item, Judgment, Study
 from collection.models.studies import TaskType
-from collection.sentences import are_consecutive, sentences_of
-from collection.services import Span
+from collection.texts.sentences import are_consecutive, sentences_of
 
 CHUNK = 500
 KEPT, SKIPPED = 0, -1
@@ -19,13 +19,13 @@ NO_ANSWER = Output("", (), (), NOBODY, skip=False, has_minimal_answer=False, non
 
 
 @dataclass
-class Told:
+class LeftOut:
     """What an export left out, counted while it is read."""
 
     unanswered: int = 0
 
 
-def exported_clapnq(study: Study, told: Told | None = None) -> Iterator[str]:
+def exported_clapnq(study: Study, told: LeftOut | None = None) -> Iterator[str]:
     """Yield a line for each question and passage that somebody answered, in an order that does not change.
 
     A question that a file says to have no answer comes out too; what nobody has answered yet is left out.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from django.conf import settings
+
 from collection.formats.jsonl import (
     CollectionLine,
     ElementSpanLine,
@@ -46,6 +48,7 @@ def collection_lines(collection: Collection) -> Iterator[Line]:
         description=collection.description,
         licence=collection.licence,
         attributes=collection.attributes,
+        written_by=f"Assize {settings.VERSION}",
     )
     for topic in Topic.objects.filter(collection=collection).order_by("id").iterator(CHUNK):
         yield TopicLine(topic.topic_id, topic.request, topic.title, topic.attributes)

@@ -11,14 +11,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from collection.formats.judgments import AnswerLine, Format, OrderLine, RevisesLine
-from collection.formats.written_judgments import (
-    Extras,
-    WrittenHighlight,
-    WrittenJudgment,
-    written_csv,
-    written_jsonl,
-)
+from collection.formats.judgments_reader import AnswerLine, Format, OrderLine, RevisesLine
+from collection.formats.judgments_writer import Extras, WrittenHighlight, WrittenJudgment, written_csv, written_jsonl
+from collection.judgments.services import HighlightDoesNotFit
 from collection.models import (
     AnswerToRevise,
     Highlight,
@@ -32,7 +27,6 @@ from collection.models import (
 )
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
-from collection.services import HighlightDoesNotFit
 
 CHUNK = 2_000
 # The columns of the table, in their order: `_written` takes the row apart.
@@ -177,7 +171,7 @@ class _Text:
         if start is None or end is None:
             return WrittenHighlight(purpose, None, None, quote, "", None, None, None, None)
         if self.text[start:end] != quote or self.sha256 != sha256:
-            raise HighlightDoesNotFit(f"“{quote}” does not stand at {start} to {end} of the stored text.")
+            raise HighlightDoesNotFit(f"“{quote}” is not at {start} to {end} of the stored text.")
         if self.is_ascii:
             return WrittenHighlight(purpose, start, end, quote, sha256, start, end, start, end)
         before, upto = self.text[:start], self.text[:end]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from collection.formats.files import BrokenFile, Problem
+from collection.formats.problems import BrokenFile, Problem
 
 MOST_FILES = 2_000
 MOST_BYTES = 512 * 1024 * 1024
@@ -20,7 +20,7 @@ CHUNK = 1024 * 1024
 # What systems put beside the files when they make a zip.
 NOT_MEANT = re.compile(r"(^|/)(__MACOSX/|\.[^./]|Thumbs\.db$|desktop\.ini$)")
 IS_ENCRYPTED = 0x1
-ANOTHER_WAY = "Make the zip anew, of the folder alone."
+ANOTHER_WAY = "Create the zip again, from the folder only."
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def files_in(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
     """Return the entries that are meant, all of them plain files. Raises BrokenFile."""
     entries = [entry for entry in archive.infolist() if not entry.is_dir() and not NOT_MEANT.search(entry.filename)]
     if len(entries) > MOST_FILES:
-        raise _refused(name, f"The zip holds {len(entries):,} files.", f"It may hold {MOST_FILES:,}.")
+        raise _refused(name, f"The zip contains {len(entries):,} files.", f"The limit is {MOST_FILES:,}.")
     if sum(entry.file_size for entry in entries) > MOST_BYTES:
         raise _too_much(name)
     seen: set[str] = set()
@@ -54,7 +54,7 @@ def files_in(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
         if reason := _harm(entry):
             raise _refused(name, f"“{entry.filename}” {reason}.", ANOTHER_WAY)
         if entry.filename in seen:
-            raise _refused(name, f"“{entry.filename}” stands in the zip twice.", ANOTHER_WAY)
+            raise _refused(name, f"“{entry.filename}” is in the zip twice.", ANOTHER_WAY)
         seen.add(entry.filename)
     return entries
 
@@ -74,13 +74,13 @@ def _harm(entry: zipfile.ZipInfo) -> str:
     parts = PurePosixPath(entry.filename).parts
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if "\\" in entry.orig_filename or "\x00" in entry.orig_filename or ":" in entry.filename:
-        return "has a name that is none of a file in a folder"
+        return "has a name that is not the name of a file in a folder"
     if entry.filename.startswith("/") or ".." in parts or not parts:
         return "would lie outside the folder"
     if kind and kind != stat.S_IFREG:
-        return "is no plain file but a link or a device"
+        return "is not a plain file but a link or a device"
     if entry.flag_bits & IS_ENCRYPTED:
-        return "is locked with a password"
+        return "is password-protected"
     return ""
 
 
@@ -105,7 +105,7 @@ def _too_much(name: str) -> BrokenFile:
     return _refused(
         name,
         f"Unpacked, the zip is larger than {MOST_BYTES_SHOWN}.",
-        "Take out what is not needed, or import the folder with manage.py.",
+        "Remove what is not needed, or import the folder with manage.py.",
     )
 
 

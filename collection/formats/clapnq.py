@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from collection.formats.fields import Fields, json_objects, shown
-from collection.formats.files import BrokenLine, InputFile
+from collection.formats.json_fields import Fields, json_objects
+from collection.formats.problems import BrokenLine, InputFile
+from collection.formats.values import shown
 
 NOBODY, FIRST, SECOND = 0, 1, 2
 Place = tuple[int, int]
@@ -67,7 +68,7 @@ def line_of(fields: Fields) -> ClapnqLine:
     question_id, question = fields.identifier("id"), fields.name("input")
     passages = objects(fields, "passages")
     if len(passages) != 1:
-        raise BrokenLine(f"The line has {len(passages)} passages.", "Answers are written out of one passage.")
+        raise BrokenLine(f"The line has {len(passages)} passages.", "Answers are written from one passage.")
     passage = Fields(passages[0])
     title, text, sentences = passage.text("title"), passage.name("text"), texts(passage, "sentences")
     passage.end()
@@ -132,7 +133,7 @@ def places_of(sentences: Sequence[str], text: str) -> tuple[Place, ...]:
         start = text.find(sentence, end)
         if start < 0:
             raise BrokenLine(
-                f"Sentence {number}, {shown(sentence)}, does not stand in the text after the one before it.",
+                f"Sentence {number}, {shown(sentence)}, is not in the text after the previous one.",
                 "The sentences are parts of the text, word for word and in its order.",
             )
         end = start + len(sentence)
@@ -155,19 +156,21 @@ def chosen_of(selected: Sequence[str], sentences: Sequence[str], places: Sequenc
 def refuse_contradictions(output: Output) -> None:
     """Raise BrokenLine where round, people and answer do not go together."""
     if output.round not in (NOBODY, FIRST, SECOND):
-        raise BrokenLine(f"There is no round {output.round}.", "It is 1 or 2, or 0 where nobody answered.")
+        raise BrokenLine(f"There is no round {output.round}.", "The round is 1 or 2, or 0 where nobody answered.")
     if (output.round == NOBODY) != (not output.annotators):
-        raise BrokenLine("Round 0 is where nobody is named, and only there.", "Mend “round” or “annotator”.")
+        raise BrokenLine("Round 0 is only for outputs without annotators.", "Correct “round” or “annotator”.")
     if output.round == FIRST and len(output.annotators) != 1:
-        raise BrokenLine(f"An answer of round 1 names {len(output.annotators)} people.", "It is one person’s.")
+        raise BrokenLine(f"An answer of round 1 names {len(output.annotators)} people.", "It must be from one person.")
     if output.round == NOBODY and (output.answer or output.chosen or output.skip):
-        raise BrokenLine("An answer without a round has nobody who wrote it.", "Mend “round” and “annotator”.")
+        raise BrokenLine("An answer without a round names no annotator.", "Correct “round” and “annotator”.")
     if output.skip and output.answer.strip():
-        raise BrokenLine("What was skipped has an answer.", "Mend “skip” or “answer”.")
+        raise BrokenLine("A skipped question has an answer.", "Correct “skip” or “answer”.")
     if output.skip and len(output.annotators) > 1:
-        raise BrokenLine("What several people skipped is one output for each.", "Write them apart.")
+        raise BrokenLine(
+            "A question skipped by several people needs one output for each.", "Write one output per person."
+        )
     if output.annotators and not output.skip and not output.answer.strip():
-        raise BrokenLine("The answer is empty.", "Write it, or say “skip”.")
+        raise BrokenLine("The answer is empty.", "Add it, or use “skip”.")
 
 
 def refuse_loose_revisions(outputs: Sequence[Output]) -> None:
@@ -175,10 +178,10 @@ def refuse_loose_revisions(outputs: Sequence[Output]) -> None:
     answered = False
     for output in outputs:
         if output.round == SECOND and len(output.annotators) == 1 and not answered:
-            raise BrokenLine("An output of round 2 has no answer of round 1 before it.", "Put them into their order.")
+            raise BrokenLine("An output of round 2 has no answer of round 1 before it.", "Put them in order.")
         answered = answered or (output.round in (FIRST, SECOND) and not output.skip)
     if len(outputs) > 1 and any(output.round == NOBODY for output in outputs):
-        raise BrokenLine("The question has answers and has none.", "Leave the output of round 0 out.")
+        raise BrokenLine("The question has both answers and an output without one.", "Remove the output of round 0.")
 
 
 # --- Out ----------------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collection.formats.fields import Fields, json_objects, shown
-from collection.formats.files import BrokenFile, BrokenLine, InputFile, Problem
+from collection.formats.json_fields import Fields, json_objects
+from collection.formats.problems import BrokenFile, BrokenLine, InputFile, Problem
+from collection.formats.values import read_whole, shown
 
 ORACLE = "oracle"
 UNJUDGED = -1
@@ -76,8 +77,8 @@ class Folder:
         self.runs = sorted(run.stem for run in path.glob("*.run") if run.with_suffix(".jsonl").is_file())
         self.topic_files = [f"{run}.jsonl" for run in self.runs]
         if not self.runs or not self.open("documents.jsonl").path.is_file():
-            reason = "This is no folder of CRUX's labelling platform."
-            remedy = "It holds documents.jsonl, and for each run NAME.run and NAME.jsonl."
+            reason = "This is not a folder of CRUX’s labelling platform."
+            remedy = "It must contain documents.jsonl, and for each run NAME.run and NAME.jsonl."
             raise BrokenFile(name or str(path), [Problem(None, reason, remedy)])
 
     def open(self, name: str) -> InputFile:
@@ -171,7 +172,7 @@ def _grades(name: str, found: Any, *, lowest: int, highest: int) -> tuple[int, .
         raise BrokenLine(f"“{name}” is {shown(found)}, not a list of grades.")
     for grade in found:
         if isinstance(grade, bool) or not isinstance(grade, int) or not lowest <= grade <= highest:
-            raise BrokenLine(f"“{name}” holds {shown(grade)}, which is no grade from {lowest} to {highest}.")
+            raise BrokenLine(f"“{name}” contains {shown(grade)}, which is not a grade from {lowest} to {highest}.")
     return tuple(found)
 
 
@@ -182,6 +183,4 @@ def _texts(name: str, found: Any) -> dict[str, str]:
 
 
 def _place(key: str) -> int:
-    if not key.isascii() or not key.isdigit():
-        raise BrokenLine(f"“{key}” is no number of a sub-question.", "They count from 0.")
-    return int(key)
+    return read_whole(key, "number of a sub-question")

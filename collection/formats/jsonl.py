@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from collection.formats.fields import Fields, json_objects, shown
-from collection.formats.files import BrokenLine, InputFile
+from collection.formats.json_fields import Fields, json_objects
+from collection.formats.problems import BrokenLine, InputFile
+from collection.formats.values import shown
 
 KINDS = ("sub_question", "nugget", "key_point")
 IMPORTANCES = ("vital", "okay")
@@ -17,12 +18,15 @@ IMPORTANCES = ("vital", "okay")
 
 @dataclass(frozen=True)
 class CollectionLine:
+    """`written_by` names the version that wrote the file; nothing is made of it."""
+
     TYPE: ClassVar = "collection"
     name: str = ""
     title: str = ""
     description: str = ""
     licence: str = ""
     attributes: dict[str, Any] = field(default_factory=dict)
+    written_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -155,6 +159,7 @@ def _collection(fields: Fields) -> CollectionLine:
         title=fields.optional_text("title"),
         description=fields.optional_text("description"),
         licence=fields.optional_text("licence"),
+        written_by=fields.optional_text("written_by"),
         attributes=fields.attributes(),
     )
 

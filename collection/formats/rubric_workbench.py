@@ -8,17 +8,18 @@ could not be read, it is ungraded here, and the reply is kept.
 from __future__ import annotations
 
 import gzip
-import json
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, cast
 
-from collection.formats.fields import SUSPICIOUS, Fields, refuse_unstorable, shown
-from collection.formats.files import BYTE_ORDER_MARK, BrokenFile, BrokenLine, InputFile, Problem
+from collection.formats.json_fields import Fields
+from collection.formats.problems import BrokenFile, BrokenLine, InputFile, Problem
+from collection.formats.values import LARGEST_WHOLE, shown, strict_json
 
 GZIP = b"\x1f\x8b"
+MOST_UNPACKED = 4 * 1024**3
 
 
 @dataclass(frozen=True)
@@ -105,20 +106,22 @@ class WorkbenchFile(InputFile):
     """An input file that may be gzipped; progress counts the bytes on disk."""
 
     def _raw_lines(self) -> Iterator[tuple[int, bytes]]:
-        number = 0
+        number = unpacked = read = 0
         try:
             with self.path.open("rb") as stored:
                 packed = stored.read(len(GZIP)) == GZIP
                 stored.seek(0)
                 lines = cast("IO[bytes]", gzip.GzipFile(fileobj=stored)) if packed else stored
-                read = 0
-                for number, raw in enumerate(lines, start=1):
+                for number, raw in self._bounded(lines):
+                    if (unpacked := unpacked + len(raw)) > MOST_UNPACKED and packed:
+                        reason = f"Unpacked, the file is larger than {MOST_UNPACKED // 1024**3} GB."
+                        raise BrokenFile(self.name, [Problem(number, reason, "Split it.")])
                     if self._advance:
                         self._advance(stored.tell() - read)
                         read = stored.tell()
-                    yield number, raw.removeprefix(BYTE_ORDER_MARK) if number == 1 else raw
+                    yield number, raw
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            problem = Problem(number + 1, f"The gzip file breaks off or is damaged ({error}).", "Fetch it again.")
+            problem = Problem(number + 1, f"The gzip file is incomplete or damaged ({error}).", "Download it again.")
             raise BrokenFile(self.name, [problem]) from error
         except OSError as error:
             problem = Problem(None, f"The file cannot be read ({error.strerror}).", "Check the path.")
@@ -130,9 +133,9 @@ def read_graded(file: InputFile) -> Iterator[tuple[int, WorkbenchTopic]]:
     seen: dict[str, int] = {}
     for number, line in file.lines():
         with file.line(number):
-            topic = _topic(_json(line))
+            topic = _topic(strict_json(line))
             if topic.topic_id in seen:
-                raise BrokenLine(f"Topic “{topic.topic_id}” stands in line {seen[topic.topic_id]} already.")
+                raise BrokenLine(f"Topic “{topic.topic_id}” is already in line {seen[topic.topic_id]}.")
             seen[topic.topic_id] = number
             yield number, topic
 
@@ -141,34 +144,18 @@ def read_question_bank(file: InputFile) -> Iterator[tuple[int, BankTopic]]:
     """Yield the number and the topic of each line of a question bank, new (`items`) or old (`questions`)."""
     for number, line in file.lines():
         with file.line(number):
-            yield number, _bank_topic(Fields(_object(_json(line), "The line")))
-
-
-def _json(line: str) -> Any:
-    try:
-        found = json.loads(line, parse_constant=_no_number)
-    except json.JSONDecodeError as error:
-        raise BrokenLine(f"This is not JSON: {error.msg} at character {error.pos + 1}.") from error
-    except (ValueError, RecursionError) as error:
-        raise BrokenLine(f"This JSON cannot be used: {error}.") from error
-    if SUSPICIOUS.search(line):
-        refuse_unstorable(found)
-    return found
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number in JSON")
+            yield number, _bank_topic(Fields(_object(strict_json(line), "The line")))
 
 
 def _topic(found: Any) -> WorkbenchTopic:
     if not isinstance(found, list) or len(found) != 2 or not isinstance(found[0], str) or not found[0].strip():
-        raise BrokenLine("The line is not a pair of a topic's id and its passages.", 'Write ["topic", [passage, …]].')
+        raise BrokenLine("The line is not a pair of a topic’s id and its passages.", 'Write ["topic", [passage, …]].')
     passages: dict[str, WorkbenchPassage] = {}
     for place, entry in enumerate(_objects(found[1], "The second part of the line"), start=1):
         with _within(f"passage {place}"):
             passage = _passage(Fields(entry))
             if passage.passage_id in passages:
-                raise BrokenLine(f"“{passage.passage_id}” stands in this topic already.")
+                raise BrokenLine(f"“{passage.passage_id}” is already in this topic.")
         passages[passage.passage_id] = passage
     return WorkbenchTopic(found[0], tuple(passages.values()))
 
@@ -267,7 +254,7 @@ def _texts(fields: Fields, name: str) -> tuple[str, ...]:
 
 def _whole(fields: Fields, name: str) -> int:
     value = fields.take(name)
-    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 2**31:
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > LARGEST_WHOLE:
         raise BrokenLine(f"“{name}” is {shown(value)}, not a whole number.")
     return value
 

@@ -6,13 +6,13 @@ real ids and never begins a comment.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from collection.formats.fields import Fields, json_objects
-from collection.formats.files import BrokenLine, InputFile
+from collection.formats.json_fields import Fields, json_objects
 from collection.formats.jsonl import PassageLine
+from collection.formats.problems import BrokenLine, InputFile
+from collection.formats.values import read_number, read_whole, refuse_unstorable
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def read_run(file: InputFile) -> Iterator[tuple[int, RunLine]]:
     for number, line in file.lines():
         with file.line(number):
             topic_id, _, passage_id, rank, score, tag = columns(line, 6, "topic Q0 docno rank score tag")
-            yield number, RunLine(topic_id, passage_id, _rank(rank), _number(score, "score"), tag)
+            yield number, RunLine(topic_id, passage_id, read_whole(rank, "rank"), read_number(score, "score"), tag)
 
 
 def read_qrels(file: InputFile) -> Iterator[tuple[int, QrelsLine]]:
@@ -48,7 +48,7 @@ def read_qrels(file: InputFile) -> Iterator[tuple[int, QrelsLine]]:
     for number, line in file.lines():
         with file.line(number):
             topic_id, _, passage_id, grade = columns(line, 4, "topic 0 docno grade")
-            yield number, QrelsLine(topic_id, passage_id, _number(grade, "grade"))
+            yield number, QrelsLine(topic_id, passage_id, read_number(grade, "grade"))
 
 
 def read_passages(file: InputFile) -> Iterator[tuple[int, PassageLine]]:
@@ -70,6 +70,7 @@ def read_passages(file: InputFile) -> Iterator[tuple[int, PassageLine]]:
 
 def columns(line: str, wanted: int, names: str) -> list[str]:
     """Return the line's columns. Raises BrokenLine if there are more or fewer."""
+    refuse_unstorable(line)
     found = line.split()
     if len(found) != wanted:
         raise BrokenLine(f"The line has {len(found)} columns, not {wanted}.", f"The columns are: {names}.")
@@ -81,19 +82,3 @@ def _present(found: dict[str, object], *names: str) -> str:
         if name in found:
             return name
     raise BrokenLine(f"There is no field “{names[0]}”.", f"One of these is needed: {', '.join(names)}.")
-
-
-def _rank(written: str) -> int:
-    if not written.isascii() or not written.isdigit() or int(written) >= 2**31:
-        raise BrokenLine(f"The rank “{written}” is no whole number from 0 up.")
-    return int(written)
-
-
-def _number(written: str, name: str) -> float:
-    try:
-        number = float(written)
-    except ValueError:
-        raise BrokenLine(f"The {name} “{written}” is no number.") from None
-    if not math.isfinite(number):
-        raise BrokenLine(f"The {name} “{written}” is not finite.")
-    return number

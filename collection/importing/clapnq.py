@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from collection.collections.sharing import make_collection
 from collection.formats.clapnq import FIRST, NOBODY, ClapnqLine, Output, Sentence, read_clapnq
-from collection.formats.files import BrokenLine, InputFile
 from collection.formats.jsonl import PassageLine, RankingLine, RunLine, SystemLine, TopicLine
+from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.collections import CollectionRows
 from collection.importing.judgments import JudgmentRows
 from collection.importing.rows import BATCH, Imported
-from collection.importing.studies import ItemRows, criterion_of, imported_rater
+from collection.importing.studies import ItemRows, closed_study, criterion_of, imported_rater
 from collection.models import (
     AnswerToRevise,
     Collection,
@@ -31,40 +31,25 @@ from collection.models import (
 )
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
-from collection.sentences import SENTENCES
-from collection.sharing import make_collection
 from collection.task_types import TASK_TYPES
+from collection.texts.sentences import SENTENCES
 
 GOLD = "gold"
 LONGEST_TITLE = 500
 COMPLETE, SKIPPED, KEPT, CHANGED = 5, -1, 0, 1
 OUTCOME_REMARK = (
     "The files do not say whether an answer is complete: each counts as complete. A skipped question of round 1 is "
-    "ungraded, for the files do not say why it was skipped."
+    "ungraded, because the files do not say why it was skipped."
 )
-TIME_REMARK = "The files do not tell when anything was written: judged_at is the time of this import."
+TIME_REMARK = "The files do not say when anything was written: judged_at is the time of this import."
 
 
+@transaction.atomic
 def study_for_clapnq(*, name: str, collection_name: str, owner: User) -> Study:
     """Return the closed study of this name, made with its collection if new. Raises ValidationError."""
-    study = Study.objects.filter(name=name).first()
-    if study is None:
-        stored = Collection.objects.filter(name=collection_name).first()
-        study = Study(
-            name=name,
-            collection=stored or make_collection(name=collection_name, title="CLAPNQ", owner=owner),
-            state=Study.State.CLOSED,
-            overlap=1,
-            created_by=owner,
-            attributes={"imported_from": "CLAPNQ files"},
-        )
-        study.full_clean()
-        study.save()
-    if study.collection.name != collection_name:
-        raise ValidationError(
-            f"The study “{name}” is on the collection “{study.collection.name}”. Choose another name for one of them."
-        )
-    return study
+    stored = Collection.objects.filter(name=collection_name).first()
+    collection = stored or make_collection(name=collection_name, title="CLAPNQ", owner=owner)
+    return closed_study(name, collection, owner=owner, source="CLAPNQ files")
 
 
 @transaction.atomic
@@ -210,7 +195,7 @@ class Answers:
     ) -> None:
         writer, answer = before
         if rater == writer:
-            raise BrokenLine(f"“{rater}” revises an answer of their own.", "The second reader is another person.")
+            raise BrokenLine(f"“{rater}” revises their own answer.", "The second reader must be another person.")
         revised = self._to_revise(number, item, writer, answer, line)
         self._judge(number, revised, self.revision, rater, grade, output, line)
 
@@ -226,7 +211,7 @@ class Answers:
             if (known.text, known.spans) != (answer.answer, spans):
                 raise BrokenLine(
                     f"The answer of “{writer}” that was revised is already there with other words or sentences.",
-                    "Leave the line out, or name the annotator differently.",
+                    "Remove the line, or rename the annotator.",
                 )
             return known.item
         n = 1
@@ -254,7 +239,7 @@ class Answers:
 
     def _highlight(self, number: int, sentence: Sentence, sha256: str) -> Highlight:
         if sentence.place is None:
-            flaw = "chosen sentences that are none of the passage (kept without offsets)"
+            flaw = "chosen sentences that are not in the passage (kept without offsets)"
             self.imported.flaw(flaw, f"{self.file.name} line {number}")
             return Highlight(quote=sentence.quote)
         start, end = sentence.place
@@ -320,7 +305,7 @@ class Answers:
                 elif answer.text != output.answer:
                     raise BrokenLine(
                         f"“{said.rater}” has already written another answer to this question.",
-                        "A file never replaces a stored answer: leave the line out, or name the annotator differently.",
+                        "A file never replaces a stored answer: remove the line, or rename the annotator.",
                     )
         WrittenAnswer.objects.bulk_create(new)
         self.imported.new["written answers"] += len(new)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 
-from collection.formats.files import BrokenLine, InputFile
 from collection.formats.jsonl import (
     CollectionLine,
     ElementSpanLine,
@@ -21,6 +20,7 @@ from collection.formats.jsonl import (
     TopicLine,
     read_collection,
 )
+from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.rows import BATCH, Imported, Rows
 from collection.models import (
     Collection,
@@ -34,6 +34,7 @@ from collection.models import (
     Topic,
 )
 from collection.models.texts import text_hash
+from collection.rankings import contradicted_ranks
 
 
 @transaction.atomic
@@ -61,7 +62,14 @@ class CollectionRows:
         topics = Topic.objects.filter(collection=collection)
         elements = RubricElement.objects.filter(topic__collection=collection)
         self.topics = Rows(topics, ("topic_id",), file=file, imported=imported, remember=True)
-        self.elements = Rows(elements, ("topic_id", "kind", "element_id"), file=file, imported=imported, remember=True)
+        self.elements = Rows(
+            elements,
+            ("topic_id", "kind", "element_id"),
+            file=file,
+            imported=imported,
+            remember=True,
+            decided=lambda stored: ("masked", "masking_id") if stored.masking_id else (),
+        )
         self.passages = Rows(
             Passage.objects.filter(collection=collection),
             ("passage_id",),
@@ -86,6 +94,7 @@ class CollectionRows:
             imported=imported,
         )
         self.positions = _Positions(elements)
+        self.ranking_runs: set[int] = set()
 
     def flush(self) -> None:
         """Store what is still waiting."""
@@ -93,6 +102,15 @@ class CollectionRows:
             rows.flush()
         self.reports.flush()
         self.ranking.flush()
+        self._note_contradicted_ranks()
+
+    def _note_contradicted_ranks(self) -> None:
+        """Note where a run's ranks are not the order by score, in which its passages stand everywhere."""
+        runs, self.ranking_runs = self.ranking_runs, set()
+        names = dict(Run.objects.filter(pk__in=runs).values_list("pk", "name"))
+        topics = {pk: topic_id for (topic_id,), pk in self.topics.pks.items()}
+        for what, run, topic in contradicted_ranks(runs):
+            self.imported.flaw(what, f"run “{names[run]}”, topic “{topics[topic]}”")
 
     def add(self, number: int, line: Line) -> None:
         """Take what the line says. Raises BrokenLine."""
@@ -196,8 +214,10 @@ class CollectionRows:
         )
 
     def _ranked_passage(self, line: RankingLine) -> RankedPassage:
+        run_pk = self.run_pk(line.run)
+        self.ranking_runs.add(run_pk)
         return RankedPassage(
-            run_id=self.run_pk(line.run),
+            run_id=run_pk,
             topic_id=self.topic_pk(line.topic_id),
             passage_id=line.passage_id,
             rank=line.rank,
@@ -278,15 +298,13 @@ def located(line: ElementSpanLine, text: str) -> tuple[int, int]:
     if line.start is not None and line.end is not None:
         if line.end > len(text) or text[line.start : line.end] != line.quote:
             raise BrokenLine(
-                f"The quote does not stand at {line.start} to {line.end} of the passage “{line.passage_id}”.",
-                "Count Unicode code points from 0, the end exclusive, or leave start and end out.",
+                f"The quote is not at {line.start} to {line.end} of the passage “{line.passage_id}”.",
+                "Count Unicode code points from 0, the end exclusive, or leave out start and end.",
             )
         return line.start, line.end
     start = text.find(line.quote)
     if start < 0:
-        raise BrokenLine(f"The quote does not stand in the passage “{line.passage_id}”.", "Quote it to the letter.")
+        raise BrokenLine(f"The quote is not in the passage “{line.passage_id}”.", "Quote it exactly.")
     if text.find(line.quote, start + 1) >= 0:
-        raise BrokenLine(
-            f"The quote stands in several places of the passage “{line.passage_id}”.", "Give start and end."
-        )
+        raise BrokenLine(f"The quote occurs several times in the passage “{line.passage_id}”.", "Give start and end.")
     return start, start + len(line.quote)

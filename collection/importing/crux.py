@@ -7,26 +7,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from collection.collections.sharing import make_collection
 from collection.formats import crux
-from collection.formats.files import BrokenLine
 from collection.formats.jsonl import RankingLine, ReportLine, RubricElementLine, RunLine, SystemLine, TopicLine
+from collection.formats.problems import BrokenLine
 from collection.formats.trec import read_passages, read_run
 from collection.importing.collections import CollectionRows
 from collection.importing.crux_judgments import import_judgments
 from collection.importing.rows import Imported
+from collection.importing.studies import closed_study
 from collection.models import Collection, RubricElement, Study, User
-from collection.sharing import make_collection
 
 HUMAN_SUMMARY = "human_summary"
 OVERLAP = 3
 RANK_REMARK = (
-    "The runs' rank and score are the same for all passages of a topic: ranks are taken from the order of the lines, "
+    "The runs’ rank and score are the same for all passages of a topic: ranks are taken from the order of the lines, "
     "scores as they stand."
 )
-TIME_REMARK = "The files do not tell when anything was judged: judged_at is the time of this import."
+TIME_REMARK = "The files do not say when anything was judged: judged_at is the time of this import."
 
 
 @transaction.atomic
@@ -50,31 +50,11 @@ def import_crux(
     imported = Imported(remarks=[RANK_REMARK, TIME_REMARK])
 
     _import_texts(source, collection, imported)
-    study = _study(study_name, collection, owner)
+    study = closed_study(study_name, collection, owner=owner, source="CRUX labelling files", overlap=OVERLAP)
     import_judgments(source, study, imported, at=at)
     _keep_flaws(study, imported)
 
     return imported
-
-
-def _study(name: str, collection: Collection, owner: User) -> Study:
-    study = Study.objects.filter(name=name).first()
-    if study is None:
-        study = Study(
-            name=name,
-            collection=collection,
-            state=Study.State.CLOSED,
-            overlap=OVERLAP,
-            created_by=owner,
-            attributes={"imported_from": "CRUX labelling files"},
-        )
-        study.full_clean()
-        study.save()
-    if study.collection_id != collection.pk:
-        raise ValidationError(
-            f"The study “{name}” is on the collection “{study.collection.name}”. Choose another name for one of them."
-        )
-    return study
 
 
 def _keep_flaws(study: Study, imported: Imported) -> None:
@@ -156,7 +136,8 @@ def _refuse_another_topic(first: crux.CruxReport, report: crux.CruxReport) -> No
     for name in ("request", "questions", "summary"):
         if getattr(first, name) != getattr(report, name):
             raise BrokenLine(
-                f"The {name} of the topic “{report.topic_id}” is not that of the other lines.", "Mend one of them."
+                f"The {name} of the topic “{report.topic_id}” differs from that of the other lines.",
+                "Correct one of them.",
             )
 
 
@@ -165,7 +146,7 @@ def _the_judged(one: _Kept, other: _Kept, imported: Imported) -> _Kept:
     if judged.report.text != left.report.text:
         judged.report.attributes[f"text in {left.name}"] = left.report.text
         imported.flaw(
-            "reports of which another file holds another text (judged: the one whose id names the run)",
+            "reports that have another text in another file (judged: the one whose id names the run)",
             f"{left.name} line {left.number}, {left.report.topic_id}",
         )
     return judged

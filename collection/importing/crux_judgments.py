@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from collection.formats import crux
-from collection.formats.files import BrokenLine, InputFile
+from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.judgments import JudgmentRows
 from collection.importing.origins import judge_of_a_file
 from collection.importing.rows import Imported
@@ -54,7 +54,7 @@ def _annotator(study: Study, name: str) -> Rater:
         study.collection,
         kind=Rater.Kind.ASSESSOR,
         name=folder,
-        source=f"{folder}/qlabels.jsonl and {folder}/qrels.jsonl of CRUX's labelling platform",
+        source=f"{folder}/qlabels.jsonl and {folder}/qrels.jsonl of CRUX’s labelling platform",
     )
 
 
@@ -78,7 +78,7 @@ class _Texts:
         if len(questions) != count:
             raise BrokenLine(
                 f"The topic “{topic_id}” has {len(questions)} sub-questions; the line answers {count}.",
-                "There is one for each sub-question, the masked ones too.",
+                "Give one for each sub-question, including masked ones.",
             )
         return questions
 
@@ -87,7 +87,7 @@ class _Texts:
         try:
             return self.reports[run, topic_id]
         except KeyError:
-            raise BrokenLine(f"There is no report of “{run}” on “{topic_id}”.", "Mend the line's id.") from None
+            raise BrokenLine(f"There is no report of “{run}” on “{topic_id}”.", "Correct the line’s id.") from None
 
 
 @dataclass
@@ -188,9 +188,9 @@ def _highlight(
         return Highlight(
             purpose=purpose, start=start, end=start + len(quote), quote=quote, text_sha256=text_hash(stored)
         )
-    where = "in several places of" if start >= 0 else "not word for word in"
+    where = "in several places in" if start >= 0 else "not word for word in"
     target.flaw(
-        f"a {QUOTE[Highlight.Purpose(purpose)]} stands {where} the text (kept without offsets)", number, topic_id, place
+        f"a {QUOTE[Highlight.Purpose(purpose)]} is {where} the text (kept without offsets)", number, topic_id, place
     )
     return Highlight(purpose=purpose, quote=quote)
 
@@ -202,11 +202,11 @@ def _import_ratings(target: _Target, texts: _Texts, *, rater: Rater) -> None:
             questions = texts.questions_of(line.topic_id, len(line.grades))
             passage = passages.get(line.passage_id)
             if passage is None:
-                raise BrokenLine(f"There is no passage “{line.passage_id}”.", "Mend the line, or documents.jsonl.")
+                raise BrokenLine(f"There is no passage “{line.passage_id}”.", "Correct the line, or documents.jsonl.")
             for place, question in enumerate(questions):
                 if place not in line.grades:
                     raise BrokenLine(
-                        f"There is no rating for sub-question {place}.", "They count from 0; −1 is unjudged."
+                        f"There is no rating for sub-question {place}.", "Sub-questions count from 0; −1 is unjudged."
                     )
                 grade, quote = line.grades[place], line.rationales.get(place, "")
                 if grade < 0:
@@ -249,4 +249,4 @@ def _import_grades(source: crux.Folder, target: _Target, texts: _Texts) -> None:
                 if place in item_ids:
                     target.add(number, rater, item_ids[place], grade)
                 else:
-                    target.flaw("a model's grades of a masked sub-question (left out)", number, line.topic_id, place)
+                    target.flaw("a model’s grades of a masked sub-question (left out)", number, line.topic_id, place)

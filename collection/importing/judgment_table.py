@@ -7,15 +7,16 @@ from datetime import datetime
 
 from django.db import transaction
 
-from collection.formats.files import BrokenLine, InputFile
-from collection.formats.judgments import HighlightLine, JudgmentLine, OrderLine, read_judgments
+from collection.formats.judgments_reader import HighlightLine, JudgmentLine, OrderLine, read_judgments
+from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.judgments import JudgmentRows, Key, key_of, stored_judgments
 from collection.importing.rows import BATCH, Imported
 from collection.importing.written_answers import Revisions, WrittenAnswers, batched
+from collection.judgments.pair_orders import add_orders
+from collection.judgments.services import HighlightDoesNotFit, Span, check_spans
 from collection.models import Criterion, Guideline, Highlight, Item, Judgment, PairOrder, Rater, Study
 from collection.models.texts import text_hash
-from collection.pair_orders import add_orders
-from collection.services import HighlightDoesNotFit, Span, check_spans
+from stats.plurals import counted
 
 
 @transaction.atomic
@@ -110,9 +111,9 @@ class _Table:
         """Return what the importing person has to know."""
         remarks = []
         if self.left_out:
-            remarks.append(f"These columns are not kept: {', '.join(sorted(self.left_out))}.")
+            remarks.append(f"These columns are ignored: {', '.join(sorted(self.left_out))}.")
         if self.undated:
-            remarks.append(f"{self.undated:,} rows do not tell when: judged_at is the time of this import.")
+            remarks.append(f"{counted(self.undated, 'rows')} without a time: judged_at is the time of this import.")
         return remarks
 
     def _judgment(self, line: JudgmentLine, item: Item | None) -> Judgment:
@@ -121,14 +122,16 @@ class _Table:
             names = ", ".join(self.criteria)
             raise BrokenLine(f"The study has no criterion “{line.criterion}”.", f"It has: {names}.")
         if item is None:
-            raise BrokenLine(f"The study has no item “{line.item_id}”.", "An export of the study lists its items.")
+            raise BrokenLine(f"The study has no item “{line.item_id}”.", "Use an item from the study’s export.")
         if item.task_type != criterion.task_type:
-            raise BrokenLine(f"The item “{item}” is not judged under “{criterion}”.", "Mend one of the two.")
+            raise BrokenLine(f"The item “{item}” is not judged under “{criterion}”.", "Correct one of the two.")
         if line.topic_id and line.topic_id != item.topic.topic_id:
-            raise BrokenLine(f"The item “{item}” belongs to the topic “{item.topic.topic_id}”.", "Mend the topic_id.")
+            raise BrokenLine(
+                f"The item “{item}” belongs to the topic “{item.topic.topic_id}”.", "Correct the topic_id."
+            )
         if line.ungraded and line.ungraded not in Judgment.Ungraded.values:
             reasons = ", ".join(Judgment.Ungraded.values)
-            raise BrokenLine(f"“{line.ungraded}” is no reason for being ungraded.", f"The reasons are {reasons}.")
+            raise BrokenLine(f"“{line.ungraded}” is not a reason for being ungraded.", f"The reasons are {reasons}.")
         if line.guideline_version is not None and line.guideline_version not in self.guidelines:
             raise BrokenLine(f"The study has no guideline version {line.guideline_version}.", "Leave it empty.")
         self.undated += line.judged_at is None
@@ -152,7 +155,7 @@ class _Table:
         key = line.rater_kind, line.rater
         if key not in self.raters:
             if len(line.rater) > RATER_NAME:
-                raise BrokenLine(f"The rater's name has {len(line.rater)} characters.", f"At most {RATER_NAME}.")
+                raise BrokenLine(f"The rater’s name has {len(line.rater)} characters.", f"At most {RATER_NAME}.")
             simulated = line.rater_origin == Rater.Origin.SIMULATED
             self.raters[key] = Rater.objects.create(
                 collection=self.study.collection,
@@ -167,10 +170,10 @@ class _Table:
 def _orders(lines: tuple[OrderLine, ...], judgment: Judgment) -> tuple[OrderLine, ...]:
     """Return the orders of a pair. Raises BrokenLine for another item, and for a grade that is not on the scale."""
     if judgment.item.other_report_id is None:
-        raise BrokenLine(f"The item “{judgment.item}” is no pair, so it was seen in no order.", "Leave “orders” out.")
+        raise BrokenLine(f"The item “{judgment.item}” is not a pair, so it has no order.", "Remove “orders”.")
     for line in lines:
         if line.grade is not None and line.grade not in judgment.criterion.scale.values:
-            raise BrokenLine(f"{line.grade:g}, in “orders”, is no grade of “{judgment.criterion}”.")
+            raise BrokenLine(f"{line.grade:g}, in “orders”, is not a grade of “{judgment.criterion}”.")
     return lines
 
 
@@ -187,7 +190,7 @@ def _highlights(lines: Sequence[HighlightLine], item: Item) -> list[Highlight]:
         check_spans([Span(line.start or 0, line.end or 0, line.quote) for line in placed], text)
     except HighlightDoesNotFit as misplaced:
         raise BrokenLine(
-            "A quote does not stand at its start and end in the judged text.",
+            "A quote is not at its start and end in the judged text.",
             "Count Unicode code points from 0, the end exclusive.",
         ) from misplaced
     sha256 = text_hash(text)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from django.db.models import Q, QuerySet
 
-from collection.formats.files import BrokenLine, InputFile
+from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.rows import BATCH, Imported
+from collection.judgments.services import add_judgments
 from collection.models import Criterion, Highlight, Judgment, Rater
-from collection.services import add_judgments
 
 Key = tuple[int, int, int]
 Place = tuple[str, int | None, int | None, str]
@@ -75,14 +75,14 @@ class JudgmentRows:
             values = self._grades[criterion.pk] = criterion.scale.values
         if grade is not None and grade not in values:
             allowed = ", ".join(f"{value:g}" for value in values)
-            raise BrokenLine(f"{grade:g} is no grade of “{criterion.name}”.", f"Its grades are {allowed}.")
+            raise BrokenLine(f"{grade:g} is not a grade of “{criterion.name}”.", f"Its grades are {allowed}.")
 
 
 def refuse_to_speak_for(rater: Rater) -> None:
     """Raise BrokenLine for a rater who judges here: a file adds nothing in their name."""
     if rater.collection_id is None:
         raise BrokenLine(
-            f"“{rater}” judges here; a file cannot judge in that name.", "Give the rater of the file another name."
+            f"“{rater}” is a user here; a file cannot add judgments under that name.", "Rename the file’s rater."
         )
 
 
@@ -93,13 +93,11 @@ def refuse_difference(
     if (before.grade, before.ungraded) != (judgment.grade, judgment.ungraded):
         raise BrokenLine(
             f"{_already(judgment)} with {_shown(before)}; here it is {_shown(judgment)}.",
-            "A file never replaces a stored judgment: leave the line out, or name the rater differently.",
+            "A file never replaces a stored judgment: remove the line, or rename the rater.",
         )
     told = list(map(_place, highlights))
     if told and told != list(map(_place, highlights_before)):
-        raise BrokenLine(
-            f"{_already(judgment)} with other highlights.", "Leave the line out, or name the rater differently."
-        )
+        raise BrokenLine(f"{_already(judgment)} with other highlights.", "Remove the line, or rename the rater.")
 
 
 def _already(judgment: Judgment) -> str:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from collection.formats.files import Problem
+from collection.formats.problems import Problem
 from collection.importing.rows import Imported
+from stats.plurals import counted
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ImportOutcome:
     """`counts` has a row for each sort of thing: its name in the plural, how many are new, how many known.
 
-    `file` is the one of several files in which the problems stand.
+    `file` is the one of several files in which the problems stand; `details` is what the kind of file tells besides.
     """
 
     counts: Sequence[tuple[str, int, int]] = ()
@@ -22,13 +23,14 @@ class Outcome:
     flaws: Sequence[str] = ()
     problems: Sequence[Problem] = ()
     file: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, imported: Imported) -> Outcome:
+    def of(cls, imported: Imported) -> ImportOutcome:
         return cls(imported.counts(), list(imported.remarks), imported.flaw_lines())
 
     @classmethod
-    def read(cls, stored: Any) -> Outcome:
+    def read(cls, stored: Any) -> ImportOutcome:
         """Return what `as_json` wrote."""
         return cls(
             [(name, new, known) for name, new, known in stored["counts"]],
@@ -36,6 +38,7 @@ class Outcome:
             stored["flaws"],
             [Problem(**problem) for problem in stored["problems"]],
             stored["file"],
+            stored.get("details", {}),
         )
 
     @property
@@ -49,6 +52,6 @@ class Outcome:
     def told(self, name: str) -> str:
         """Return in a sentence what the file of this name brought."""
         if not self.changed:
-            return f"All of “{name}” was already there: nothing changed."
-        new = ", ".join(f"{count:,} {what}" for what, count, _ in self.counts if count)
+            return f"Everything in “{name}” was already there: nothing changed."
+        new = ", ".join(counted(count, what) for what, count, _ in self.counts if count)
         return f"“{name}” is imported: {new}."

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from django.db import models
 
-from collection.bulk import insert_rows
-from collection.formats.files import BrokenLine, InputFile
+from collection.formats.problems import BrokenLine, InputFile
+from collection.judgments.bulk import insert_rows
 
 # Rows that are looked up and stored in one go: larger batches are hardly faster, and hold more texts in memory.
 BATCH = 1_000
@@ -67,7 +67,7 @@ class Imported:
         """Return it in lines, with the first places of each flaw, or with all of them."""
         lines = [f"{new:,} {name} new, {known:,} already there" for name, new, known in self.counts()]
         if not self.changed:
-            lines.append("All of it was already there: nothing changed.")
+            lines.append("Everything was already there: nothing changed.")
         return "\n".join([*lines, *self.remarks, *self.flaw_lines(shown=None if everything else 3)])
 
     def flaw_lines(self, *, shown: int | None = 3) -> list[str]:
@@ -84,7 +84,8 @@ class Rows(Generic[Row]):
     A row is known by its `key`, the attributes that are unique among `stored`. Its other attributes
     must be those of the stored row, or its line is refused. With `remember`, `pks` maps the keys of all that is
     stored to primary keys; without, nobody may ask for one. `fills` tells whether a row (second) fills in what is
-    blank in the stored one (first).
+    blank in the stored one (first); `decided` which attributes of a stored row were decided here since, so that a file
+    need not say the same.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class Rows(Generic[Row]):
         imported: Imported,
         remember: bool = False,
         fills: Callable[[Row, Row], bool] | None = None,
+        decided: Callable[[Row], Container[str]] | None = None,
     ) -> None:
         self.model = stored.model
         self.names = str(self.model._meta.verbose_name_plural)
@@ -104,6 +106,7 @@ class Rows(Generic[Row]):
         self.file = file
         self.imported = imported
         self.fills = fills
+        self.decided = decided
         self.pending: dict[tuple[Any, ...], tuple[int, Row]] = {}
         self.remember = remember
         self.pks: dict[tuple[Any, ...], int] = self._pks_of(stored) if remember else {}
@@ -126,7 +129,7 @@ class Rows(Generic[Row]):
         for name, limit in self.limits:
             length = len(getattr(row, name))
             if length > limit:
-                raise BrokenLine(f"The field “{name}” has {length} characters.", f"It may have {limit} at most.")
+                raise BrokenLine(f"The field “{name}” has {length} characters.", f"The limit is {limit}.")
         key = self._key_of(row)
         if key in self.pending:
             self._refuse_difference(self.pending[key][1], row)
@@ -144,7 +147,7 @@ class Rows(Generic[Row]):
             return self.pks[key]
         except KeyError:
             raise BrokenLine(
-                f"There is no {what} above this line, nor in the collection.", "Declare it first, or mend its name."
+                f"There is no {what} above this line, nor in the collection.", "Declare it first, or correct its name."
             ) from None
 
     def flush(self) -> None:
@@ -196,8 +199,9 @@ class Rows(Generic[Row]):
         return {self._key_of(row): row for row in (rows.defer("text") if self.hashed else rows)}
 
     def _refuse_difference(self, stored: Row, row: Row) -> None:
+        decided = self.decided(stored) if self.decided else ()
         for name in self.compared:
-            if getattr(stored, name) == getattr(row, name):
+            if getattr(stored, name) == getattr(row, name) or name in decided:
                 continue
             what = str(self.model._meta.verbose_name)
             if name == "text_sha256":
@@ -205,8 +209,8 @@ class Rows(Generic[Row]):
             raise BrokenLine(
                 f"The {what} “{row}” is already there with another {name.removesuffix('_id')}: "
                 f"{getattr(stored, name)!r}, not {getattr(row, name)!r}.",
-                "Make the line say what is stored, or give it an id of its own.",
+                "Change the line to what is stored, or give it a new id.",
             )
 
 
-CHANGED_TEXT = "Texts never change, for highlights count characters in them: give the new text an id of its own."
+CHANGED_TEXT = "Texts never change, because highlights count characters in them: give the new text a new id."

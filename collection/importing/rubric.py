@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from collection.formats.files import BrokenLine, InputFile
+from collection.collections.sharing import make_collection
 from collection.formats.jsonl import PassageLine, RankingLine, RubricElementLine, RunLine, SystemLine, TopicLine
+from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.rubric_workbench import Grading, WorkbenchTopic, read_graded, read_question_bank
 from collection.importing.collections import CollectionRows
 from collection.importing.judgments import JudgmentRows
 from collection.importing.origins import judge_of_a_file
 from collection.importing.rows import Imported
-from collection.importing.studies import ItemRows, criterion_of, imported_rater
-from collection.importing.trec import import_qrels, relevance_criterion
+from collection.importing.studies import ItemRows, closed_study, criterion_of, imported_rater
+from collection.importing.trec import import_qrels, relevance_criterion_of
 from collection.models import Collection, Criterion, Judgment, Rater, RubricElement, Study, User
 from collection.models.studies import TaskType
-from collection.sharing import make_collection
 from collection.task_types import TASK_TYPES
 
-RELEVANCE_GRADES = (0, 1, 2, 3)
-TIME_REMARK = "The files do not tell when anything was judged: judged_at is the time of this import."
-NO_BANK_REMARK = "No question bank was given: requests and questions have their ids in place of their texts."
+TIME_REMARK = "The files do not say when anything was judged: judged_at is the time of this import."
+NO_BANK_REMARK = "No question bank was given: requests and questions have ids instead of texts."
 KINDS = {"question": RubricElement.Kind.SUB_QUESTION, "nugget": RubricElement.Kind.NUGGET}
 Kinds = dict[tuple[str, str], RubricElement.Kind]
 
@@ -39,18 +36,19 @@ def import_rubric(
     bank: InputFile | None = None,
     qrels: InputFile | None = None,
     assessors: str = "NIST",
-    relevant_from: float = 1,
+    relevant_from: float | None = None,
     at: datetime,
 ) -> Imported:
     """Bring in a graded file: texts, rankings, each judge's self-ratings, and people's relevance.
 
     `bank` holds the texts of requests and questions. People's relevance is that of `qrels`, or without them that of the
-    graded file; it comes as the judgments of one rater, `assessors`, with `relevant_from` as threshold. Ranks stay as
-    they stand (the workbench counts from 0). Raises BrokenFile and ValidationError; nothing has changed then.
+    graded file; it comes as the judgments of one rater, `assessors`, with `relevant_from` as threshold (1 if not said).
+    Ranks stay as they stand (the workbench counts from 0). Raises BrokenFile and ValidationError; nothing has changed
+    then.
     """
     stored = Collection.objects.filter(name=collection_name).first()
     collection = stored or make_collection(name=collection_name, owner=owner)
-    study = _study(study_name, collection, owner)
+    study = closed_study(study_name, collection, owner=owner, source="a graded file of the RUBRIC workbench")
     imported = Imported(remarks=[TIME_REMARK])
     kinds = _import_bank(bank, collection, imported) if bank else None
     if bank is None:
@@ -65,8 +63,7 @@ def import_rubric(
                 judgments.add_grades(number, topic)
         judgments.flush()
 
-    shape = replace(relevance_criterion("relevance", RELEVANCE_GRADES), threshold=relevant_from)
-    relevance = criterion_of(study, TaskType.RELEVANCE, shape)
+    relevance = relevance_criterion_of(study, name="relevance", relevant_from=relevant_from)
     source = qrels.path.name if qrels else file.path.name
     rater = imported_rater(collection, kind=Rater.Kind.ASSESSOR, name=assessors, source=f"the relevance in {source}")
     if qrels:
@@ -81,26 +78,6 @@ def import_rubric(
                     judgments.add_relevance(number, topic, relevance, rater)
             judgments.flush()
     return imported
-
-
-def _study(name: str, collection: Collection, owner: User) -> Study:
-    study = Study.objects.filter(name=name).first()
-    if study is None:
-        study = Study(
-            name=name,
-            collection=collection,
-            state=Study.State.CLOSED,
-            overlap=1,
-            created_by=owner,
-            attributes={"imported_from": "a graded file of the RUBRIC workbench"},
-        )
-        study.full_clean()
-        study.save()
-    if study.collection_id != collection.pk:
-        raise ValidationError(
-            f"The study “{name}” is on the collection “{study.collection.name}”. Choose another name for one of them."
-        )
-    return study
 
 
 def _import_bank(bank: InputFile, collection: Collection, imported: Imported) -> Kinds:
@@ -206,7 +183,7 @@ class _Judgments:
         taken: list[tuple[str, int]] = []
         for passage in topic.passages:
             if len(set(passage.relevance)) > 1:
-                raise BrokenLine(f"“{passage.passage_id}” has several different relevances.", "Leave one.")
+                raise BrokenLine(f"“{passage.passage_id}” has several different relevances.", "Keep one.")
             for grade in passage.relevance[:1]:
                 item_id = self.items.add(
                     number,
@@ -226,7 +203,9 @@ class _Judgments:
 
     def _topic(self, topic: WorkbenchTopic) -> int:
         if topic.topic_id not in self.topics:
-            raise BrokenLine(f"The question bank has no topic “{topic.topic_id}”.", "Give the bank of this file.")
+            raise BrokenLine(
+                f"The question bank has no topic “{topic.topic_id}”.", "Give the question bank of this file."
+            )
         return self.topics[topic.topic_id]
 
     def _element(self, topic_id: str, name: str) -> int:
@@ -234,7 +213,7 @@ class _Judgments:
         pk = self.elements.get((topic_id, kind, name)) if kind else None
         if pk is None:
             raise BrokenLine(
-                f"The question bank has no “{name}” for the topic “{topic_id}”.", "Give the bank of this file."
+                f"The question bank has no “{name}” for the topic “{topic_id}”.", "Give the question bank of this file."
             )
         return pk
 

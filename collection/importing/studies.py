@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.core.exceptions import ValidationError
 
-from collection.formats.files import BrokenLine, InputFile
+from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.rows import Imported, Rows
-from collection.models import Collection, Criterion, Item, Rater, Study, Topic
+from collection.models import Collection, Criterion, Item, Rater, Study, Topic, User
 from collection.models.studies import TaskType
+from collection.scales import difference_in_words
 from collection.task_types import CriterionShape
 
 
@@ -25,11 +26,41 @@ def criterion_of(study: Study, task_type: TaskType, shape: CriterionShape) -> Cr
             "position": study.criteria.count(),
         },
     )
-    if criterion.task_type != task_type or criterion.scale_id != scale.pk:
+    if criterion.task_type != task_type:
         raise ValidationError(
-            f"The study “{study.name}” asks “{shape.name}” on another scale or of other things. Use a new study."
+            f"In the study “{study.name}”, “{shape.name}” is asked under “{criterion.get_task_type_display()}”, not "
+            f"“{task_type.label}”. Use a new study."
+        )
+    if criterion.scale_id != scale.pk:
+        raise ValidationError(
+            f"The study “{study.name}” asks “{shape.name}” on another scale than the file’s. The study’s "
+            f"“{criterion.scale}”: {difference_in_words(criterion.scale, scale)} Use a new study."
         )
     return criterion
+
+
+def closed_study(name: str, collection: Collection, *, owner: User, source: str, overlap: int = 1) -> Study:
+    """Return the closed study of this name that imported judgments go into, made if new. Raises ValidationError.
+
+    `source` says what they are imported from.
+    """
+    study = Study.objects.filter(name=name).first()
+    if study is None:
+        study = Study(
+            name=name,
+            collection=collection,
+            state=Study.State.CLOSED,
+            overlap=overlap,
+            created_by=owner,
+            attributes={"imported_from": source},
+        )
+        study.full_clean()
+        study.save()
+    if study.collection_id != collection.pk:
+        raise ValidationError(
+            f"The study “{name}” is on the collection “{study.collection.name}”. Choose another name for one of them."
+        )
+    return study
 
 
 def imported_rater(collection: Collection, *, kind: str, name: str, source: str) -> Rater:
@@ -96,4 +127,4 @@ def known(pks: dict[str, int], name: str, what: str) -> int:
     try:
         return pks[name]
     except KeyError:
-        raise BrokenLine(f"There is no {what} “{name}” in the collection.", "Import it, or mend the id.") from None
+        raise BrokenLine(f"There is no {what} “{name}” in the collection.", "Import it, or correct the id.") from None

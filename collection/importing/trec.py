@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from collection.formats.files import BrokenLine, InputFile
 from collection.formats.jsonl import PassageLine, RankingLine, RunLine, SystemLine
+from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.trec import QrelsLine, read_passages, read_qrels, read_run
 from collection.importing.collections import CollectionRows
 from collection.importing.judgments import JudgmentRows
 from collection.importing.rows import BATCH, Imported
-from collection.importing.studies import ItemRows, known, topic_pks
-from collection.models import Collection, Criterion, Judgment, Passage, Rater, Scale
+from collection.importing.studies import ItemRows, criterion_of, known, topic_pks
+from collection.models import Collection, Criterion, Judgment, Passage, Rater, Scale, Study
 from collection.models.studies import TaskType
-from collection.task_types import CriterionShape, ScaleShape
+from collection.scales import ScaleShape
+from collection.task_types import RELEVANCE_0_3, CriterionShape
+from collection.thresholds import thresholds_of
 
 
 @transaction.atomic
@@ -49,17 +52,55 @@ def import_run(*, file: InputFile, collection: Collection, run: str = "", system
                     rows.add(number, SystemLine(system or run or tag))
                     rows.add(number, RunLine(run or tag, system or run or tag))
                 if line.tag != tag:
-                    raise BrokenLine(f"The tag is “{line.tag}”, above it is “{tag}”.", "A file holds one run.")
+                    raise BrokenLine(f"The tag is “{line.tag}”, but “{tag}” above.", "A file may contain only one run.")
                 rows.add(number, RankingLine(run or tag, line.topic_id, line.passage_id, line.rank, line.score))
         rows.flush()
     return imported
 
 
-def relevance_criterion(name: str, grades: Sequence[float]) -> CriterionShape:
-    """Return a criterion for qrels with these grades; the positive ones count as relevant."""
-    points = tuple((grade, f"{grade:g}", "") for grade in sorted(grades))
-    scale = ScaleShape(f"relevance {', '.join(f'{grade:g}' for grade in sorted(grades))}", Scale.Level.ORDINAL, points)
-    return CriterionShape(name, "How relevant is the passage to the topic?", scale, threshold=1)
+QRELS_GRADES = (0, 1, 2, 3)
+# What trec_eval counts as relevant. TREC's Deep Learning track counts from 2 up.
+RELEVANT_FROM = 1.0
+
+
+def relevance_criterion(name: str, grades: Sequence[float], *, relevant_from: float = RELEVANT_FROM) -> CriterionShape:
+    """Return a criterion for qrels with these grades, of which those from `relevant_from` up count as relevant.
+
+    Qrels give no words to their grades: the shipped scale's are taken where its numbers are the same.
+    """
+    values = sorted(grades)
+    scale = RELEVANCE_0_3
+    if values != scale.values:
+        points = tuple((grade, f"{grade:g}", "") for grade in values)
+        scale = ScaleShape(f"relevance {', '.join(f'{grade:g}' for grade in values)}", Scale.Level.ORDINAL, points)
+    return CriterionShape(name, "How relevant is the passage to the topic?", scale, threshold=relevant_from)
+
+
+def relevance_criterion_of(
+    study: Study, *, name: str = "", grades: Sequence[float] = QRELS_GRADES, relevant_from: float | None = None
+) -> Criterion:
+    """Return the study's criterion of relevance (of this name, or its first), made if it is new.
+
+    A new one counts grades from `relevant_from` up as relevant, from 1 if nothing is said. Raises ValidationError for
+    what is none of its grades, and where the study counts from another grade already.
+    """
+    stored = study.criteria.select_related("scale").filter(task_type=TaskType.RELEVANCE)
+    found = stored.filter(name=name).first() if name else stored.order_by("position").first()
+    if found is None:
+        shape = relevance_criterion(name or "relevance", grades, relevant_from=relevant_from or RELEVANT_FROM)
+        found = criterion_of(study, TaskType.RELEVANCE, shape)
+    if relevant_from is not None and relevant_from not in thresholds_of(found.scale):
+        possible = ", ".join(f"{grade:g}" for grade in thresholds_of(found.scale))
+        raise ValidationError(
+            f"Relevant from {relevant_from:g} is not possible: “{found}” can count from {possible} up."
+        )
+    if relevant_from is not None and relevant_from != found.threshold:
+        raise ValidationError(
+            f"In the study “{study.name}”, “{found}” counts as relevant from {found.threshold:g} up, not from "
+            f"{relevant_from:g}. Leave that out, or change the threshold first, on the study’s page or with "
+            "change_threshold."
+        )
+    return found
 
 
 @transaction.atomic
@@ -71,7 +112,7 @@ def import_qrels(
     A passage that the collection lacks is refused, or with `without_texts` made with its id alone.
     When it was judged is not in the file: it is said to be `at`. Raises BrokenFile.
     """
-    imported = Imported(remarks=["Qrels do not tell when anything was judged: judged_at is the time of this import."])
+    imported = Imported(remarks=["Qrels do not say when anything was judged: judged_at is the time of this import."])
     with file:
         qrels = _Qrels(file=file, imported=imported, criterion=criterion, rater=rater, at=at)
         pending: list[tuple[int, QrelsLine]] = []

@@ -1,115 +1,132 @@
-"""The import page's imports: any format, tried out first and then done."""
+"""Uploaded files are kept on the disk, each with its row, until they are imported or a day has passed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.core.files import File
+from django.core.files.uploadedfile import UploadedFile
 
-from collection.formats.archives import unpacked
-from collection.formats.files import InputFile
-from collection.importing.clapnq import import_clapnq, study_for_clapnq
-from collection.importing.collections import import_collection
-from collection.importing.crux import import_crux
-from collection.importing.judgment_table import import_judgments
-from collection.importing.rows import Imported
-from collection.importing.studies import criterion_of, imported_rater
-from collection.importing.trec import import_passages, import_qrels, import_run, relevance_criterion
-from collection.models import Collection, Rater, Study, Upload
-from collection.models.studies import TaskType
+from collection.formats.archives import names_in
+from collection.formats.rubric_workbench import GZIP
+from collection.importing.background import ask_a_worker, outcome_of
+from collection.importing.outcomes import ImportOutcome
+from collection.models import Collection, Upload, User
+from collection.models.uploads import uploads_folder
 
-FORMATS = {
-    "assize": ("Assize JSONL", "Topics, rubric elements, passages, systems, runs, reports and rankings in one file."),
-    "passages": ("Passages", "JSONL with an id and a text a line: id and contents, docid and text, and the like."),
-    "run": ("TREC run", "topic Q0 docno rank score tag"),
-    "qrels": ("TREC qrels", "topic 0 docno grade: one rater’s judgments of relevance, 0 to 3."),
-    "judgments": ("Judgments table", "CSV or JSONL: one row for each item, criterion and rater."),
-    "clapnq": ("CLAPNQ", "JSONL: questions with a passage each, and the answers that people wrote in two rounds."),
-    "crux": (
-        "CRUX’s folder",
-        "A zip of it: documents.jsonl, runs with reports, and a folder for each annotator.",
-    ),
-}
-NEED_A_STUDY = ("qrels", "judgments")
-QRELS_GRADES = (0, 1, 2, 3)
-Advance = Callable[[int], object]
+KEPT = timedelta(days=1)
 
 
-@transaction.atomic
-def try_upload(*, upload: Upload, collection: Collection, at: datetime, advance: Advance | None = None) -> Imported:
-    """Import the file and take it all back: what is returned or raised is what the import would do."""
-    imported = import_upload(upload=upload, collection=collection, at=at, advance=advance)
-    transaction.set_rollback(True)
-    return imported
+class UploadGone(Exception):
+    """The file is not there any more, or belongs to somebody else."""
 
 
-@transaction.atomic
-def import_upload(*, upload: Upload, collection: Collection, at: datetime, advance: Advance | None = None) -> Imported:
-    """Import the file. Raises BrokenFile and ValidationError, and has then changed nothing.
+def folder() -> Path:
+    """Return where uploads wait, made if it is not there."""
+    return uploads_folder()
 
-    `advance` is told the bytes that are read.
+
+def at_most(megabytes: float, *, command: str = "") -> Callable[[File[Any]], None]:
+    """Return a validator for file fields, of forms and of serializers. `command` does the same without a limit."""
+
+    def refuse_larger(file: File[Any]) -> None:
+        if (file.size or 0) > megabytes * 1024**2:
+            instead = f"Use manage.py {command}, or split the file." if command else "Check that it is the right file."
+            raise ValidationError(f"The file is larger than {megabytes:g} MB. {instead}")
+
+    return refuse_larger
+
+
+@contextmanager
+def on_disk(file: UploadedFile[Any]) -> Iterator[Path]:
+    """Yield where an uploaded file lies while it is read; it is gone afterwards."""
+    with NamedTemporaryFile(prefix="assize-", suffix=Path(file.name or "").suffix[:10]) as copy:
+        for chunk in file.chunks():
+            copy.write(chunk)
+        copy.flush()
+        yield Path(copy.name)
+
+
+def keep_upload(
+    *,
+    file: UploadedFile[Any],
+    collection: Collection,
+    by: User,
+    chosen: dict[str, Any],
+    at: datetime,
+    ask: Upload.State = Upload.State.TRYING,
+) -> Upload:
+    """Store an uploaded file until it is imported or a day has passed. `chosen` goes into the Upload.
+
+    A worker is asked to try a large one out, or to import it.
     """
-    file = InputFile(upload.path, name=upload.name, advance=advance)
-    match upload.file_format:
-        case "assize":
-            return import_collection(file=file, collection=collection)
-        case "passages":
-            return import_passages(file=file, collection=collection)
-        case "run":
-            return import_run(file=file, collection=collection, run=upload.run, system=upload.system)
-        case "judgments":
-            return import_judgments(file=file, study=_study(upload, collection), at=at)
-        case "clapnq":
-            return import_clapnq(file=file, study=_study_of_answers(upload, collection), at=at)
-        case "crux":
-            return _import_crux(upload, collection, at=at, advance=advance)
-        case _:
-            return _import_qrels(upload, file, collection, at=at)
-
-
-def _import_qrels(upload: Upload, file: InputFile, collection: Collection, *, at: datetime) -> Imported:
-    study = _study(upload, collection)
-    criterion = study.criteria.filter(task_type=TaskType.RELEVANCE).first()
-    if criterion is None:
-        criterion = criterion_of(study, TaskType.RELEVANCE, relevance_criterion("relevance", QRELS_GRADES))
-    rater = imported_rater(collection, kind=Rater.Kind.ASSESSOR, name=upload.rater, source=upload.name)
-    return import_qrels(file=file, criterion=criterion, rater=rater, without_texts=upload.without_texts, at=at)
-
-
-def _import_crux(upload: Upload, collection: Collection, *, at: datetime, advance: Advance | None) -> Imported:
-    """Unpack the zip and import its folder, into a closed study of the collection's that is made if new."""
-    with unpacked(upload.path, name=upload.name) as folder:
-        return import_crux(
-            folder=_outermost_with_files(folder),
-            study_name=f"{collection.name[:95]}-crux",
-            collection_name=collection.name,
-            owner=collection.owner,
-            at=at,
-            advance=advance,
-            name=upload.name,
-        )
-
-
-def _outermost_with_files(folder: Path) -> Path:
-    """Return the folder, or the one in it that a zip of a folder begins with."""
-    inside = list(folder.iterdir())
-    return _outermost_with_files(inside[0]) if len(inside) == 1 and inside[0].is_dir() else folder
-
-
-def _study_of_answers(upload: Upload, collection: Collection) -> Study:
-    """Return the chosen study; without a choice, the collection's study of imported answers, made if new."""
-    if upload.study:
-        return _study(upload, collection)
-    return study_for_clapnq(
-        name=f"{collection.name[:92]}-answers", collection_name=collection.name, owner=collection.owner
+    drop_stale_uploads(at=at)
+    name = Path(file.name or "file").name
+    is_gzipped = file.read(len(GZIP)) == GZIP
+    file.seek(0)
+    stored_as = secrets.token_hex(16) + (".gz" if is_gzipped else Path(name).suffix.lower()[:10])
+    with (folder() / stored_as).open("xb") as stored:
+        for chunk in file.chunks():
+            stored.write(chunk)
+    upload = Upload.objects.create(
+        collection=collection,
+        user=by,
+        stored_as=stored_as,
+        name=name,
+        size=bytes_to_read(folder() / stored_as),
+        uploaded_at=at,
+        **chosen,
     )
+    if upload.is_for_a_worker:
+        ask_a_worker(upload, ask, at=at)
+    return upload
 
 
-def _study(upload: Upload, collection: Collection) -> Study:
-    study = collection.studies.filter(name=upload.study).first()
-    if study is None:
-        raise ValidationError(f"There is no study “{upload.study}” any more. Choose another.")
-    return study
+def keep_to_look_at(
+    *, file: UploadedFile[Any], collection: Collection, by: User, chosen: dict[str, Any], at: datetime
+) -> Upload:
+    """Store an uploaded file with what it would bring, or what is wrong with it; of a large one a worker finds out."""
+    upload = keep_upload(file=file, collection=collection, by=by, chosen=chosen, at=at)
+    if not upload.is_at_work:
+        note_outcome(upload, outcome_of(upload, really=False, at=at))
+    return upload
+
+
+def note_outcome(upload: Upload, outcome: ImportOutcome) -> None:
+    """Keep what the file would bring, or what is wrong with it."""
+    upload.state, upload.outcome = Upload.State.TRIED, outcome.as_json()
+    upload.save(update_fields=["state", "outcome"])
+
+
+def bytes_to_read(path: Path) -> int:
+    """Return the size of the file; of a zip, that of its files as far as it tells."""
+    packed = path.stat().st_size
+    return max(packed, sum(size for _, size in names_in(path))) if path.suffix == ".zip" else packed
+
+
+def kept_upload(pk: int, *, collection: Collection, user: User) -> Upload:
+    """Return what this person uploaded to the collection and can look at. Raises UploadGone."""
+    theirs = Upload.objects.filter(collection=collection, user=user).select_related("collection__owner")
+    upload = theirs.filter(pk=pk).first()
+    if upload is None or upload.state == Upload.State.KEPT:  # one that broke off before it was looked at
+        raise UploadGone
+    if not (upload.path.is_file() or upload.state == Upload.State.IMPORTED):
+        raise UploadGone
+    return upload
+
+
+def drop_stale_uploads(*, at: datetime) -> None:
+    """Remove files that nobody came back to, and what is left of earlier ones."""
+    for upload in Upload.objects.filter(uploaded_at__lt=at - KEPT).exclude(state__in=Upload.AT_WORK):
+        upload.delete()
+    stored = set(Upload.objects.values_list("stored_as", flat=True))
+    for path in folder().iterdir():
+        if path.name not in stored and path.stat().st_mtime < (at - KEPT).timestamp():
+            path.unlink(missing_ok=True)

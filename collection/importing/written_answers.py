@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 
-from collection.formats.files import BrokenLine, InputFile
-from collection.formats.judgments import AnswerLine, JudgmentLine, RevisesLine
+from collection.formats.judgments_reader import AnswerLine, JudgmentLine, RevisesLine
+from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.judgments import Key, key_of, stored_judgments
 from collection.importing.rows import BATCH, Imported
 from collection.models import AnswerToRevise, Item, Judgment, Rater, Study, WrittenAnswer
@@ -30,10 +30,10 @@ class WrittenAnswers:
     def add(self, number: int, judgment: Judgment, answer: AnswerLine) -> None:
         """Take the answer of this line. Raises BrokenLine for a judgment that has none."""
         if judgment.item.task_type not in TAKES_AN_ANSWER:
-            raise BrokenLine(f"Nothing is written about the item “{judgment.item}”.", "Leave “answer” out.")
+            raise BrokenLine(f"No answers are written for the item “{judgment.item}”.", "Remove “answer”.")
         _, before = self.pending.setdefault(key_of(judgment), (number, answer))
         if before != answer:
-            raise BrokenLine("The same judgment has another answer above.", "Take one of the two lines out.")
+            raise BrokenLine("The same judgment has another answer above.", "Remove one of the two lines.")
 
     def flush(self) -> None:
         """Store what is new, beside the judgments, which are stored."""
@@ -60,7 +60,7 @@ class WrittenAnswers:
         if stored.text != answer.text:
             raise BrokenLine(
                 f"“{judgment.rater}” has already written another answer here.",
-                "A file never replaces a stored answer: leave the line out, or name the rater differently.",
+                "A file never replaces a stored answer: remove the line, or rename the rater.",
             )
         return []
 
@@ -108,7 +108,7 @@ class Revisions:
         if answer is None:
             raise BrokenLine(
                 f"“{revises.writer}” has written no answer to “{revises.item_id}”, neither here nor in the file.",
-                "Take the answers of round 1 into the same file.",
+                "Add the answers of round 1 to the same file.",
             )
         answered = answer.judgment.item
         others = AnswerToRevise.objects.filter(answered=answered, writer=answer.judgment.rater_id)
@@ -118,7 +118,7 @@ class Revisions:
                 ANOTHER_STUDY,
             )
         if Item.objects.filter(study=self.study, item_id=item_id).exists():
-            raise BrokenLine(f"The item “{item_id}” is nobody’s answer of round 1.", "Leave “revises” out.")
+            raise BrokenLine(f"The item “{item_id}” is not an answer of round 1.", "Remove “revises”.")
         item = Item.objects.create(
             study=self.study,
             task_type=TaskType.ANSWER_REVISION,

@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.models import AbstractUser
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
 from django.db.models import Q
 
 
-class User(AbstractUser):
+class Users(UserManager["User"]):
+    def create_superuser(self, *args: Any, **fields: Any) -> User:
+        """Make an administrator, who is a researcher too: the first person of a new site."""
+        return super().create_superuser(*args, **{"is_researcher": True, **fields})
+
+
+class User(AbstractUser):  # type: ignore[django-manager-missing] # tokens have knox's, which has no types
     """A person who signs in: an assessor, and a researcher where `is_researcher` says so."""
 
     is_researcher = models.BooleanField(default=False, help_text="May make collections and studies, and start judges.")
+    is_demonstration = models.BooleanField(
+        "demonstration",
+        default=False,
+        help_text="Has a password that everybody knows, and signs in only where the demonstration is on.",
+    )
+
+    made_for = models.ForeignKey(
+        "collection.Collection",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="In whose studies the account was made: its researchers may let the person into others of theirs.",
+    )
+
+    objects: ClassVar[Users] = Users()
+
+    @property
+    def may_sign_in(self) -> bool:
+        """Whether a password, a session or a token of this account opens anything."""
+        return self.is_active and (settings.DEMONSTRATION or not self.is_demonstration)
 
 
 class Rater(models.Model):

@@ -56,6 +56,11 @@ class Scale(models.Model):
         """The grades, in the scale's order."""
         return [point["value"] for point in self.points]
 
+    @property
+    def wordless(self) -> bool:
+        """Whether its grades are bare numbers: named after their values, without a text."""
+        return not any(point["text"] or point["name"] != f"{point['value']:g}" for point in self.points)
+
     def point(self, grade: float) -> dict[str, Any] | None:
         """Return the point of this grade, or None if the scale has none."""
         return next((point for point in self.points if point["value"] == grade), None)
@@ -76,6 +81,31 @@ class Study(models.Model):
         PAUSED = "paused", "paused"
         CLOSED = "closed", "closed"
 
+    class NuggetsIn(models.TextChoices):
+        REPORTS = "reports", "reports"
+        PASSAGES = "passages", "ranked passages"
+
+    class KeyPointsIn(models.TextChoices):
+        DOCUMENTS = "documents", "their documents"
+        ANSWERS = "answers", "answers"
+
+    class Revise(models.TextChoices):
+        NON_CONSECUTIVE = "non_consecutive", "answers of sentences that are not consecutive"
+        ALL = "all", "all answers"
+
+    class Sampling(models.TextChoices):
+        SIMPLE = "simple", "simple"
+        STRATIFIED = "stratified", "stratified"
+        WEIGHTED = "weighted", "weighted"
+
+    class Strata(models.TextChoices):
+        TOPIC = "topic", "topic"
+        SYSTEM = "system", "system"
+
+    class Weight(models.TextChoices):
+        LENGTH = "length", "length"
+        RANK = "rank", "rank"
+
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="studies")
     name = models.SlugField(max_length=100, unique=True)
     title = models.CharField(max_length=200, blank=True)
@@ -83,7 +113,36 @@ class Study(models.Model):
     overlap = models.PositiveSmallIntegerField(default=3, help_text="k: how many assessors judge an item.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
-    attributes = models.JSONField(default=dict, blank=True)
+    # What is asked about.
+    depth = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="How far down each ranking the pool goes; empty where none was laid."
+    )
+    nuggets_in = models.CharField(max_length=8, choices=NuggetsIn, default=NuggetsIn.REPORTS)
+    key_points_in = models.CharField(max_length=9, choices=KeyPointsIn, default=KeyPointsIn.DOCUMENTS)
+    revise = models.CharField(
+        max_length=15, choices=Revise, default=Revise.NON_CONSECUTIVE, help_text="Answers with a second round."
+    )
+    revision_places = models.PositiveSmallIntegerField(default=1, help_text="How many people read each of them.")
+    sample_sizes = models.JSONField(
+        default=dict, blank=True, help_text="How many texts people are asked about, by task type; all without a size."
+    )
+    # How it is drawn and handed out.
+    sampling = models.CharField(max_length=10, choices=Sampling, default=Sampling.SIMPLE)
+    strata = models.CharField(max_length=6, choices=Strata, default=Strata.TOPIC)
+    weight = models.CharField(max_length=6, choices=Weight, default=Weight.LENGTH)
+    control_share = models.FloatField(default=0.0, help_text="The share of the tasks that everyone sees.")
+    even = models.BooleanField(default=False, help_text="Nobody gets more than an equal share.")
+    quota = models.PositiveIntegerField(null=True, blank=True, help_text="The most tasks that one assessor gets.")
+    batch_size = models.PositiveIntegerField(null=True, blank=True, help_text="Tasks that are released together.")
+    timeout_minutes = models.PositiveIntegerField(
+        null=True, blank=True, help_text="A task left alone for so long goes to somebody else."
+    )
+    own_order = models.BooleanField(default=False, help_text="Each assessor starts at a place of their own.")
+    # What came of it so far.
+    released_batch = models.PositiveIntegerField(default=1, help_text="The last batch that is handed out.")
+    batches_released_at = models.JSONField(default=dict, blank=True)
+    samples = models.JSONField(default=dict, blank=True, help_text="The samples that were drawn, by task type.")
+    attributes = models.JSONField(default=dict, blank=True, help_text="What an import or the researcher says besides.")
 
     objects = StudyQuerySet.as_manager()
 
@@ -114,6 +173,25 @@ class Criterion(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ThresholdChange(models.Model):
+    """That a criterion's threshold was moved. What was published before it rests on the threshold `before`."""
+
+    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="threshold_changes")
+    before = models.FloatField()
+    after = models.FloatField()
+    changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["changed_at", "pk"]
+        constraints = [
+            models.CheckConstraint(condition=~Q(before=models.F("after")), name="a_threshold_change_changes_it")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.criterion}: η from {self.before:g} to {self.after:g}"
 
 
 class Guideline(models.Model):

@@ -25,7 +25,9 @@ def text_hash(text: str) -> str:
 
 class CollectionQuerySet(models.QuerySet["Collection"]):
     def of(self, user: Any) -> CollectionQuerySet:
-        """Collections that this user made or was invited to as a researcher."""
+        """Collections that this user made or was invited to, as long as they are a researcher."""
+        if not getattr(user, "is_researcher", False):
+            return self.none()
         return self.filter(
             Q(owner=user) | Q(pk__in=Collection.researchers.through.objects.filter(user=user).values("collection"))
         )
@@ -88,6 +90,15 @@ class RubricElement(models.Model):
     text = models.TextField(blank=True)
     importance = models.CharField(max_length=5, choices=Importance, blank=True)
     masked = models.BooleanField(default=False, help_text="Kept for its number, never asked.")
+    masking = models.ForeignKey(
+        "collection.Masking",
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="The last decision about it; none where it is as it was imported.",
+    )
     attributes = models.JSONField(default=dict, blank=True)
 
     class Meta:

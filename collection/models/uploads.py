@@ -12,6 +12,9 @@ from collection.models.texts import Collection
 
 # A megabyte is ten thousand rows of a table of judgments, about a second's work.
 LARGE = 1024 * 1024
+# Lines of qrels are ten times shorter.
+LARGE_OF_GRADES = LARGE // 8
+PACKED = (".zip", ".gz")
 
 
 class UploadQuerySet(models.QuerySet["Upload"]):
@@ -30,8 +33,8 @@ class Upload(models.Model):
 
     class State(models.TextChoices):
         KEPT = "kept", "waiting"
-        TRYING = "trying", "being looked at"
-        TRIED = "tried", "looked at"
+        TRYING = "trying", "being checked"
+        TRIED = "tried", "checked"
         IMPORTING = "importing", "being imported"
         IMPORTED = "imported", "imported"
 
@@ -48,6 +51,7 @@ class Upload(models.Model):
     run = models.CharField(max_length=200, blank=True)
     system = models.CharField(max_length=200, blank=True)
     without_texts = models.BooleanField(default=False)
+    said = models.JSONField(default=dict, help_text="What its importer said of it, as its kind of file keeps it.")
     state = models.CharField(max_length=9, choices=State, default=State.KEPT)
     outcome = models.JSONField(null=True)
     generation = models.PositiveIntegerField(default=0)
@@ -68,8 +72,12 @@ class Upload(models.Model):
 
     @property
     def is_for_a_worker(self) -> bool:
-        """Whether it may take longer than a moment, so that no request should wait for it. Zips hold much in little."""
-        return self.size > LARGE or self.path.suffix == ".zip"
+        """Whether it may take longer than a moment or much memory, so that no request should wait for it.
+
+        Packed files hold much in little.
+        """
+        large = LARGE_OF_GRADES if self.file_format in ("grades", "qrels") else LARGE
+        return self.size > large or self.path.suffix in PACKED
 
     @property
     def is_at_work(self) -> bool:

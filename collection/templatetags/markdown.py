@@ -3,7 +3,7 @@
 from django import template
 from django.utils.safestring import SafeString
 
-from collection.markdown import render_markdown
+from collection.texts.markdown import render_markdown
 
 register = template.Library()
 

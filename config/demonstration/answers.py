@@ -10,9 +10,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from annotate.guidelines import standard_guidelines
-from annotate.services.studies import make_study, open_study
-from collection.formats.files import InputFile
+from annotate.studies.guidelines import standard_guidelines
+from annotate.studies.lifecycle import make_study, open_study
 from collection.formats.jsonl import (
     CollectionLine,
     Line,
@@ -24,6 +23,7 @@ from collection.formats.jsonl import (
     TopicLine,
     written_line,
 )
+from collection.formats.problems import InputFile
 from collection.importing.collections import import_collection
 from collection.models import Collection, Study, User
 from collection.models.studies import TaskType

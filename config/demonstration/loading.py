@@ -12,16 +12,16 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.db.models import F
 
-from annotate.guidelines import standard_guidelines
 from annotate.models import Task
-from annotate.services.studies import make_study, open_study
-from collection.formats.files import InputFile
+from annotate.studies.guidelines import standard_guidelines
+from annotate.studies.lifecycle import make_study, open_study
 from collection.formats.jsonl import written_line
+from collection.formats.problems import InputFile
 from collection.importing.collections import import_collection
+from collection.judgments.services import Span, add_judgments
 from collection.models import Collection, Criterion, Highlight, Item, Judgment, Rater, Study, User
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
-from collection.services import Span, add_judgments
 from config.demonstration.answers import load_answers
 from config.demonstration.lines import COLLECTION, collection_lines
 from config.demonstration.pool import load_pool
@@ -41,6 +41,8 @@ def load_demonstration(*, at: datetime) -> Study | None:
         return None
     rosa, *assessors = make_people()
     collection, _ = Collection.objects.get_or_create(name=COLLECTION.name, defaults={"owner": rosa})
+    demonstrators = [user.pk for user in assessors if user.is_demonstration]
+    User.objects.filter(pk__in=demonstrators).update(made_for=collection)
     import_texts(collection)
     load_writing(by=rosa, assessors=assessors, at=at)
     load_pool(collection, by=rosa, assessors=assessors, at=at)
@@ -68,7 +70,12 @@ def make_people() -> list[User]:
     password = make_password(PASSWORD)
     people = []
     for username in (RESEARCHER, *PEOPLE):
-        fresh = {"password": password, "first_name": username.title(), "is_researcher": username == RESEARCHER}
+        fresh = {
+            "password": password,
+            "first_name": username.title(),
+            "is_researcher": username == RESEARCHER,
+            "is_demonstration": True,
+        }
         user, _ = User.objects.get_or_create(username=username, defaults=fresh)
         people.append(user)
     return people

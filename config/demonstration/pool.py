@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from annotate.guidelines import standard_guidelines
-from annotate.services.design import Design
-from annotate.services.studies import make_study, open_study
+from annotate.studies.design import Design
+from annotate.studies.guidelines import standard_guidelines
+from annotate.studies.lifecycle import make_study, open_study
 from collection.models import Collection, Study, User
 from collection.models.studies import TaskType
 

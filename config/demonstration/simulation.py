@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from random import Random
 
+from collection.judgments.services import Span
 from collection.models.studies import TaskType
-from collection.services import Span
 from config.demonstration.sources import SourceTopic, demonstration_topics
 
 SEED = 1815

@@ -10,14 +10,14 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from annotate.guidelines import standard_guidelines
-from annotate.services.studies import make_study, open_study
+from annotate.studies.guidelines import standard_guidelines
+from annotate.studies.lifecycle import make_study, open_study
 from collection.formats.clapnq import FIRST, ClapnqLine, Output, Sentence, written_line
-from collection.formats.files import InputFile
+from collection.formats.problems import InputFile
 from collection.importing.clapnq import import_clapnq
 from collection.models import Collection, Study, User
 from collection.models.studies import TaskType
-from collection.sentences import found_sentences
+from collection.texts.sentences import found_sentences
 from config.demonstration.sources import demonstration_topics
 
 NAME = "demonstration-writing"

@@ -7,15 +7,15 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.label_tables import labels_of_tables
-from evaluation.labels import Labels
+from evaluation.data.judgments import CriterionNotFound
+from evaluation.data.population import JudgeNotFound
+from evaluation.data.visibility import NotSplit
 from evaluation.management.commands.compare import finite
-from evaluation.pairing import NotComparable
-from evaluation.ratings import LevelDoesNotFit
-from evaluation.services.parts import NotSplit
-from evaluation.services.populations import JudgeNotFound
-from evaluation.services.studies import CriterionNotFound
-from evaluation.tables import TableBroken
+from stats.calibration.label_tables import labels_of_tables
+from stats.calibration.labels import Labels
+from stats.pairing import NotComparable
+from stats.rating_tables import TableBroken
+from stats.ratings import LevelDoesNotFit
 
 REFUSALS = (TableBroken, LevelDoesNotFit, NotComparable, CriterionNotFound, JudgeNotFound, NotSplit)
 
@@ -23,16 +23,18 @@ REFUSALS = (TableBroken, LevelDoesNotFit, NotComparable, CriterionNotFound, Judg
 def add_source(parser: CommandParser) -> None:
     """Add the options that name a study or two tables."""
     parser.add_argument("human_table", nargs="?", help="CSV or JSONL: item, rater, grade")
-    parser.add_argument("judge_table", nargs="?", help="the judge's, of these items and more")
-    parser.add_argument("--study", metavar="NAME", help="read this study instead")
-    parser.add_argument("--criterion", metavar="C", help="which criterion, where there are several")
-    parser.add_argument("--judge", metavar="JUDGE", help="which judge, where there are several")
+    parser.add_argument("judge_table", nargs="?", help="the judge's grades, of these and other items")
+    parser.add_argument("--study", metavar="NAME", help="use this study instead")
+    parser.add_argument("--criterion", metavar="C", help="the criterion, if there are several")
+    parser.add_argument("--judge", metavar="JUDGE", help="the judge, if there are several")
     parser.add_argument("--threshold", type=finite, metavar="η", help="tables: a grade ≥ η is a yes")
-    parser.add_argument("--human-threshold", type=finite, metavar="η", help="the same for people, if another")
+    parser.add_argument(
+        "--human-threshold", type=finite, metavar="η", help="the same for the human grades, if different"
+    )
     parser.add_argument(
         "--random-sample",
         action="store_true",
-        help="declare that the labelled items are a simple random sample, where no draw is stored",
+        help="declare that the labelled items are a simple random sample, if no draw is stored",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -43,9 +45,9 @@ def check_source(options: dict[str, Any]) -> None:
         raise CommandError("Name either a HUMAN_TABLE and a JUDGE_TABLE, or a --study.")
     of_tables = [options["threshold"], options["human_threshold"]]
     if options["study"] and any(threshold is not None for threshold in of_tables):
-        raise CommandError("A study's criteria have their thresholds; --threshold is for tables.")
+        raise CommandError("A study's criteria have their own thresholds; --threshold is only for tables.")
     if not options["study"] and options["threshold"] is None:
-        raise CommandError("Say with --threshold from which grade on an item is positive.")
+        raise CommandError("Give --threshold, the lowest grade that counts as positive.")
 
 
 def labels_of(options: dict[str, Any]) -> tuple[Labels, int]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django import template
 
-from evaluation.agreement import plain_grade
-from evaluation.intervals import Estimate
-from evaluation.ratings import Grade
-from evaluation.services.parts import times
+from evaluation.data.visibility import times
+from stats.agreement.report import plain_grade
+from stats.pattern_intervals import Estimate
+from stats.ratings import Grade
 
 register = template.Library()
 
@@ -20,10 +20,8 @@ def decimals(number: float | None) -> str:
 
 @register.filter
 def interval(estimate: Estimate) -> str:
-    """Return “0.448 to 0.579”, or a dash where there is no interval."""
-    if estimate.low is None or estimate.high is None:
-        return "–"
-    return f"{decimals(estimate.low)} to {decimals(estimate.high)}"
+    """Return “0.448 to 0.579, 25 topics”, or why there is no interval; a dash where there is no value."""
+    return estimate.interval_in_words() or "–"
 
 
 @register.filter

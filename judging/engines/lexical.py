@@ -44,7 +44,7 @@ def cut_points(table: dict[str, tuple[float, ...]], criterion_name: str, grades:
     """Return the fixed cut-points of a criterion on a scale of so many grades. Raises NoCutPoints."""
     cuts = table.get(criterion_name)
     if cuts is None:
-        raise NoCutPoints(f"This baseline knows {', '.join(table)}; it was never set for “{criterion_name}”.")
+        raise NoCutPoints(f"This baseline supports {', '.join(table)}; it has no setting for “{criterion_name}”.")
     if len(cuts) + 1 != grades:
         raise NoCutPoints(f"For “{criterion_name}” this baseline gives {len(cuts) + 1} grades; the scale has {grades}.")
     return list(cuts)
@@ -53,7 +53,7 @@ def cut_points(table: dict[str, tuple[float, ...]], criterion_name: str, grades:
 def check_cut_points(cuts: Sequence[float]) -> None:
     """Raise NoCutPoints unless they rise."""
     if any(low >= high for low, high in pairwise(cuts)):
-        raise NoCutPoints("Cut-points rise from the lowest grade to the highest.")
+        raise NoCutPoints("Cut-points must rise from the lowest grade to the highest.")
 
 
 def cut(score: float, cuts: Sequence[float], choices: Sequence[str]) -> str:

@@ -1,11 +1,13 @@
 """From the log-probabilities of tokens to those of the choices.
 
 A server tells, for each token of its reply, which others could have stood there. A choice may be several
-tokens (“Y” + “ES”), spelled in several ways, and may be the beginning of another (“1” and “10”).
+tokens (“Y” + “ES”), spelled in several ways, and may be the beginning of another (“1” and “10”). What all choices
+begin with says nothing of them: the quotes of a JSON string, or what stands before the grade in {"grade": 2}.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,14 +25,21 @@ class Position:
     likeliest: tuple[tuple[str, float], ...]
 
 
-def choice_log_probabilities(choices: Sequence[str], positions: Sequence[Position]) -> dict[str, float] | None:
+def choice_log_probabilities(
+    choices: Sequence[str], positions: Sequence[Position], *, quoted: bool = False
+) -> dict[str, float] | None:
     """Return each choice's log-probability (nats) as the server gave it, not scaled. None if one has no token.
 
+    `quoted` says that the server was bound to JSON strings: its reply is "2" in three tokens, the quotes among them.
+    A server that leaves the quotes out all the same is read as it replied.
     The reply is followed token by token. A token after which only one choice is left speaks for that
     choice: under a constraint the rest of it is certain. Where several are left, the following token
     decides; one that lies beside the reply's own way is unclear, for nobody was asked what comes after it.
     """
-    keys = {choice: choice.strip().casefold() for choice in choices}
+    if quoted and _begins_quoted(positions):
+        keys = {choice: json.dumps(choice.strip(), ensure_ascii=False).casefold() for choice in choices}
+    else:
+        keys = {choice: choice.strip().casefold() for choice in choices}
     sums = dict.fromkeys(choices, 0.0)
     unclear, mass, spelled = 0.0, 1.0, ""
     for position in positions:
@@ -57,6 +66,10 @@ def choice_log_probabilities(choices: Sequence[str], positions: Sequence[Positio
     return {choice: math.log(total) for choice, total in sums.items()}
 
 
+def _begins_quoted(positions: Sequence[Position]) -> bool:
+    return "".join(position.token for position in positions).lstrip().startswith('"')
+
+
 def positions_of(choice: Mapping[str, Any]) -> list[Position]:
     """Read the log-probabilities that one reply brings, in the chat shape or in the old one; none if it brings none."""
     brought = choice.get("logprobs")
@@ -79,4 +92,6 @@ def _position(token: Any, value: Any, others: Sequence[tuple[Any, Any]]) -> Posi
     likeliest = [(str(other), float(log_probability)) for other, log_probability in others]
     if str(token) not in {other for other, _ in likeliest}:
         likeliest.append((str(token), float(value)))
+    if any(math.isnan(log_probability) or log_probability == math.inf for _, log_probability in likeliest):
+        raise ValueError("no log-probability")
     return Position(str(token), tuple(likeliest))

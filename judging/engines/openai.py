@@ -1,7 +1,7 @@
 """Servers that speak OpenAI's chat completions or completions: vLLM's first of all, one or many.
 
-Each is asked first what it is and what it really honours (`judging.engines.probing`). The constraint is
-sent in its own way, and the reply is still read by the strict rule of `judging.replies`.
+Each is asked first what it is and what it really honours (`judging.engines.server_probe`). The constraint is
+sent in its own way, and the reply is still read by the strict rule of `judging.prompts.grade_parsing`.
 """
 
 from __future__ import annotations
@@ -14,24 +14,20 @@ from typing import Any
 
 import httpx
 
-from judging.engines import EngineState, EngineUnavailable, GradeRequest, Reply
-from judging.engines.pace import Pace
+from judging.engines import PAID_REPLIES_MAY_TAKE, EngineState, EngineUnavailable, GradeRequest, LettingGo, Reply
+from judging.engines.http import MOST_BYTES, TRANSIENT, Answer, ReplyTooBig, client_for, post, wait_in_steps
+from judging.engines.messages import completion_prompt, conversation, room_for
 from judging.engines.pool import Member, Pool
-from judging.engines.probing import (
-    Endpoint,
-    Findings,
-    constraint_parameters,
-    log_probability_parameters,
-    path_of,
-)
-from judging.engines.prompting import completion_prompt, conversation, room_for
-from judging.engines.reading import Asked, NotOneReplyEach, read_answer
-from judging.engines.wire import MOST_BYTES, TRANSIENT, Answer, ReplyTooBig, client_for, post, wait_in_steps
+from judging.engines.request_size import RequestSize
+from judging.engines.responses import NotOneReplyEach, Question, read_answer
+from judging.engines.server_probe import Endpoint, Findings, constraint_parameters, log_probability_parameters, path_of
 
 # Prompts of one request together: a body that any server takes.
 MOST_CHARACTERS = 1_000_000
 
 TOO_MANY = 429
+# So often it is asked whether somebody has paused or cancelled while nothing comes back.
+LOOK_SECONDS = 0.2
 
 Batch = Sequence[GradeRequest]
 Replies = list[tuple[GradeRequest, Reply]]
@@ -58,7 +54,7 @@ class OpenAIEngine:
     ) -> None:
         """`concurrency` counts the requests under way at each server; `remember` is told what was learnt of one."""
         if not base_urls:
-            raise EngineUnavailable("JUDGE_BASE_URL is not set: it names the server that grades.")
+            raise EngineUnavailable("JUDGE_BASE_URL is not set. Set it to the address of the model server.")
         self.model = model
         self.decoding = decoding
         self.endpoint: Endpoint = "completions" if decoding.get("endpoint") == "completions" else "chat"
@@ -66,11 +62,16 @@ class OpenAIEngine:
         self.timeout = timeout
         self.attempts = attempts
         self.first_delay = first_delay
-        self.pace = Pace(prompts_at_once)
+        self.pace = RequestSize(prompts_at_once)
         # Attempts that failed, by item: a turn may be over before the last of them.
         self.failed_attempts: dict[int, int] = {}
+
+        def new_clients() -> list[httpx.Client]:
+            return [client_for(url, api_key=api_key, timeout=timeout, connections=concurrency) for url in base_urls]
+
+        self._new_clients = new_clients
         self.pool = Pool(
-            [client_for(url, api_key=api_key, timeout=timeout, connections=concurrency) for url in base_urls],
+            new_clients(),
             model=model,
             endpoint=self.endpoint,
             timeout=timeout,
@@ -102,9 +103,11 @@ class OpenAIEngine:
         self.pool.look()
         waiting = _Waiting(requests)
         gone: EngineUnavailable | None = None
-        with ThreadPoolExecutor(self.concurrency, thread_name_prefix="judge") as executor:
-            running: set[Future[Replies]] = set()
-            while True:
+        letting_go = LettingGo(stopping, seconds=PAID_REPLIES_MAY_TAKE)
+        executor = ThreadPoolExecutor(self.concurrency, thread_name_prefix="judge")
+        running: set[Future[Replies]] = set()
+        try:
+            while not letting_go.due():
                 while len(running) < self.concurrency and gone is None and not stopping():
                     batch = waiting.next_batch(self._prompts_at_once())
                     if not batch:
@@ -112,12 +115,16 @@ class OpenAIEngine:
                     running.add(executor.submit(self.replies_to, batch, stopping))
                 if not running:
                     break
-                done, running = wait(running, return_when=FIRST_COMPLETED)
+                done, running = wait(running, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
                 for future in done:
                     try:
                         yield from future.result()
                     except EngineUnavailable as error:
                         gone = error  # what is under way elsewhere is kept
+        finally:
+            if running:  # they keep their connections until they time out; whoever comes next has others
+                self.pool.use(self._new_clients())
+            executor.shutdown(wait=not running, cancel_futures=True)
         if gone is not None:
             raise gone
 
@@ -173,7 +180,7 @@ class OpenAIEngine:
         return self._given_up(batch, findings, began, f"{problem} Tried {self.attempts} times.")
 
     def _given_up(self, batch: Batch, findings: Findings, began: float, problem: str) -> Replies:
-        asked = Asked(self.model, findings, time.perf_counter() - began)
+        asked = Question(self.model, findings, time.perf_counter() - began)
         return self._final(batch, [asked.engine_error(problem) for _ in batch])
 
     def _prompts_at_once(self) -> int:
@@ -198,7 +205,7 @@ class OpenAIEngine:
         self, batch: Batch, answer: Answer, findings: Findings, seconds: float, stopping: Callable[[], bool]
     ) -> Replies:
         try:
-            return self._final(batch, read_answer(answer, batch, Asked(self.model, findings, seconds)))
+            return self._final(batch, read_answer(answer, batch, Question(self.model, findings, seconds)))
         except NotOneReplyEach:
             return self._in_halves(batch, stopping)
 

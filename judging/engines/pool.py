@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 
 from judging.engines import EngineUnavailable
-from judging.engines.probing import Endpoint, Findings, examine, identify
-from judging.engines.wire import shown, wait_in_steps
+from judging.engines.http import shown, wait_in_steps
+from judging.engines.server_probe import Endpoint, Findings, examine, identify
 
 # So many failures in a row, and the others do the work for a while.
 FAILURES_IN_A_ROW = 3
@@ -65,6 +65,11 @@ class Pool:
         self._remember = remember
         self._lock = threading.Lock()
         self._last_up = float("-inf")
+
+    def use(self, clients: Sequence[httpx.Client]) -> None:
+        """Ask the servers by these clients from now on. What is under way stays with those before."""
+        for member, client in zip(self.members, clients, strict=True):
+            member.client = client
 
     def look(self) -> None:
         """Ask every server what it is now, unless that is known. Raises EngineUnavailable if none was up for long."""

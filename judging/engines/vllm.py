@@ -22,10 +22,11 @@ from typing import Any, NamedTuple
 
 from collection.models import Judgment
 from judging.engines import EngineState, EngineUnavailable, GradeRequest, Reply
-from judging.engines.feed import Feed
+from judging.engines.http import storable
 from judging.engines.log_probabilities import Position, choice_log_probabilities
-from judging.engines.prompting import completion_prompt, conversation, room_for
-from judging.engines.reading import TOO_LONG_MARKS, storable
+from judging.engines.messages import completion_prompt, conversation, room_for
+from judging.engines.prefetch import Feed
+from judging.engines.responses import TOO_LONG_MARKS
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +67,7 @@ class Model:
         try:
             loaded[1].llm_engine.engine_core.shutdown()
         except Exception:
-            logger.warning("vLLM did not shut down in order.", exc_info=True)
+            logger.warning("vLLM did not shut down cleanly.", exc_info=True)
         del loaded
         gc.collect()
 
@@ -241,7 +242,7 @@ def _vllm() -> Any:
     if importlib.util.find_spec("vllm") is None:
         raise EngineUnavailable(
             "This worker has no vLLM. Workers of the queue “vllm” need it beside Assize: "
-            f"{INSTALL} (docs/engines.md). A judge on a vLLM server needs none here."
+            f"{INSTALL} (docs/engines.md). A judge on a vLLM server does not need it here."
         )
     # In this process: an engine in a process of its own outlives a worker that is killed, and keeps the GPU's memory.
     os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")

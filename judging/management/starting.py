@@ -5,43 +5,47 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
 from django.utils.timezone import now
 
 from collection.models import Criterion, Study
-from judging.grading import (
-    AlreadyUnderWay,
-    JudgeDoesNotFit,
-    NothingToGrade,
-    Terms,
-    start_job,
-)
+from judging.data.selection import DEFAULT_SEED, NoSuchPart, Selection
+from judging.grading.jobs import AlreadyUnderWay, JobLimits, JudgeDoesNotFit, NothingToGrade, start_jobs
+from judging.judges.report_rating import REPORT_RATING, add_report_rating
 from judging.models import GradingJob, Judge
-from judging.report_ratings import REPORT_RATING, add_report_rating
-from judging.selections import DEFAULT_SEED, NoSuchPart, Selection
 
 
 def add_selection(parser: CommandParser, *, required: bool = False) -> None:
     """Add the arguments that say what is graded by whom, and for how much."""
     parser.add_argument("--study", required=required, metavar="NAME")
     parser.add_argument(
-        "--criterion", required=required, metavar="C", help=f"one of the study's; “{REPORT_RATING}” is made if missing"
+        "--criterion",
+        required=required,
+        metavar="C",
+        help=f"one of the study's; “{REPORT_RATING}” is created if missing",
     )
     parser.add_argument(
-        "--judge", required=required, action="append", metavar="NAME", help="see manage.py judges; may be given again"
+        "--judge", required=required, action="append", metavar="NAME", help="see manage.py judges; may be repeated"
     )
-    parser.add_argument("--topic", action="append", default=[], metavar="ID", help="only this; may be given again")
-    parser.add_argument("--run", action="append", default=[], metavar="NAME", help="only what it answered or ranks")
+    parser.add_argument("--topic", action="append", default=[], metavar="ID", help="only this topic; may be repeated")
+    parser.add_argument(
+        "--run",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only what this run answered or ranked; may be repeated",
+    )
     parser.add_argument(
         "--without-grade-by", action="append", default=[], metavar="NAME",
-        help="only what this judge left ungraded or never spoke of; may be given again: what none of them graded",
+        help="only what this judge did not grade (ungraded or missing); repeated: what none of these judges graded",
     )  # fmt: skip
-    parser.add_argument("--graded-by-no-judge", action="store_true", help="only what no judge at all graded")
-    parser.add_argument("--sample", type=int, metavar="N", help="only so many items, drawn by chance")
-    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, metavar="N", help="of the draw (%(default)s)")
-    parser.add_argument("--price-in", type=float, metavar="P", help="for a million prompt tokens")
-    parser.add_argument("--price-out", type=float, metavar="P", help="for a million tokens of replies")
-    parser.add_argument("--most-tokens", type=int, metavar="N", help="pause when so many tokens are used")
-    parser.add_argument("--most-cost", type=float, metavar="C", help="pause when it has cost so much")
+    parser.add_argument("--graded-by-no-judge", action="store_true", help="only what no judge graded")
+    parser.add_argument("--sample", type=int, metavar="N", help="only this many items, drawn at random")
+    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, metavar="N", help="sampling seed (%(default)s)")
+    parser.add_argument("--price-in", type=float, metavar="P", help="price of a million prompt tokens")
+    parser.add_argument("--price-out", type=float, metavar="P", help="price of a million reply tokens")
+    parser.add_argument("--most-tokens", type=int, metavar="N", help="pause when this many tokens have been used")
+    parser.add_argument("--most-cost", type=float, metavar="C", help="pause when it has cost this much")
 
 
 def chosen(options: dict[str, Any]) -> tuple[Criterion, list[Judge]]:
@@ -71,22 +75,18 @@ def selection_of(options: dict[str, Any]) -> Selection:
     )
 
 
+@transaction.atomic
 def start(options: dict[str, Any], *, away: str = "") -> list[GradingJob]:
-    """Start a job for each judge. Raises CommandError."""
+    """Start a job for each judge, or none. Raises CommandError."""
     criterion, judges = chosen(options)
-    terms = Terms(options["price_in"], options["price_out"], options["most_tokens"], options["most_cost"])
-    started = []
-    for judge in judges:
-        try:
-            started.append(
-                start_job(
-                    criterion=criterion, judge=judge, selection=selection_of(options), terms=terms, away=away, by=None,
-                    at=now(),
-                )
-            )  # fmt: skip
-        except (NothingToGrade, AlreadyUnderWay, JudgeDoesNotFit, NoSuchPart) as error:
-            raise CommandError(str(error)) from error
-    return started
+    terms = JobLimits(options["price_in"], options["price_out"], options["most_tokens"], options["most_cost"])
+    try:
+        selection = selection_of(options)
+        return start_jobs(
+            criterion=criterion, judges=judges, selection=selection, terms=terms, away=away, by=None, at=now()
+        )
+    except (NothingToGrade, AlreadyUnderWay, JudgeDoesNotFit, NoSuchPart) as error:
+        raise CommandError(str(error)) from error
 
 
 def criterion_named(study: Study, name: str) -> Criterion:
@@ -96,5 +96,5 @@ def criterion_named(study: Study, name: str) -> Criterion:
         return add_report_rating(study)
     if criterion is None:
         names = ", ".join(study.criteria.values_list("name", flat=True))
-        raise CommandError(f"The study “{study}” has no criterion “{name}”. There are {names}.")
+        raise CommandError(f"The study “{study}” has no criterion “{name}”. Use one of: {names}.")
     return criterion

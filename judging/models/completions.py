@@ -12,7 +12,7 @@ from judging.models.judges import Judge
 class Completion(models.Model):
     """What a judge replied about an item: raw, with everything needed to read it again.
 
-    Only `judging.writing` adds rows.
+    Only `judging.grading.completions` adds rows.
     """
 
     job = models.ForeignKey(GradingJob, on_delete=models.CASCADE, related_name="completions", db_index=False)

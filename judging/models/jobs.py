@@ -41,9 +41,10 @@ class GradingJob(models.Model):
 
         ENGINE = "engine", "the engine cannot grade"
         UNGRADED = "ungraded", "most replies are ungraded"
-        TOKENS = "tokens", "the limit on tokens is reached"
-        COST = "cost", "the limit on cost is reached"
+        TOKENS = "tokens", "the token limit is reached"
+        COST = "cost", "the cost limit is reached"
         SENTINELS = "sentinels", "the judge may have changed"
+        QUOTA = "quota", "this month’s tokens are used"
 
     ACTIVE = (State.QUEUED, State.RUNNING)
     OVER = (State.DONE, State.CANCELLED)
@@ -61,7 +62,9 @@ class GradingJob(models.Model):
     total = models.PositiveIntegerField()
     graded = models.PositiveIntegerField(default=0)
     ungraded = models.PositiveIntegerField(default=0)
-    skipped = models.PositiveIntegerField(default=0, help_text="Items without a text: the judge never sees them.")
+    skipped = models.PositiveIntegerField(
+        default=0, help_text="Items without a text, which the judge is not asked about."
+    )
     by_grade = models.JSONField(default=dict, help_text="How many completions have each grade, written as “2.0”.")
     by_kind = models.JSONField(default=dict, help_text="How many completions are ungraded, by kind.")
     prompt_tokens = models.PositiveBigIntegerField(default=0)
@@ -74,9 +77,9 @@ class GradingJob(models.Model):
     price_out = models.FloatField(null=True, help_text="For a million tokens of replies.")
     token_limit = models.PositiveBigIntegerField(null=True, help_text="Prompts and replies together.")
     cost_limit = models.FloatField(null=True)
-    goes_on_ungraded = models.BooleanField(default=False, help_text="Go on though most replies are ungraded.")
+    goes_on_ungraded = models.BooleanField(default=False, help_text="Continue although most replies are ungraded.")
     engine_identity = models.CharField(
-        max_length=300, blank=True, help_text="What graded when the sentinel items were last looked at."
+        max_length=300, blank=True, help_text="What graded when the anchor items were last checked."
     )
     generation = models.PositiveIntegerField(default=0)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")

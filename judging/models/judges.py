@@ -78,6 +78,16 @@ class Judge(models.Model):
         return VLLM_QUEUE if self.engine == self.Engine.VLLM else None
 
     @property
+    def reads_prompts(self) -> bool:
+        """Whether it is asked by prompts, which could be sent to a batch service too."""
+        return self.template_id is not None and self.engine in {self.Engine.OPENAI, self.Engine.VLLM}
+
+    @property
+    def wordless(self) -> bool:
+        """Whether its prompts name bare numbers as grades: what each means is then left to the model."""
+        return self.template is not None and self.scale.wordless
+
+    @property
     def weak(self) -> bool:
         """Whether it is a baseline for trying things out, or made of such; pages that show its grades say so."""
         if self.engine == self.Engine.ENSEMBLE:

@@ -12,7 +12,7 @@ class ServerProbe(models.Model):
 
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="probes", db_index=False)
     address = models.CharField(max_length=500, help_text="Without a password in it.")
-    findings = models.JSONField(null=True, help_text="What it is and what it honours.")
+    findings = models.JSONField(null=True, help_text="What the server is, and which options it honours.")
     problem = models.TextField(blank=True, help_text="Why it cannot be used.")
     probed_at = models.DateTimeField()
 

@@ -1,4 +1,4 @@
-"""Sentinel items: a fixed few that are judged again when a judge may have changed."""
+"""Anchor items: a fixed few that are judged again when a judge may have changed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class SentinelSet(models.Model):
     chosen_at = models.DateTimeField()
 
     def __str__(self) -> str:
-        return f"sentinel items of {self.criterion}"
+        return f"anchor items of {self.criterion}"
 
 
 class SentinelRound(models.Model):
-    """One look at a judge that may have changed: its grades of the sentinel items now, beside those of before.
+    """One look at a judge that may have changed: its grades of the anchor items now, beside those of before.
 
     `before` and `after` map an item's primary key to a grade, or to null where the reply was ungraded.
     """
@@ -37,7 +37,7 @@ class SentinelRound(models.Model):
     before = models.JSONField()
     after = models.JSONField()
     judged_at = models.DateTimeField()
-    confirmed_at = models.DateTimeField(null=True, help_text="When a researcher let new grades join the old ones.")
+    confirmed_at = models.DateTimeField(null=True, help_text="When a researcher accepted the new model's grades.")
     confirmed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
 
     class Meta:

@@ -45,7 +45,7 @@ class PromptTemplate(models.Model):
         null=True, help_text="Code points after which a judged text is cut; none: never cut, too long is ungraded."
     )
     example_text = models.TextField(blank=True, help_text="How one example is written where {examples} stands.")
-    source = models.TextField(blank=True, help_text="The method it follows, and where that is described.")
+    source = models.TextField(blank=True, help_text="The method it follows, with a reference.")
     content_hash = models.CharField(max_length=64, unique=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

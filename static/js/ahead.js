@@ -2,6 +2,7 @@
    soon as this one is submitted. What such a page shows may be old when somebody comes back to it. */
 
 import { keep, kept } from "./memory.js";
+import { tellOtherTabs } from "./task_bar.js";
 
 const REMEMBERED = 50; // assignments; what was fetched ahead is old after two minutes
 
@@ -36,6 +37,7 @@ async function fetchAhead(url) {
 export async function submitAndGoOn(form) {
   if (leaves) return undefined;
   leaves = true;
+  tellOtherTabs();
   setTimeout(() => (leaves = false), 10_000); // no answer: let them try again
   if (!ahead) return form.submit();
   const headers = { Accept: "application/json" };

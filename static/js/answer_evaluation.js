@@ -26,7 +26,7 @@ let open = null;
 
 /** Give the question these grades, one for each of its answers. */
 function answer(question, grades) {
-  if (grades.every((grade, i) => grade === question.answers[i].grade)) return;
+  if (page.fixed || grades.every((grade, i) => grade === question.answers[i].grade)) return;
   const panel = panelOf(question);
   undone.push({ panel, before: panel.questions.map((one) => one.answers.map(({ grade }) => grade)) });
   put(question, grades);
@@ -38,7 +38,7 @@ function put(question, grades) {
   question.answers.forEach((one, i) => {
     if (one.grade === grades[i]) return;
     one.grade = grades[i];
-    const choice = { item: Number(one.item), criterion: Number(one.criterion), grade: one.grade, spans: [], seconds: clock.seconds(one.key) };
+    const choice = { item: Number(one.item), criterion: Number(one.criterion), grade: one.grade, spans: [], seconds: clock.seconds(one.key), guidelines: Number(page.guidelines) || null };
     outbox.put(one.key, page.save, choice);
     channel?.postMessage({ key: one.key, grade: one.grade });
   });
@@ -126,7 +126,7 @@ function say(words) {
 const titleOf = (panel) => panel.element.querySelector("h2").textContent;
 const where = (key) => {
   const question = questions.find(({ answers }) => answers.some((one) => one.key === key));
-  return question ? `“${titleOf(panelOf(question))}”` : "A choice at another task";
+  return question ? `“${titleOf(panelOf(question))}”` : "A choice in another task";
 };
 tellWhatIsSaved(outbox, { signIn: page.signIn, where });
 if (byId("submit")) fetchAheadOnceDone(outbox, page.ahead, () => panels.every(isDone));

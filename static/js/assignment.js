@@ -109,7 +109,7 @@ function nextCandidate() {
 
 function placeOf(key) {
   const answer = allAnswers.find((one) => one.key === key);
-  return answer ? `Question ${questionOf(answer).number}` : "A choice at another task";
+  return answer ? `Question ${questionOf(answer).number}` : "A choice in another task";
 }
 
 async function submit(event) {
@@ -126,7 +126,7 @@ async function submit(event) {
 function lackOf(question) {
   const answer = openOf(question);
   const asked = answer.fieldset.querySelector("legend").textContent;
-  const words = needsMark(answer) ? "mark the words that answer it, at least once." : `“${asked}” is not answered yet.`;
+  const words = needsMark(answer) ? "mark the words that answer it at least once." : `“${asked}” is not answered yet.`;
   return questions.length === 1 ? words[0].toUpperCase() + words.slice(1) : `Question ${question.number}: ${words}`;
 }
 

@@ -17,7 +17,7 @@ export class Choices extends EventTarget {
 
   choose(answer, grade) {
     const question = questionOf(answer);
-    if (answer.grade === grade) return;
+    if (answer.grade === grade || this.page.fixed) return;
     this.#remember(question);
     answer.grade = grade;
     if (answer.highlighting === "when positive" && !isPositive(answer)) answer.spans = [];
@@ -28,8 +28,9 @@ export class Choices extends EventTarget {
 
   /** Say why this span may not be marked for the answer; nothing where it may. */
   whyNotMarked(answer, span) {
-    if (!this.marksFit) return "The text came through changed, so nothing can be marked in it. Tell the researcher.";
-    if (answer.spans.some(({ start, end }) => start === span.start && end === span.end)) return "This is marked already.";
+    if (this.page.fixed) return this.page.fixed;
+    if (!this.marksFit) return "The text was changed in transfer, so nothing can be marked in it. Please tell the researcher.";
+    if (answer.spans.some(({ start, end }) => start === span.start && end === span.end)) return "This is already marked.";
     const refuses = answer.highlighting === "when positive" && answer.grade !== null && !isPositive(answer);
     return refuses ? `To mark words, choose “${nameOfFirstPositive(answer)}” first.` : "";
   }
@@ -43,6 +44,7 @@ export class Choices extends EventTarget {
   }
 
   unmark(answer, index) {
+    if (this.page.fixed) return;
     this.#remember(questionOf(answer));
     answer.spans = answer.spans.filter((_, i) => i !== index);
     this.#save(answer);
@@ -50,6 +52,7 @@ export class Choices extends EventTarget {
   }
 
   takeBack(answer) {
+    if (this.page.fixed) return;
     const question = questionOf(answer);
     this.#remember(question);
     Object.assign(answer, { grade: null, spans: [] });
@@ -81,6 +84,7 @@ export class Choices extends EventTarget {
       grade,
       spans: spans.map((span) => ({ ...span, quote: this.text.quote(span) })),
       seconds: this.clock.seconds(key),
+      guidelines: Number(this.page.guidelines) || null,
     };
     this.outbox.put(key, this.page.save, choice);
     this.channel?.postMessage(choice);

@@ -52,7 +52,7 @@ async function send() {
   const comment = { item: Number(item.value), text: text.value, broken: broken.checked };
   if (button.disabled) return undefined;
   if (!comment.text.trim() && !comment.broken) {
-    say("Write what you want to say, or mark the item as broken.", "error");
+    say("Enter a comment, or mark the item as broken.", "error");
     return text.focus();
   }
   button.disabled = true;
@@ -63,7 +63,7 @@ async function send() {
   text.value = "";
   broken.checked = false;
   dialog.close(); // which gives the focus back
-  if (answer.waits) return sent("You are offline: your comment waits here and is sent when you are back.", "warning");
+  if (answer.waits) return sent("You are offline: your comment is kept here and sent when you are back.", "warning");
   return sent("Sent. The researcher will read it.", "success");
 }
 

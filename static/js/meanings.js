@@ -14,7 +14,7 @@ export function explain({ fieldset }) {
   fieldset.append(button);
   return () => {
     const chosen = grades.find((grade) => grade.querySelector("input").checked);
-    const all = element("span", { className: "link", textContent: "What each means" });
+    const all = element("span", { className: "link", textContent: "Meaning of each grade" });
     button.replaceChildren(chosen ? `${wordsOf(chosen, ".choice-text")} ` : "", all);
   };
 }

@@ -1,6 +1,6 @@
 /* Says when htmx got no answer, or a bad one: it keeps the page as it was, so somebody has to. */
 const messages = document.getElementById("messages");
-const REASONS = { 403: "you may not do that", 404: "that is not there any more" };
+const REASONS = { 403: "you are not allowed to", 404: "it no longer exists" };
 
 /** Show a message above whatever is being read, until the next request succeeds. */
 export function say(text, kind = "error") {

@@ -108,7 +108,7 @@ export class QuestionPanel {
   toggleOthers() {
     keep("assize:others", showsOthers() ? "hidden" : "shown");
     this.#drawAll();
-    this.say(`What you marked at other questions is ${showsOthers() ? "shown" : "hidden"}.`);
+    this.say(`Your marks at other questions are ${showsOthers() ? "shown" : "hidden"}.`);
   }
 }
 

@@ -16,24 +16,47 @@ export function element(name, fields, ...children) {
     people without a password. */
 export function tellWhatIsSaved(outbox, { signIn, where }) {
   const saving = byId("saving");
+  let incomplete = false;
+  outbox.addEventListener("kept", ({ detail: { submitted, lack } }) => {
+    incomplete = Boolean(submitted && lack);
+    if (submitted) showThatItIsSubmitted();
+  });
+  listenForSubmission();
   outbox.addEventListener("state", ({ detail: { state, size, reason } }) => {
-    const waiting = `${size} ${size === 1 ? "choice waits" : "choices wait"} here`;
+    const waiting = `${size} ${size === 1 ? "choice is" : "choices are"} kept here`;
     const look = { saved: "saved", saving: "saving", offline: "offline" }[state] ?? "error";
     if (look === "saved" && saving.dataset.state === "error") return;
-    saving.dataset.state = look;
-    if (state === "saved") saving.textContent = "Saved";
+    saving.dataset.state = look === "saved" && incomplete ? "offline" : look;
+    if (state === "saved" && incomplete) saving.textContent = "Incomplete again – your submitted answers count until this is complete";
+    else if (state === "saved") saving.textContent = "Saved";
     else if (state === "saving") saving.textContent = "Saving…";
     else if (state === "offline") saving.textContent = `Offline – ${waiting}`;
     else if (state === "closed") saving.textContent = `${reason} ${waiting}.`;
     else if (signIn) saving.replaceChildren("Signed out – ", waiting, ". ", element("a", { textContent: "Sign in", href: signIn, target: "_blank" }));
-    else saving.textContent = `Signed out – ${waiting}. Open the link again that you came by.`;
+    else saving.textContent = `Signed out – ${waiting}. Open your link again.`;
   });
   outbox.addEventListener("refused", ({ detail: { key, refused } }) => {
     saving.dataset.state = "error";
-    const reload = element("button", { type: "button", className: "link", textContent: "Show what is kept" });
+    const reload = element("button", { type: "button", className: "link", textContent: "Show the saved choice" });
     reload.addEventListener("click", () => location.reload());
     saving.replaceChildren(`${where(key)} was refused: ${refused} `, reload);
   });
+}
+
+const submissions = "BroadcastChannel" in window ? new BroadcastChannel("assize:submissions") : null;
+
+/** Tell this browser's other tabs that the task on this page is on its way to being submitted. */
+export function tellOtherTabs() {
+  submissions?.postMessage(byId("assignment").dataset.assignment);
+}
+
+function listenForSubmission() {
+  submissions?.addEventListener("message", ({ data }) => data === byId("assignment").dataset.assignment && showThatItIsSubmitted());
+}
+
+function showThatItIsSubmitted() {
+  const note = byId("submitted-elsewhere"); // there is none where the page knows it already
+  if (note) note.hidden = false;
 }
 
 /** Let the reader set the size of the text in these elements. */
@@ -51,6 +74,21 @@ export function setSizeOf(elements) {
   resize(0);
 }
 
+/** Open the guidelines by themselves where this version was not read yet, and tell the server once they are closed. */
+function openNewGuidelines() {
+  const dialog = byId("guidelines");
+  if (!dialog?.dataset.read) return;
+  dialog.addEventListener("close", () => tellThatTheyAreRead(dialog.dataset), { once: true });
+  dialog.showModal();
+}
+
+function tellThatTheyAreRead({ read, version }) {
+  const body = new FormData();
+  body.set("version", version);
+  body.set("csrfmiddlewaretoken", document.querySelector("[name=csrfmiddlewaretoken]").value);
+  fetch(read, { method: "POST", body, keepalive: true }).catch(() => {}); // offline: they open once more
+}
+
 export function openDialog(id) {
   byId(id)?.showModal();
 }
@@ -65,6 +103,7 @@ export function openDialogs() {
       openDialog(name);
     });
   }
+  openNewGuidelines();
   for (const dialog of document.querySelectorAll("dialog")) {
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   }

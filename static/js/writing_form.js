@@ -40,11 +40,11 @@ export const isWritten = ({ grade }) => (seen ? grade === changed : takesAnswer(
 /** Return what is missing, and the element at which it is mended; null if nothing is. */
 export function lackOf(state) {
   const { grade } = state;
-  if (grade === null) return { words: "Choose what holds.", at: outcomes[0], part: byId("outcomes") };
+  if (grade === null) return { words: "Choose an outcome.", at: outcomes[0], part: byId("outcomes") };
   if (!takesAnswer(state)) return null;
   if (isWritten(state)) {
     if (!state.sentences.length) {
-      return { words: "Tick the sentences that the answer is made of, at least one.", at: sentenceBoxes[0], part: byId("sentences") };
+      return { words: "Tick at least one sentence that the answer is based on.", at: sentenceBoxes[0], part: byId("sentences") };
     }
     if (!state.text.trim()) return { words: "Write the answer.", at: text, part: byId("own-words") };
     if (seen && grade === changed && isAsSeen(state)) {

@@ -44,7 +44,7 @@ function save(wait) {
   const { grade, confirmed } = state;
   const spans = takesAnswer(state) ? state.sentences.map((number) => sentences[number]) : [];
   const answer = { text: text.value, confirmations: confirmed };
-  const choice = { item: Number(page.item), criterion: Number(page.criterion), grade, spans, seconds: clock.seconds(key), answer };
+  const choice = { item: Number(page.item), criterion: Number(page.criterion), grade, spans, seconds: clock.seconds(key), guidelines: Number(page.guidelines) || null, answer };
   outbox.put(key, page.save, choice, wait);
   if (page.save) keep(LAST, JSON.stringify({ at: Date.now(), choice })); // a preview keeps nothing
 }
@@ -60,6 +60,16 @@ function change() {
   render();
 }
 
+/** Some points are confirmed in other words under other outcomes; what was confirmed in those is not confirmed in these. */
+function wordConfirmations(grade) {
+  for (const box of confirmationBoxes) {
+    const wordings = [...box.closest("label").querySelectorAll("[data-under]")];
+    const shown = wordings.find(({ dataset }) => dataset.under === String(grade)) ?? wordings.at(-1);
+    if (shown.hidden && box.checked && !locked) box.checked = false;
+    for (const one of wordings) one.hidden = one !== shown;
+  }
+}
+
 /** What is confirmed holds for the words and sentences of that moment only. */
 function mustBeConfirmedAgain() {
   if (!confirmationBoxes.some(({ checked }) => checked)) return;
@@ -70,6 +80,7 @@ function mustBeConfirmedAgain() {
 function undo() {
   const last = undone.pop();
   if (!last) return say("There is nothing to undo.");
+  wordConfirmations(last.state.grade);
   put({ ...last.state, text: text.value === last.text ? last.state.text : text.value });
   before = onPage();
   save();
@@ -114,8 +125,8 @@ function renderChosen(numbers) {
 
 function chosen(number) {
   const quote = quoteOf(number);
-  const insert = element("button", { type: "button", className: "button small", textContent: "Put in" });
-  insert.setAttribute("aria-label", `Put in: ${quote}`);
+  const insert = element("button", { type: "button", className: "button small", textContent: "Insert" });
+  insert.setAttribute("aria-label", `Insert: ${quote}`);
   insert.addEventListener("click", () => insertSentence(number));
   const item = element("li", {}, element("span", { className: "chosen-text", textContent: quote, title: quote, dir: "auto" }), insert);
   item.dataset.number = number;
@@ -129,13 +140,13 @@ function insertSentence(number) {
   const left = from > 0 && !/\s$/u.test(text.value.slice(0, from)) ? " " : "";
   const right = to < text.value.length && !/^\s/u.test(text.value.slice(to)) ? " " : "";
   if (text.value.length - (to - from) + left.length + quote.length + right.length > text.maxLength) {
-    return say("The answer would become too long.");
+    return say("The answer would be too long.");
   }
   text.setRangeText(left + quote + right, from, to, "end");
   wasInText = true;
   mustBeConfirmedAgain();
   change();
-  tell("Put in.");
+  tell("Inserted.");
   return undefined;
 }
 let wasInText = false;
@@ -166,12 +177,12 @@ function step(boxes, by) {
 }
 
 function toSentences() {
-  if (byId("sentences").disabled) return say(seen ? "To change its sentences, choose “changed” first." : "No sentences go with this outcome.");
+  if (byId("sentences").disabled) return say(seen ? "To change its sentences, choose “changed” first." : "This outcome takes no sentences.");
   return sentenceBoxes[lastSentence]?.focus();
 }
 
 function toAnswer() {
-  if (byId("own-words").hidden) return say(seen ? "To change the answer, choose “changed” first." : "No answer goes with this outcome.");
+  if (byId("own-words").hidden) return say(seen ? "To change the answer, choose “changed” first." : "This outcome takes no answer.");
   return text.focus();
 }
 
@@ -229,7 +240,12 @@ listenToKeys({
 
 // --- The beginning -------------------------------------------------------------------------------
 
-for (const box of outcomes) box.addEventListener("change", change);
+for (const box of outcomes) {
+  box.addEventListener("change", () => {
+    wordConfirmations(onPage().grade);
+    change();
+  });
+}
 for (const box of sentenceBoxes) {
   box.addEventListener("change", () => {
     mustBeConfirmedAgain();
@@ -265,6 +281,7 @@ function takeWhatWasSentLast() {
 }
 
 function take(waiting) {
+  wordConfirmations(waiting.grade);
   const places = waiting.spans.map(({ start }) => start);
   put({
     grade: waiting.grade,
@@ -277,7 +294,7 @@ function take(waiting) {
 }
 
 fetchAheadOnceDone(outbox, page.ahead, () => !lackOf(onPage()));
-tellWhatIsSaved(outbox, { signIn: page.signIn, where: (name) => (name === key ? "What you changed" : "A choice at another task") });
+tellWhatIsSaved(outbox, { signIn: page.signIn, where: (name) => (name === key ? "What you changed" : "A choice in another task") });
 openDialogs();
 setSizeOf([...document.querySelectorAll(".sentence-text, .first-answer blockquote"), text]);
 byId("answer-length").hidden = false;

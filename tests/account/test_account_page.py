@@ -4,9 +4,7 @@ import pytest
 from django.test import Client
 from playwright.sync_api import Page, expect
 from pytest_django import DjangoAssertNumQueries
-from rest_framework.authtoken.models import Token
 
-from collection.accounts import renew_token
 from collection.models import User
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 from tests.factories import PASSWORD
@@ -68,37 +66,6 @@ def test_an_address_that_is_none_is_refused(client: Client, ada: User) -> None:
     assert ada.first_name == ""
 
 
-def test_a_new_token_is_shown_once(client: Client, ada: User) -> None:
-    client.force_login(ada)
-
-    made = client.post("/account/token/")
-    later = client.get("/account/")
-
-    key = Token.objects.get(user=ada).key
-    assert key in made.content.decode()
-    assert "no-store" in made["Cache-Control"]
-    assert key not in later.content.decode()
-
-
-def test_a_new_token_takes_the_place_of_the_one_before(client: Client, ada: User) -> None:
-    former = renew_token(user=ada)
-    client.force_login(ada)
-
-    client.post("/account/token/")
-
-    assert Token.objects.get(user=ada).key != former
-
-
-def test_revoking_leaves_the_tokens_of_others(client: Client, ada: User, ben: User) -> None:
-    renew_token(user=ada)
-    renew_token(user=ben)
-    client.force_login(ada)
-
-    client.post("/account/token/revoke/")
-
-    assert list(Token.objects.values_list("user", flat=True)) == [ben.pk]
-
-
 def test_changes_the_password_and_stays_signed_in(client: Client, ada: User) -> None:
     client.force_login(ada)
 
@@ -134,20 +101,6 @@ def test_both_pages_are_accessible(phone: Page, sign_in: SignIn, ada: User) -> N
         phone.goto(path)
         check_accessibility(phone)
         check_no_sideways_scroll(phone)
-
-
-@pytest.mark.browser
-def test_a_token_is_made_in_the_page_and_revoked(page: Page, sign_in: SignIn, ada: User) -> None:
-    sign_in(page, ada)
-    page.goto("/account/")
-
-    page.get_by_role("button", name="Make a token").click()
-    expect(page.get_by_text("shown only this once")).to_be_visible()
-    check_accessibility(page)
-    page.get_by_role("button", name="Revoke the token").click()
-
-    expect(page.get_by_text("does not work any more")).to_be_visible()
-    assert not Token.objects.filter(user=ada).exists()
 
 
 @pytest.mark.browser

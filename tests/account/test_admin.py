@@ -6,8 +6,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.timezone import now
 
+from collection.judgments.services import record_judgment
 from collection.models import Judgment, RubricElement, Study, User
-from collection.services import record_judgment
 from tests.factories import a_user, an_item, rater_of
 
 TABLES = [model for model in admin.site._registry if model._meta.app_label == "collection"]

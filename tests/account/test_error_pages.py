@@ -32,10 +32,10 @@ urlpatterns = [
 ]
 
 PAGES = [
-    ("/nonsense/", 400, "That request makes no sense"),
-    ("/forbidden/", 403, "You may not do that"),
-    ("/nowhere/", 404, "There is no such page"),
-    ("/broken/", 500, "Something broke"),
+    ("/nonsense/", 400, "The request cannot be read"),
+    ("/forbidden/", 403, "You are not allowed to do that"),
+    ("/nowhere/", 404, "Page not found"),
+    ("/broken/", 500, "Server error"),
 ]
 
 

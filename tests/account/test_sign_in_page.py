@@ -108,7 +108,7 @@ def test_signs_in_by_keyboard(page: Page, ada: User) -> None:
     page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
 
-    expect(page.get_by_role("heading", name="Account")).to_be_visible()
+    expect(page.get_by_role("heading", name="Account", exact=True)).to_be_visible()
 
 
 @pytest.mark.browser

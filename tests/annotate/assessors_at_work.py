@@ -22,10 +22,10 @@ def work(study_name: str, log: Callable[..., None], returns: float, username: st
     from django.db import connection
     from django.utils.timezone import now
 
-    from annotate.services.choices import save_choice
-    from annotate.services.work import claim_next, return_assignment, submit_assignment
+    from annotate.work.assignments import claim_next, return_assignment, submit_assignment
+    from annotate.work.saving import save_choice
+    from collection.judgments.services import Span
     from collection.models import Rater, Study
-    from collection.services import Span
 
     chance = random.Random(username)
     study = Study.objects.get(name=study_name)

@@ -8,7 +8,7 @@ from django.test import Client
 from annotate.models import (
     Assignment,
 )
-from annotate.services.studies import enrol
+from annotate.studies.lifecycle import enrol
 from collection.models import Study, User
 from tests.annotate.factories import (
     NOON,

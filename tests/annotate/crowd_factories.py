@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from annotate.crowd.arrivals import Arrival
 from annotate.crowd.sessions import arrive
 from annotate.models import Assignment, CrowdEntry, CrowdSession
-from annotate.services.work import claim_next
+from annotate.work.assignments import claim_next
 from collection.models import Rater, Study
 from tests.annotate.factories import NOON, a_submitted_report
 
@@ -38,6 +38,20 @@ def an_arrival(number: int = 1, *, session: int | None = None, cohort: str = COH
 
 def a_session(entry: CrowdEntry, number: int = 1, *, session: int | None = None, at: datetime = NOON) -> CrowdSession:
     return arrive(entry=entry, arrival=an_arrival(number, session=session), at=at)
+
+
+def completed(session: CrowdSession, *, minutes: float) -> CrowdSession:
+    """The session, completed after so long without a pause of more than 25 minutes."""
+    session.state = CrowdSession.State.COMPLETED
+    session.finished_at = session.arrived_at + timedelta(minutes=minutes)
+    session.save()
+    user = session.participant.user
+    for number in range(1, int(minutes / 25) + 1):
+        at = session.arrived_at + timedelta(minutes=25 * number)
+        user.training_attempts.create(
+            study=session.entry.study, number=user.training_attempts.count() + 1, started_at=at, finished_at=at
+        )
+    return session
 
 
 def rater_of_session(session: CrowdSession) -> Rater:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from annotate.models import Assignment, AssignmentItem
-from annotate.services.choices import save_choice
-from annotate.services.opening import lay_out_tasks
-from annotate.services.work import claim_next, reveal_passages
+from annotate.studies.layout import lay_out_tasks
+from annotate.work.assignments import claim_next, reveal_passages
+from annotate.work.saving import save_choice
 from collection.models import Collection, Passage, RankedPassage, Report, Run, Study, System, Topic, User
 from collection.models.studies import TaskType
 from tests.annotate.factories import an_open_study, enrolled, the_criterion

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from annotate.models import Assignment, Enrolment, Place, Task, TaskItem
-from annotate.services.choices import save_choice
-from annotate.services.work import claim_next, submit_assignment
+from annotate.models import Assignment, Enrolment, GuidelineReading, Place, Task, TaskItem
+from annotate.work.assignments import claim_next, submit_assignment
+from annotate.work.saving import save_choice
+from collection.judgments.services import Span
 from collection.models import Criterion, Passage, Rater, Report, RubricElement, Run, Study, Topic, User
 from collection.models.studies import TaskType
-from collection.services import Span
 from collection.task_types import TASK_TYPES
 from tests.factories import an_item, rater_of
 
@@ -23,8 +23,10 @@ def an_open_study(study: Study) -> Study:
 
 
 def enrolled(user: User, study: Study) -> Rater:
-    """Enrol the person and return the rater they are."""
+    """Enrol the person, who has read the guidelines, and return the rater they are."""
     Enrolment.objects.get_or_create(study=study, user=user)
+    for guideline in study.guidelines.all():
+        GuidelineReading.objects.get_or_create(guideline=guideline, user=user, defaults={"read_at": NOON})
     return rater_of(user)
 
 

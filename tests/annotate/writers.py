@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from annotate.models import Assignment, Enrolment
-from annotate.services.choices import SavedChoice, save_choice
-from annotate.services.studies import make_study, open_study
-from annotate.services.work import claim_next, submit_assignment
+from annotate.studies.lifecycle import make_study, open_study
 from annotate.task_types.writing import CONFIRMATIONS
+from annotate.work.assignments import claim_next, submit_assignment
+from annotate.work.saving import SavedChoice, save_choice
+from collection.judgments.services import Span, Written
 from collection.models import Collection, Passage, RankedPassage, Run, Study, System, Topic, User
-from collection.sentences import sentences_of
-from collection.services import Span, Written
-from tests.annotate.factories import NOON, the_criterion
+from collection.texts.sentences import sentences_of
+from tests.annotate.factories import NOON, enrolled, the_criterion
 from tests.factories import rater_of
 
 # Five sentences; a pair outside the first 65,536 characters and a small letter after an abbreviation are in it.
@@ -67,6 +68,8 @@ def a_study_of_writing(
     )
     open_study(study=study, at=NOON)
     study.refresh_from_db()
+    for person in people:
+        enrolled(person, study)
     return study
 
 
@@ -104,7 +107,7 @@ def save(
         spans=sentence_spans(item.passage, sentences),
         written=Written(text, tuple(confirmed)),
         seconds=seconds,
-        at=NOON,
+        at=NOON + timedelta(seconds=seconds or 0),
     )
 
 

@@ -186,7 +186,7 @@ def a_study(questions: int, *, reports: int) -> str:
     """Make and open a study of many reports, each for one assessor."""
     from django.utils.timezone import now
 
-    from annotate.services.studies import make_study, open_study
+    from annotate.studies.lifecycle import make_study, open_study
     from collection.models import Collection, Report, RubricElement, Run, System, Topic, User
     from collection.models.texts import text_hash
 

@@ -2,8 +2,8 @@
 
 Two ratios, each to a baseline in the same run:
 
-- 1,000-replicate intervals over items × 3 raters on a scale of six, against the plain loop: draw the
-  items, call the library, a thousand times over. The loop is run three times and multiplied, for it
+- Figures with intervals of items × 3 raters on a scale of six, against the bootstrap by the library: draw the
+  items, call it, a thousand times over. The loop is run three times and multiplied, for it
   would take many minutes.
 - A study with as many judgments, its database read included: its figures, its whole agreement page as a browser gets
   it, and the preview of its qrels, each against reading the same three columns with a bare cursor and doing nothing
@@ -28,9 +28,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from evaluation import coefficients
-from evaluation.intervals import REPLICATES, estimate
-from evaluation.ratings import Ratings, count_patterns, pair_patterns
+from stats.agreement import coefficients
+from stats.pattern_intervals import REPLICATES, estimate
+from stats.ratings import Ratings, count_patterns, pair_patterns
 
 SCALE = tuple(map(float, range(6)))
 LOOP_REPLICATES = 3
@@ -61,13 +61,13 @@ def measure_intervals(n_items: int) -> list[dict[str, Any]]:
     measured = {
         "Fleiss’ κ": (partial(fleiss, ratings), partial(fleiss_by_library, ratings)),
         "ordinal α": (partial(alpha, ratings), partial(alpha_by_library, ratings)),
-        "quadratic κ": (partial(quadratic, ratings), partial(quadratic_by_library, ratings)),
+        "κ (quadratic weights)": (partial(quadratic, ratings), partial(quadratic_by_library, ratings)),
     }
     rows = []
     for name, (ours, loop) in measured.items():
         seconds = fastest(ours)
         loop_seconds = seconds_of(partial(plain_loop, loop, n_items)) / LOOP_REPLICATES * REPLICATES
-        what = f"{name}, {REPLICATES:,} replicates, {n_items:,} items × 3"
+        what = f"{name} with its interval, {n_items:,} items × 3"
         rows.append(row(what, seconds, "library loop", loop_seconds))
     return rows
 
@@ -130,17 +130,19 @@ def measure_study(n_judgments: int) -> list[dict[str, Any]]:
         from django.conf import settings
 
         from collection.models import Criterion
-        from evaluation.services.figures import measure_criterion
+        from evaluation.agreement.report import measure_criterion
 
         settings.ALLOWED_HOSTS = ["testserver"]
+        settings.WORK_AT_ONCE = True
         settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
         settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
         criterion = Criterion.objects.select_related("study", "scale").get(pk=criterion_id)
         works: dict[str, Callable[[], Any]] = {
             "figures": partial(measure_criterion, criterion),
-            "agreement page": page_of("/studies/bench/agreement/"),
-            "agreement in detail": page_of("/studies/bench/agreement/details/"),
-            "preview of the qrels": page_of("/studies/bench/qrels/"),
+            "agreement page": page_of("/studies/bench/agreement/", anew=True),
+            "agreement page, its figures kept": page_of("/studies/bench/agreement/"),
+            "agreement in detail": page_of("/studies/bench/agreement/details/", anew=True),
+            "preview of the qrels": page_of("/studies/bench/qrels/", anew=True),
         }
         bare = fastest(partial(read_bare, path, criterion_id))
         return [
@@ -149,8 +151,9 @@ def measure_study(n_judgments: int) -> list[dict[str, Any]]:
         ]
 
 
-def page_of(url: str) -> Callable[[], None]:
-    """Return what asks for the page as the researcher does."""
+def page_of(url: str, *, anew: bool = False) -> Callable[[], None]:
+    """Return what asks for the page as the researcher does; `anew`: nothing of it is kept."""
+    from django.core.cache import caches
     from django.test import Client
 
     from collection.models import User
@@ -159,6 +162,8 @@ def page_of(url: str) -> Callable[[], None]:
     client.force_login(User.objects.get(username="rosa"))
 
     def ask() -> None:
+        if anew:
+            caches["figures"].clear()
         response = client.get(url)
         assert response.status_code == 200, response.status_code
 

@@ -74,7 +74,7 @@ def measure(url: str, n_items: int, n_judgments: int) -> list[dict[str, Any]]:
 def import_passages(folder: Path, n_items: int) -> Iterator[dict[str, Any]]:
     from django.utils.timezone import now
 
-    from collection.importing.uploads import import_upload, try_upload
+    from collection.importing.formats import import_upload, try_upload
     from collection.models import Collection, Upload
     from collection.models.uploads import uploads_folder
     from tests.factories import a_user
@@ -102,7 +102,7 @@ def import_passages(folder: Path, n_items: int) -> Iterator[dict[str, Any]]:
 def import_judgments(folder: Path, n_items: int) -> Iterator[dict[str, Any]]:
     from django.utils.timezone import now
 
-    from collection.formats.files import InputFile
+    from collection.formats.problems import InputFile
     from collection.importing.judgment_table import import_judgments
     from collection.models import Collection, Item, Passage, Topic
     from tests.factories import a_study

@@ -105,7 +105,7 @@ def a_study_of(pairs: int) -> str:
     """Make a study of reports with 15 sub-questions each, so many pairs in all, and a judge with a prompt."""
     from collection.models import Collection, Item, Report, RubricElement, Run, System, Topic, User
     from collection.models.texts import text_hash
-    from judging.judges import load_shipped
+    from judging.judges.registry import load_shipped
     from tests.factories import a_study
 
     rosa = User.objects.create_user("rosa", is_researcher=True)
@@ -153,8 +153,8 @@ def a_job(study_name: str, *, model: str, items: int | None = None) -> Any:
     from django.utils.timezone import now
 
     from collection.models import Item, Study
-    from judging.grading import start_job
-    from judging.judges import make_judge
+    from judging.grading.jobs import start_job
+    from judging.judges.registry import make_judge
     from judging.models import PromptTemplate
 
     study = Study.objects.get(name=study_name)
@@ -170,7 +170,7 @@ def a_job(study_name: str, *, model: str, items: int | None = None) -> Any:
 
 def work_through(job: Any, engine: Any) -> float:
     """Do the job as a worker does, and return the seconds."""
-    from judging.work import take_turn
+    from judging.grading.worker import take_turn
 
     began = time.perf_counter()
     while take_turn(job_id=job.pk, generation=job.generation, engine_for=lambda _: engine):

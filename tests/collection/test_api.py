@@ -8,17 +8,15 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.test import Client
-from rest_framework.authtoken.models import Token
 
-from collection.accounts import renew_token
 from collection.models import Collection, EarlierJudgment, Highlight, Item, Judgment, Rater, Report, Study, User
 from tests.collection.files import everything
-from tests.factories import an_item
+from tests.factories import a_token, an_item
 
 
 def as_user(user: User) -> Client:
     """A program with this user's token."""
-    return Client(headers={"Authorization": f"Token {renew_token(user=user)}"})
+    return Client(headers={"Authorization": f"Token {a_token(user)}"})
 
 
 @pytest.fixture
@@ -111,7 +109,7 @@ def test_a_session_does_not_write_without_the_csrf_token(rosa: User, study: Stud
     client.force_login(rosa)
 
     assert write(client, study, [row(items[0])]).status_code == 403
-    assert not Token.objects.exists()
+    assert not Judgment.objects.exists()
 
 
 def test_rosa_judges_as_herself(rosas: Client, study: Study, items: list[Item], rosa: User) -> None:
@@ -119,7 +117,9 @@ def test_rosa_judges_as_herself(rosas: Client, study: Study, items: list[Item], 
     start = text.index("🌉")
     highlight = {"start": start, "end": start + 1, "quote": "🌉"}
 
-    response = write(rosas, study, [row(items[0], highlights=[highlight], seconds=4.5), row(items[1], 0)])
+    response = write(
+        rosas, study, [row(items[0], highlights=[highlight], seconds=4.5, guideline_version=1), row(items[1], 0)]
+    )
 
     assert (response.status_code, response.json()) == (200, {"judgments": 2})
     judgment = Judgment.objects.get(item=items[0])
@@ -162,7 +162,7 @@ def test_a_change_of_mind_keeps_the_earlier_judgment(rosas: Client, study: Study
         ({"item_id": "nowhere"}, "no item “nowhere”"),
         ({"criterion": "beauty"}, "no criterion “beauty”"),
         ({"criterion": "rating"}, "is not judged under “rating”"),
-        ({"grade": 3}, "3 is no grade"),
+        ({"grade": 3}, "3 is not a grade"),
         ({"grade": "high"}, "grade: A valid number is required."),
         ({"grade": None}, "grade: This field may not be null."),
         ({"highlights": [{"start": 0, "end": 4, "quote": "here"}]}, "is not what was highlighted"),

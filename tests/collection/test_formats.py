@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collection.formats.fields import json_objects
-from collection.formats.files import MOST_PROBLEMS, BrokenFile, InputFile
+from collection.formats.json_fields import json_objects
 from collection.formats.jsonl import (
     CollectionLine,
     ElementSpanLine,
@@ -28,7 +27,8 @@ from collection.formats.jsonl import (
     read_collection,
     written_line,
 )
-from collection.formats.judgments import read_judgments
+from collection.formats.judgments_reader import read_judgments
+from collection.formats.problems import MOST_PROBLEMS, BrokenFile, InputFile
 from collection.formats.trec import read_passages, read_qrels, read_run
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
@@ -150,14 +150,14 @@ RANKING = b'{"type": "ranking", "run": "r", "topic_id": "t", "passage_id": "p", 
         ),
         (
             RANKING + b'"rank": 1, "score": 1, "x": 1}',
-            "no field",
+            "is unknown",
         ),
         (
             b'{"type": "element_span", "topic_id": "t", "kind": "nugget", "element_id": "e", "passage_id": "p",'
             b' "quote": "q", "start": 1}',
             "Only one of",
         ),
-        (b"[" * 100_000, "cannot be used"),
+        (b"[" * 100_000, "nested"),
     ],
 )
 def test_a_broken_line_is_named_with_its_reason(written: Callable[..., InputFile], line: bytes, reason: str) -> None:
@@ -203,7 +203,7 @@ def test_a_hash_in_an_id_begins_no_comment(written: Callable[..., InputFile]) ->
     [
         ("7 Q0 p 1 2.5", "5 columns, not 6"),
         ("7 Q0 p first 2.5 tag", "rank"),
-        ("7 Q0 p 1 nan tag", "not finite"),
+        ("7 Q0 p 1 nan tag", "not a number"),
         ("7 Q0 p 1 high tag", "score"),
     ],
 )
@@ -240,13 +240,13 @@ def test_a_csv_may_hold_line_ends_in_quotes(written: Callable[..., InputFile]) -
         ("", 1, "“item_id” is missing"),
         ("item_id,criterion,rater,grade\na,b,c\n", 2, "one value for each column"),
         ("item_id,criterion,rater,grade\na,b,c,1,2\n", 2, "one value for each column"),
-        ("item_id,criterion,rater,grade\na,b,c,one\n", 2, "no number"),
+        ("item_id,criterion,rater,grade\na,b,c,one\n", 2, "not a number"),
         ("item_id,criterion,rater,grade\na,b,c,inf\n", 2, "not a number"),
         ("item_id,criterion,rater,grade,judged_at\na,b,c,1,2025-03-01T10:00:00\n", 2, "time zone"),
-        ("item_id,criterion,rater,grade,judged_at\na,b,c,1,soon\n", 2, "no time"),
+        ("item_id,criterion,rater,grade,judged_at\na,b,c,1,soon\n", 2, "not a time"),
         ("item_id,criterion,rater,grade,rater_kind\na,b,c,1,robot\n", 2, "one of"),
-        ("item_id,criterion,rater,grade,seconds\na,b,c,1,-3\n", 2, "less than none"),
-        ('item_id,criterion,rater,grade\n"a,b,c,1\n', 2, "no CSV"),
+        ("item_id,criterion,rater,grade,seconds\na,b,c,1,-3\n", 2, "below 0"),
+        ('item_id,criterion,rater,grade\n"a,b,c,1\n', 2, "not CSV"),
     ],
 )
 def test_a_broken_table_names_the_line(written: Callable[..., InputFile], content: str, line: int, reason: str) -> None:

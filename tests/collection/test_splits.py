@@ -60,7 +60,7 @@ def test_the_same_seed_gives_the_same_parts(asked: Study, rosa: User) -> None:
 def test_a_study_is_split_once(asked: Study, rosa: User) -> None:
     split = make_split(study=asked, test_share=0.5, by=rosa, at=AT)
 
-    with pytest.raises(AlreadySplit, match="made once"):
+    with pytest.raises(AlreadySplit, match="made only once"):
         make_split(study=asked, test_share=0.2, by=rosa, at=AT)
 
     asked.refresh_from_db()

@@ -16,11 +16,11 @@ from pytest_django import Settings
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from annotate.models import Assignment, Place
-from annotate.services.choices import save_choice
-from annotate.services.work import claim_next, submit_assignment
+from annotate.work.assignments import claim_next, submit_assignment
+from annotate.work.saving import save_choice
+from collection.judgments.services import Span
 from collection.models import Collection, Criterion, Highlight, Judgment, Rater, RubricElement, Study, User
 from collection.models.texts import text_hash
-from collection.services import Span
 from config.demonstration.simulation import ASSESSORS
 from tests.demonstration.test_documentation import DOCUMENTATION
 

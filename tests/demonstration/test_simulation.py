@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from collection.services import check_spans
+from collection.judgments.services import check_spans
 from config.demonstration.simulation import ASSESSORS, SENTENCE, JudgedItem, SimulatedAssessor, marked, simulated_grades
 from config.demonstration.sources import demonstration_topics
 

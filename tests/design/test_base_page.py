@@ -124,7 +124,7 @@ def test_htmx_says_when_the_server_broke_and_keeps_the_page(
     ask(page, "/broken/")
 
     expect(page.get_by_text("the server answered 500")).to_be_visible()
-    expect(page.get_by_role("heading", name="Account")).to_be_visible()
+    expect(page.get_by_role("heading", name="Account", exact=True)).to_be_visible()
 
 
 @pytest.mark.browser

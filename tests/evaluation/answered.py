@@ -21,12 +21,12 @@ from tests.evaluation.judged import criterion_of, judge_items
 from tests.factories import a_study
 
 SYSTEMS = ("long", "short")
-TASK_TYPES = ("key_point", "nugget", "answer_evaluation", "preference", "written_answer")
+TASK_TYPES = ("key_point", "nugget", "answer_evaluation", "preference", "written_answer", "answer_revision")
 TEXTS = {"long": "The bridge was built of stone in 1830 by monks.", "short": "I don’t know."}
 
 
 def an_answered_study(rosa: User) -> Study:
-    """Two systems on four topics: two domains, the last question unanswerable. Nothing is judged yet."""
+    """Two systems on four topics: two domains, the last question unanswerable. There are no judgments yet."""
     collection = Collection.objects.create(name="answers", title="Answers", owner=rosa)
     for name in SYSTEMS:
         system = System.objects.create(collection=collection, name=name)

@@ -16,13 +16,13 @@ from collection.models import (
     Topic,
 )
 from tests.evaluation.judged import criterion_of, graded_criterion, judge_items
-from tests.factories import a_judge_rater, an_item
+from tests.factories import a_judge_rater, new_item
 
 SYSTEMS = ("best", "middle", "worst")
 
 
 def three_systems(study: Study, people: list[Rater]) -> Rater:
-    """Four topics of three sub-questions and three passages; `best` answers most. Returns the judge, who differs.
+    """Six topics of three sub-questions and three passages; `best` answers most. Returns the judge, who differs.
 
     People's yes: best 3 of 3, middle 2 (1 on the last topic), worst 1 (0 on the last). The judge finds the same in
     middle and worst, and only one answer in best. People rate passage n with 5 on sub-question n, and rankings put the
@@ -35,25 +35,32 @@ def three_systems(study: Study, people: list[Rater]) -> Rater:
     judge = a_judge_rater(collection, "small-judge")
     judge.attributes = {"family": "grey"}
     judge.save()
-    topics = [*collection.topics.order_by("id"), *(_a_topic(study, f"t{number}") for number in (2, 3))]
+    topics = [*collection.topics.order_by("id"), *(_a_topic(study, f"t{number}") for number in range(2, 6))]
+    asked = {topic: _asked(topic) for topic in topics}
+    ranked: list[RankedPassage] = []
+    items: list[Item] = []
+    by_people: list[float | None] = []
+    by_judge: list[float | None] = []
     for place, system in enumerate(SYSTEMS):
         family = "grey" if system == "worst" else ""
         made = System.objects.create(collection=collection, name=system, family=family)
         run = Run.objects.create(collection=collection, system=made, name=system)
         for topic in topics:
-            RankedPassage.objects.bulk_create(
+            ranked += [
                 RankedPassage(run=run, topic=topic, passage_id=name, rank=rank, score=10 - rank)
                 for rank, name in enumerate(_passages(topic)[place:], start=1)
-            )
+            ]
             report = Report.objects.create(run=run, topic=topic, text=f"{system} says much about it.")
             yes = 3 - place - (topic == topics[-1] and place > 0)
-            items = [an_item(study, "answerability", topic=topic, element=one, text=report) for one in _asked(topic)]
-            for rater in people:
-                judge_items(criterion_of(study), rater, items, _first(yes, value=1))
-            judged = 1 if system == "best" else yes
-            judge_items(_graded(study), judge, items, _first(judged, value=4))
-    for topic in topics:
-        _judge_passages(study, topic, people[0], judge)
+            items += [new_item(study, "answerability", topic=topic, element=one, text=report) for one in asked[topic]]
+            by_people += _first(yes, value=1)
+            by_judge += _first(1 if system == "best" else yes, value=4)
+    RankedPassage.objects.bulk_create(ranked)
+    Item.objects.bulk_create(items)
+    for rater in people:
+        judge_items(criterion_of(study), rater, items, by_people)
+    judge_items(_graded(study), judge, items, by_judge)
+    _judge_passages(study, asked, people[0], judge)
     return judge
 
 
@@ -83,14 +90,15 @@ def _graded(study: Study) -> Criterion:
     return stored or graded_criterion(study)
 
 
-def _judge_passages(study: Study, topic: Topic, person: Rater, judge: Rater) -> None:
-    elements = _asked(topic)
+def _judge_passages(study: Study, asked: dict[Topic, list[RubricElement]], person: Rater, judge: Rater) -> None:
     items: list[Item] = []
-    for name in _passages(topic):
-        passage, _ = Passage.objects.get_or_create(
-            collection=study.collection, passage_id=name, defaults={"text": f"{name} says it."}
-        )
-        items += [an_item(study, "rating", topic=topic, element=element, text=passage) for element in elements]
+    for topic, elements in asked.items():
+        for name in _passages(topic):
+            passage, _ = Passage.objects.get_or_create(
+                collection=study.collection, passage_id=name, defaults={"text": f"{name} says it."}
+            )
+            items += [new_item(study, "rating", topic=topic, element=element, text=passage) for element in elements]
+    Item.objects.bulk_create(items)
     grades: list[float | None] = [5 if place % 4 == 0 else 0 for place in range(9)]
-    judge_items(criterion_of(study, "rating"), person, items, grades)
-    judge_items(criterion_of(study, "rating"), judge, items, [*grades[:-1], None])
+    judge_items(criterion_of(study, "rating"), person, items, grades * len(asked))
+    judge_items(criterion_of(study, "rating"), judge, items, [*grades[:-1], None] * len(asked))

@@ -8,7 +8,7 @@ import pytest
 
 from collection.models import Draw, Item, Rater, Report, RubricElement, Run, Study, System, Topic
 from tests.evaluation.judged import AT, criterion_of, judge_items
-from tests.factories import a_judge_rater, an_item
+from tests.factories import a_judge_rater, new_item
 
 N_TOPICS, N_QUESTIONS, N_DRAWN = 10, 8, 60
 
@@ -37,11 +37,18 @@ def a_sampled_study(study: Study, raters: list[Rater]) -> Study:
             Report.objects.create(run=run, topic=topic, text=f"Words on {number}. " * chance.randint(3, 30))
             for run in runs
         ]
-        for position in range(N_QUESTIONS):
-            element = RubricElement.objects.create(
-                topic=topic, kind="sub_question", element_id=f"s{number}-{position}", position=position, text="Why?"
+        elements = RubricElement.objects.bulk_create(
+            RubricElement(
+                topic=topic, kind="sub_question", element_id=f"s{number}-{place}", position=place, text="Why?"
             )
-            items += [an_item(study, "answerability", topic=topic, element=element, text=text) for text in reports]
+            for place in range(N_QUESTIONS)
+        )
+        items += [
+            new_item(study, "answerability", topic=topic, element=element, text=text)
+            for element in elements
+            for text in reports
+        ]
+    Item.objects.bulk_create(items)
     truth = [
         float(chance.random() < (0.65 if item.report and item.report.run.name == "heron" else 0.35)) for item in items
     ]

@@ -3,29 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
 from django.conf import settings
-
-PURE = [
-    "agreement",
-    "archives",
-    "bundles",
-    "calibration",
-    "coefficients",
-    "comparison",
-    "correlations",
-    "coverage",
-    "intervals",
-    "latex",
-    "pairing",
-    "printing",
-    "qrels",
-    "ratings",
-    "spreadsheets",
-    "tables",
-    "thresholds",
-    "verification",
-]
 
 
 def modules_after(statement: str) -> set[str]:
@@ -38,11 +16,6 @@ def modules_after(statement: str) -> set[str]:
         check=True,
     )
     return {name.split(".")[0] for name in finished.stdout.split()}
-
-
-@pytest.mark.parametrize("module", PURE)
-def test_numbers_come_from_modules_that_know_no_django(module: str) -> None:
-    assert "django" not in modules_after(f"import evaluation.{module}")
 
 
 def test_a_web_process_starts_without_the_heavy_libraries() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -19,6 +20,20 @@ STUDY = "/studies/bridges-study/"
 MOST_TABS = 120
 
 
+FOCUSED = """() => {
+    const one = document.activeElement;
+    if (!one || one === document.body) return null;
+    const box = one.getBoundingClientRect();
+    const outlined = [one, one.closest('.choice')].filter(Boolean).map((each) => getComputedStyle(each))
+        .some((style) => style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0);
+    return {
+        html: one.outerHTML.slice(0, 150),
+        seen: outlined && box.width > 0 && box.bottom > 0 && box.top < innerHeight,
+        top: box.top + scrollY,
+    };
+}"""
+
+
 def tab_to(page: Page, target: Locator) -> None:
     """Press Tab until the target has the focus; fail if it never gets it."""
     expect(target).to_be_visible()
@@ -29,15 +44,44 @@ def tab_to(page: Page, target: Locator) -> None:
     raise AssertionError(f"{MOST_TABS} presses of Tab did not reach {target}")
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "leaderboard/",
+        "leaderboard/correlations/",
+        "agreement/?criterion=answerability",
+        "calibration/?criterion=answerability",
+    ],
+)
+def test_whatever_has_the_focus_is_seen_and_comes_in_its_order(
+    page: Page, sign_in: SignIn, sampled: Study, rosa: User, path: str
+) -> None:
+    sign_in(page, rosa)
+    page.goto(f"{STUDY}{path}")
+    page.wait_for_load_state()
+
+    stops = []
+    for _ in range(3 * MOST_TABS):
+        page.keyboard.press("Tab")
+        if (focused := page.evaluate(FOCUSED)) is None:
+            break
+        stops.append(focused)
+
+    assert len(stops) > 10
+    assert [one["html"] for one in stops if not one["seen"]] == []
+    back = [one["html"] for before, one in pairwise(stops) if one["top"] < before["top"] - 400]
+    assert back == []
+
+
 def test_rosa_reads_the_judge_and_its_calibration_by_keyboard(
     page: Page, sign_in: SignIn, sampled: Study, rosa: User
 ) -> None:
     sign_in(page, rosa)
     page.goto(f"{STUDY}agreement/")
-    tab_to(page, page.get_by_role("link", name="May it be believed?"))
+    tab_to(page, page.get_by_role("link", name="Judge reliability"))
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/trust/"))
-    tab_to(page, page.get_by_label("It would stand in for"))
+    tab_to(page, page.get_by_label("Compare with"))
     page.keyboard.press("e")
     tab_to(page, page.get_by_role("button", name="Show"))
     page.keyboard.press("Enter")
@@ -49,13 +93,13 @@ def test_rosa_reads_the_judge_and_its_calibration_by_keyboard(
     tab_to(page, page.get_by_label("I declare label shift"))
     page.keyboard.press("Space")
     expect(page).to_have_url(re.compile("label_shift=on"))
-    number = page.get_by_label("How many items")
+    number = page.get_by_label("Number of items")
     tab_to(page, number)
     page.keyboard.type("15")
-    tab_to(page, page.get_by_role("button", name="Draw them"))
+    tab_to(page, page.get_by_role("button", name="Draw items"))
     page.keyboard.press("Enter")
 
-    expect(page.get_by_text("15 items are drawn for people")).to_be_visible()
+    expect(page.get_by_text("15 items have been drawn")).to_be_visible()
     assert Draw.objects.filter(purpose="active").count() == 15
 
 
@@ -65,7 +109,7 @@ def test_rosa_asks_the_leaderboard_for_another_measure_by_keyboard(
     sign_in(page, rosa)
     page.goto(f"{STUDY}leaderboard/")
 
-    tab_to(page, page.get_by_text("Another measure, other rules"))
+    tab_to(page, page.get_by_text("Measure and options"))
     page.keyboard.press("Enter")
     tab_to(page, page.get_by_label("Means by"))
     page.keyboard.press("d")
@@ -83,9 +127,9 @@ def test_rosa_takes_the_bundle_by_keyboard(page: Page, sign_in: SignIn, sampled:
     sign_in(page, rosa)
     page.goto(f"{STUDY}publish/")
 
-    tab_to(page, page.get_by_label("People by their names"))
+    tab_to(page, page.get_by_label("Use assessors’ names"))
     page.keyboard.press("Space")
-    expect(page.get_by_label("People by their names")).to_be_checked()
+    expect(page.get_by_label("Use assessors’ names")).to_be_checked()
     tab_to(page, page.get_by_role("button", name="Download the bundle"))
     with page.expect_download() as download:
         page.keyboard.press("Enter")
@@ -101,18 +145,18 @@ def test_rosa_splits_the_study_and_reads_the_test_part_by_keyboard(
     check_accessibility(page)
     tab_to(page, page.get_by_role("button", name="Split the study"))
     page.keyboard.press("Enter")
-    expect(page.get_by_text("topics are the test part now")).to_be_visible()
+    expect(page.get_by_text("The test part is 5 topics now.")).to_be_visible()
     check_accessibility(page)
     assert Split.objects.get().topics.count() == 10
 
     page.goto(f"{STUDY}trust/")
-    expect(page.get_by_text("Nothing of it may be reported until the test part")).to_be_visible()
+    expect(page.get_by_text("Do not report this until the test topics")).to_be_visible()
     check_accessibility(page)
-    tab_to(page, page.get_by_role("button", name="Read the test part of stork-7b"))
+    tab_to(page, page.get_by_role("button", name="Unlock the test topics for stork-7b"))
     page.keyboard.press("Enter")
 
-    expect(page.get_by_text("The test part of stork-7b has now been read once.")).to_be_visible()
-    expect(page.get_by_text("What may be reported is the test part, read once")).to_be_visible()
+    expect(page.get_by_text("The test topics have been unlocked once for stork-7b.")).to_be_visible()
+    expect(page.get_by_text("Report the figure on the test topics, unlocked once")).to_be_visible()
     check_accessibility(page)
     assert TestReading.objects.count() == 1
 

@@ -20,9 +20,9 @@ def test_rosa_reads_how_far_people_and_judge_agree(page: Page, sign_in: SignIn, 
     page.goto(AGREEMENT)
 
     expect(page.get_by_role("heading", name="small-judge")).to_be_visible()
-    chart = page.get_by_role("img", name="A chart of people’s coverage")
+    chart = page.get_by_role("img", name="A chart of human coverage")
     assert width_of_image(chart) > 300
-    page.get_by_text("The numbers").click()
+    page.get_by_text("Data", exact=True).click()
     expect(page.get_by_role("region", name="Coverage of each report")).to_be_visible()
     check_accessibility(page)
 
@@ -54,7 +54,7 @@ def test_a_choice_changes_the_preview_at_once_and_the_download(
     sign_in(page, rosa)
     page.goto(QRELS)
 
-    page.get_by_label("A topic for each rubric element").check()
+    page.get_by_label("One topic per rubric element").check()
     page.get_by_text("t0/t0-q0 0 alpha-1 1").wait_for()
     check_accessibility(page)
     with page.expect_download() as download:
@@ -69,5 +69,5 @@ def test_the_page_of_a_study_nobody_judged_is_accessible(page: Page, sign_in: Si
 
     page.goto(AGREEMENT)
 
-    expect(page.get_by_role("heading", name="No judgments by people yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="No human judgments yet")).to_be_visible()
     check_accessibility(page)

@@ -66,3 +66,16 @@ def test_the_imported_folder_gives_the_same_figures(db: None, capsys: pytest.Cap
     assert agreement["statistics"]["fleiss_kappa"]["value"] == pytest.approx(0.5157, abs=5e-5)
     coverage = [comparison["by_rater"][f"annotator{number}"]["coverage"]["spearman"] for number in (1, 2, 3)]
     assert coverage == pytest.approx([0.97, 0.79, 0.84], abs=0.005)
+
+
+def means(capsys: pytest.CaptureFixture[str], measure: str) -> dict[str, float]:
+    board = answer(capsys, "leaderboard", "--study", "crux", "--measure", measure, "--source", "people")
+    return {one["system"]: round(one["value"], 3) for one in board["sources"][0]["systems"] if one["value"] is not None}
+
+
+def test_density_of_reports_is_against_the_oracles_context(db: None, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("import_crux", str(CRUX), "--study", "crux", "--quiet")
+    capsys.readouterr()
+
+    assert means(capsys, "density") == {"oracle": 0.817, "bm25": 0.593, "dr_rankfirst": 0.611}
+    assert means(capsys, "density(tokens=whitespace)") == {"oracle": 0.815, "bm25": 0.589, "dr_rankfirst": 0.607}

@@ -9,4 +9,4 @@ from django.conf import settings
 from config.celery import app
 
 settings.DATABASES["default"]["NAME"] = os.environ["TEST_DATABASE"]
-app.conf.task_default_queue = os.environ["QUEUE"]
+app.conf.update(task_default_queue=os.environ["QUEUE"], task_queues=None, task_routes=None)

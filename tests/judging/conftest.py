@@ -3,19 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from celery import current_app
 
 from collection.models import Study
-from judging import connections
-from judging.engines.of_judge import engine_of
+from judging.engines import probe_store
+from judging.engines.registry import engine_of
 from tests.judging.scripted_server import ScriptedServer
 from tests.judging.world import with_items
-
-
-@pytest.fixture(autouse=True, scope="session")
-def messages_in_memory() -> None:
-    """Messages of this process wait in its own memory: no broker is filled with jobs of tests."""
-    current_app.conf.update(broker_url="memory://", broker_transport_options={})
 
 
 @pytest.fixture(autouse=True)
@@ -43,4 +36,4 @@ def server() -> Iterator[ScriptedServer]:
 @pytest.fixture(autouse=True)
 def _nothing_learnt_before() -> None:
     """What engines learnt in another test waits for that test's judges, whose numbers ours may have."""
-    connections._learnt.clear()
+    probe_store._learnt.clear()

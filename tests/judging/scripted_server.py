@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from judging.engines.probing import ALLOWED, PROVOKING
+from judging.engines.server_probe import ALLOWED, PROVOKING
 
 MODEL = "judge-model"
 

@@ -8,7 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from collection.models import Study, User
-from judging.judges import load_shipped
+from judging.judges.registry import load_shipped
 from judging.models import GradingJob, PromptTemplate
 from tests.judging.world import a_job, saying, work_through
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from collection.models import Study, User
-from judging.judges import load_shipped
+from judging.judges.registry import load_shipped
 from judging.models import GradingJob
 from tests.browser import SignIn, check_accessibility
 from tests.judging.world import a_job, saying, work_through

@@ -9,10 +9,10 @@ from django.utils.timezone import now
 from collection.models import Criterion, Item, Passage, Report, RubricElement, Study
 from collection.models.studies import TaskType
 from judging.engines import EngineState, GradeRequest, Reply
-from judging.grading import start_job
-from judging.judges import make_judge
+from judging.grading.jobs import start_job
+from judging.grading.worker import take_turn
+from judging.judges.registry import make_judge
 from judging.models import GradingJob, Judge
-from judging.work import take_turn
 from tests.factories import an_item
 
 
@@ -104,7 +104,7 @@ def saying(text: str) -> ScriptedEngine:
 
 def work_through(job: GradingJob, engine: ScriptedEngine | None = None) -> GradingJob:
     """Do the job's turns until none is wanted, as one worker would, and return the job as it is then."""
-    from judging.engines.of_judge import engine_of
+    from judging.engines.registry import engine_of
 
     job.refresh_from_db()
     while take_turn(

@@ -31,7 +31,7 @@ class Offline:
         os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "1"
         vllm = importlib.import_module("vllm")
 
-        from judging.engines.prompting import conversation
+        from judging.engines.messages import conversation
         from judging.engines.vllm import VLLMEngine
 
         judge = judge_of(study, engine="vllm", model=model)
@@ -60,6 +60,8 @@ class Worker:
 
     def __init__(self, *, study: str, model: str, options: dict[str, Any], cache_share: float | None = None) -> None:
         """Where a `cache_share` is given, vLLM's cache holds no more than that of the study's texts."""
+        from django.conf import settings
+
         from judging.engines.vllm import MODEL
 
         self.study = study
@@ -70,6 +72,7 @@ class Worker:
             blocks = self.cache["cache_tokens"] // BLOCK
             options = {**options, "block_size": BLOCK, "num_gpu_blocks_override": blocks}
         self.llm = MODEL.load(model, options)
+        settings.JUDGE_VLLM_MODELS = [model]
         warm_up(study, self.judge)
 
     def run(self, *, shuffled: bool = False) -> dict[str, Any]:
@@ -92,7 +95,7 @@ def cache_for(requests: list[Any], *, model: str, share: float) -> dict[str, int
 def judge_of(study_name: str, *, engine: str, model: str) -> Any:
     """Return the judge of this model, with the shipped template that puts the report before the question."""
     from collection.models import Study
-    from judging.judges import make_judge
+    from judging.judges.registry import make_judge
     from judging.models import PromptTemplate
 
     criterion = Study.objects.get(name=study_name).criteria.get(name="answerability")
@@ -108,7 +111,7 @@ def a_job(study_name: str, judge: Any, *, shuffled: bool = False) -> Any:
     from django.utils.timezone import now
 
     from collection.models import Study
-    from judging.grading import start_job
+    from judging.grading.jobs import start_job
 
     criterion = Study.objects.get(name=study_name).criteria.get(name="answerability")
     job = start_job(criterion=criterion, judge=judge, by=None, at=now())
@@ -125,10 +128,10 @@ def a_job(study_name: str, judge: Any, *, shuffled: bool = False) -> Any:
 def requests_of(study_name: str, judge: Any) -> list[Any]:
     """Return what the judge is asked by a job over the whole study, in the job's order."""
     from collection.models import Study
-    from judging.grading import order_of_work
-    from judging.items import with_texts
-    from judging.requests import requests_for
-    from judging.selections import items_asked
+    from judging.data.items import with_texts
+    from judging.data.selection import items_asked
+    from judging.grading.jobs import order_of_work
+    from judging.prompts.rendering import requests_for
 
     criterion = Study.objects.get(name=study_name).criteria.get(name="answerability")
     return requests_for(judge, list(with_texts(items_asked(criterion).order_by(*order_of_work(judge)))))
@@ -136,7 +139,7 @@ def requests_of(study_name: str, judge: Any) -> list[Any]:
 
 def warm_up(study_name: str, judge: Any) -> None:
     """Ask a few, so that what is made once (the grammar of the choices, for one) is there."""
-    from judging.engines.of_judge import engine_of
+    from judging.engines.registry import engine_of
 
     for _ in engine_of(judge).grade(requests_of(study_name, judge)[:WARM_UP], stopping=lambda: False):
         pass
@@ -147,7 +150,7 @@ def done_job(job: Any) -> dict[str, Any]:
 
     What was cached is None where the server does not tell it of every prompt.
     """
-    from judging.engines.of_judge import engine_of
+    from judging.engines.registry import engine_of
     from tests.bench.judging import work_through
 
     seconds = work_through(job, engine_of(job.judge))

@@ -19,15 +19,15 @@ from django.db import connection
 from django.utils.timezone import now
 
 from collection.models import Judgment, RubricElement, Study
-from judging.grading import pause_job, start_job
-from judging.judges import make_judge
+from judging.grading.jobs import pause_job, start_job
+from judging.judges.registry import make_judge
 from judging.models import Completion, GradingJob, Judge, PromptTemplate
 from judging.models.judges import VLLM_QUEUE
-from tests.judging.conftest import judged_study, messages_in_memory
+from tests.judging.conftest import judged_study
 from tests.judging.world import criterion_of, many_items
 from tests.vllm.server import CONTEXT_LENGTH, QUIET
 
-__all__ = ["judged_study", "messages_in_memory"]
+__all__ = ["judged_study"]
 
 PAIRS = 60
 # More than a tiny model grades before somebody can pause the job.
@@ -36,7 +36,9 @@ SITE_PACKAGES = Path(celery.__file__).parents[1]
 
 
 @pytest.fixture
-def worker(vllm_python: str, tmp_path: Path, transactional_db: None) -> Iterator[subprocess.Popen[bytes]]:
+def worker(
+    vllm_python: str, tiny_model: Path, tmp_path: Path, transactional_db: None
+) -> Iterator[subprocess.Popen[bytes]]:
     """A worker that has vLLM in it, in a process group of its own, on the test's database."""
     log = tmp_path / "worker.log"
     with log.open("wb") as output:
@@ -53,9 +55,10 @@ def worker(vllm_python: str, tmp_path: Path, transactional_db: None) -> Iterator
                 **QUIET,
                 "VLLM_CPU_KVCACHE_SPACE": "1",
                 "DATA_DIR": str(tmp_path),
-                "CELERY_BROKER_URL": "filesystem://",
+                "CELERY_BROKER_URL": "embedded://",
                 "TEST_DATABASE": str(connection.settings_dict["NAME"]),
                 "QUEUE": VLLM_QUEUE,
+                "JUDGE_VLLM_MODELS": str(tiny_model),
                 "JUDGE_VLLM": f'{{"dtype": "bfloat16", "max_model_len": {CONTEXT_LENGTH}, "enforce_eager": true}}',
             },
             stdout=output,

@@ -12,17 +12,17 @@ from django.utils.timezone import now
 
 from collection.models import Judgment, Study
 from judging.engines.openai import OpenAIEngine
-from judging.grading import start_job
-from judging.judges import make_judge
+from judging.grading.jobs import start_job
+from judging.grading.worker import take_turn
+from judging.judges.registry import make_judge
 from judging.models import Completion, GradingJob, Judge, PromptTemplate
-from judging.work import take_turn
-from tests.judging.conftest import judged_study, messages_in_memory
+from tests.judging.conftest import judged_study
 from tests.judging.contract import engine_on
 from tests.judging.world import criterion_of, many_items
 from tests.vllm.server import VLLMServer
 from tests.vllm.test_contract import served_by
 
-__all__ = ["judged_study", "messages_in_memory"]
+__all__ = ["judged_study"]
 
 PAIRS = 400
 

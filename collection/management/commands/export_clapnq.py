@@ -3,8 +3,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from collection.exporting.clapnq import Told, exported_clapnq
-from collection.management.importing import the_study
+from collection.exporting.clapnq import LeftOut, exported_clapnq
+from collection.importing.commands import the_study
+from stats.plurals import counted
 
 
 class Command(BaseCommand):
@@ -14,8 +15,8 @@ class Command(BaseCommand):
         parser.add_argument("--study", required=True, metavar="NAME")
 
     def handle(self, *args: Any, study: str, **options: Any) -> None:
-        told = Told()
+        told = LeftOut()
         for line in exported_clapnq(the_study(study), told):
             self.stdout.write(line, ending="")
         if told.unanswered:
-            self.stderr.write(f"{told.unanswered:,} passages have no answer yet and are left out.")
+            self.stderr.write(f"Left out, without an answer yet: {counted(told.unanswered, 'passages')}.")

@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from collection.exporting.collections import exported_collection
-from collection.management.importing import the_collection
+from collection.importing.commands import the_collection
 
 
 class Command(BaseCommand):

@@ -5,8 +5,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from collection.exporting.identities import crowd_ids_of
 from collection.exporting.judgments import exported_judgments
-from collection.management.importing import the_study
-from collection.services import HighlightDoesNotFit
+from collection.importing.commands import the_study
+from collection.judgments.services import HighlightDoesNotFit
 
 
 class Command(BaseCommand):
@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--with-crowd-ids",
             action="store_true",
-            help="add a column that tells who crowd workers are to their site: personal data, for paying them",
+            help="add a column with the crowd workers' ids at their site: personal data, for paying them",
         )
 
     def handle(self, *args: Any, study: str, **options: Any) -> None:

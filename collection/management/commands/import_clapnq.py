@@ -7,8 +7,8 @@ from django.db import transaction
 from django.utils.timezone import now
 
 from collection.importing.clapnq import import_clapnq, study_for_clapnq
+from collection.importing.commands import mended_by_the_reader, reading, the_user
 from collection.management.commands.import_crux import the_first_researcher
-from collection.management.importing import mended_by_the_reader, reading, the_user
 
 
 class Command(BaseCommand):
@@ -19,8 +19,10 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
         parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument("--collection", metavar="NAME", help="the study's name if left out")
-        parser.add_argument("--owner", metavar="USER", help="who owns what is made; the first researcher if left out")
+        parser.add_argument("--collection", metavar="NAME", help="default: the study's name")
+        parser.add_argument(
+            "--owner", metavar="USER", help="the owner of the new collection and study; default: the first researcher"
+        )
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
     def handle(self, *args: Any, files: list[Path], study: str, **options: Any) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils.timezone import now
 
+from collection.importing.commands import mended_by_the_reader, progress_bar, the_user
 from collection.importing.crux import import_crux
-from collection.management.importing import mended_by_the_reader, progress_bar, the_user
 from collection.models import Collection, User
 
 
@@ -16,8 +16,10 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path, metavar="DIR")
         parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument("--collection", metavar="NAME", help="the study's name if left out")
-        parser.add_argument("--owner", metavar="USER", help="who owns what is made; the first researcher if left out")
+        parser.add_argument("--collection", metavar="NAME", help="default: the study's name")
+        parser.add_argument(
+            "--owner", metavar="USER", help="the owner of the new collection and study; default: the first researcher"
+        )
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
     def handle(self, *args: Any, folder: Path, **options: Any) -> None:

@@ -3,10 +3,10 @@ from typing import Any
 
 from django.utils.timezone import now
 
-from collection.formats.files import InputFile
+from collection.formats.problems import InputFile
+from collection.importing.commands import ImportCommand, the_study
 from collection.importing.judgment_table import import_judgments
 from collection.importing.rows import Imported
-from collection.management.importing import ImportCommand, the_study
 
 
 class Command(ImportCommand):

@@ -6,10 +6,10 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils.timezone import now
 
-from collection.formats.files import InputFile
+from collection.formats.problems import InputFile
 from collection.formats.rubric_workbench import WorkbenchFile
+from collection.importing.commands import add_relevant_from, mended_by_the_reader, progress_bar, the_user
 from collection.importing.rubric import import_rubric
-from collection.management.importing import mended_by_the_reader, progress_bar, the_user
 
 
 class Command(BaseCommand):
@@ -20,16 +20,16 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE", help="graded passages (.jsonl.gz)")
         parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument("--owner", required=True, metavar="USER", help="who owns what is made")
-        parser.add_argument("--collection", metavar="NAME", help="the study's name if left out")
+        parser.add_argument("--owner", required=True, metavar="USER", help="the owner of the new collection and study")
+        parser.add_argument("--collection", metavar="NAME", help="default: the study's name")
         parser.add_argument(
             "--bank", type=Path, metavar="FILE", help="the question bank: texts of topics and questions"
         )
-        parser.add_argument("--qrels", type=Path, metavar="FILE", help="relevance from here, not from the graded file")
-        parser.add_argument("--assessors", default="NIST", metavar="NAME", help="whose relevance it is (NIST)")
         parser.add_argument(
-            "--relevant-from", type=float, default=1, metavar="G", help="relevant from this grade on (1)"
+            "--qrels", type=Path, metavar="FILE", help="read relevance from here, not from the graded file"
         )
+        parser.add_argument("--assessors", default="NIST", metavar="NAME", help="whose relevance it is (NIST)")
+        add_relevant_from(parser)
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
     def handle(self, *args: Any, file: Path, quiet: bool, **options: Any) -> None:

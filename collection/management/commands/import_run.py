@@ -1,10 +1,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from collection.formats.files import InputFile
+from collection.formats.problems import InputFile
+from collection.importing.commands import ImportCommand, the_collection
 from collection.importing.rows import Imported
 from collection.importing.trec import import_run
-from collection.management.importing import ImportCommand, the_collection
 
 
 class Command(ImportCommand):

@@ -6,12 +6,12 @@ from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from collection.management.importing import mended_by_the_reader
+from collection.importing.commands import mended_by_the_reader
 from config.demonstration.loading import PASSWORD, PEOPLE, RESEARCHER, load_demonstration
 
 
 class Command(BaseCommand):
-    help = "Load the demonstration collection with its open study. Where it is there already, nothing changes."
+    help = "Load the demonstration collection with its open study. If it is already there, nothing changes."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--force", action="store_true", help="load it though DEMONSTRATION is not set")
@@ -19,15 +19,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, force: bool, verbosity: int, **options: Any) -> None:
         if not (settings.DEMONSTRATION or force):
             raise CommandError(
-                "Nothing was loaded: the demonstration brings log-ins with a password that everybody knows. "
-                "Set DEMONSTRATION=true where that is meant, or give --force."
+                "Nothing was loaded: the demonstration brings log-ins with a public password. "
+                "Set DEMONSTRATION=true if that is intended, or use --force."
             )
         with mended_by_the_reader():
             study = load_demonstration(at=timezone.now())
         if verbosity == 0:
             return
         if study is None:
-            self.stdout.write("The demonstration is there already: nothing changed.")
+            self.stdout.write("The demonstration is already there: nothing changed.")
         else:
             names = ", ".join((RESEARCHER, *PEOPLE))
             self.stdout.write(f"The demonstration is loaded. Sign in as one of {names}, password {PASSWORD}.")

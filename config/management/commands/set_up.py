@@ -1,7 +1,8 @@
-"""Everything `make run` needs before the server starts. Running it again is fast and loses nothing."""
+"""Everything that a start needs before the server. Running it again is fast and loses nothing."""
 
 from __future__ import annotations
 
+import errno
 import socket
 from pathlib import Path
 from typing import Any
@@ -10,45 +11,55 @@ from django.apps import apps
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser, call_command
 
+from collection.models import User
+from config.private_files import take_from_others
+
 
 class Command(BaseCommand):
-    help = "Migrate, collect static files, load prompt templates and, where asked for, the demonstration study."
+    help = "Migrate, collect static files, load prompt templates and, if requested, the demonstration study."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--bind", default="127.0.0.1", help="the address on which the web server will listen")
 
-    def handle(self, *args: Any, port: int, **options: Any) -> None:
-        refuse_a_taken_port(port)
+    def handle(self, *args: Any, port: int, bind: str, **options: Any) -> None:
+        refuse_a_taken_port(port, bind)
+        take_from_others(settings.DATA_DIR)
         call_command("migrate", verbosity=0)
         if static_files_changed():
             call_command("collectstatic", interactive=False, clear=True, verbosity=0)
         call_command("load_templates", verbosity=0)
         if settings.DEMONSTRATION:
             call_command("load_demonstration", verbosity=0)
-        self.stdout.write(self.welcome(port))
+        self.stdout.write(self.welcome(port, bind))
 
-    def welcome(self, port: int) -> str:
-        """Return what the person who typed `make run` wants to know."""
-        lines = ["", f"  Assize is at  http://localhost:{port}/", ""]
+    def welcome(self, port: int, bind: str) -> str:
+        """Return what the person who typed `make run` or `make serve` wants to know."""
+        host = "localhost" if bind == "127.0.0.1" else f"[{bind}]" if ":" in bind else bind
+        lines = ["", f"  Assize is at  http://{host}:{port}/", ""]
         if settings.DEMONSTRATION:
             lines += [
                 "  Demonstration log-ins (password: assize-demo)",
-                "    ada, ben, cleo   assess",
-                "    rosa             researches: studies, judges, agreement, qrels",
+                "    ada, ben, cleo   assessors",
+                "    rosa             researcher: studies, judges, agreement, qrels",
                 "",
             ]
-        lines += ["  Ctrl-C stops the web server and the worker.", ""]
+        elif not User.objects.exists():
+            lines += ["  Nobody has an account yet: .venv/bin/python manage.py createsuperuser", ""]
+        lines += ["  Ctrl-C stops the web server and the workers.", ""]
         return "\n".join(lines)
 
 
-def refuse_a_taken_port(port: int) -> None:
-    """Raise CommandError, with the remedy, if something listens on this port already."""
-    with socket.socket() as probe:
+def refuse_a_taken_port(port: int, bind: str) -> None:
+    """Raise CommandError, with the remedy, if something listens on this port already, or the address is not ours."""
+    with socket.socket(socket.AF_INET6 if ":" in bind else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((bind, port))
         except OSError as error:
-            raise CommandError(f"Port {port} is taken. Choose another: PORT={port + 1} make run") from error
+            if error.errno == errno.EADDRINUSE:
+                raise CommandError(f"Port {port} is taken. Choose another: PORT={port + 1}") from error
+            raise CommandError(f"The server cannot listen on {bind}, port {port}: {error.strerror}.") from error
 
 
 def static_files_changed() -> bool:

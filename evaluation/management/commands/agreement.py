@@ -8,24 +8,27 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from collection.models import Criterion
-from evaluation.agreement import measure_agreement
+from evaluation.agreement.written_answers import WrittenAgreement, measure_written
+from evaluation.data.judgments import CriterionNotFound, find_criterion, load_criterion
+from evaluation.formats.text import agreement_text, estimate_text
 from evaluation.management.base import EvaluationCommand
-from evaluation.printing import agreement_text, estimate_text
-from evaluation.ratings import LEVELS, LevelDoesNotFit, Ratings
-from evaluation.services.studies import CriterionNotFound, find_criterion, load_criterion
-from evaluation.services.written import WrittenAgreement, measure_written
-from evaluation.tables import TableBroken, parse_scale, ratings_of_table, read_table
+from stats.agreement.report import measure_agreement
+from stats.plurals import counted
+from stats.rating_tables import TableBroken, parse_scale, ratings_of_table, read_table
+from stats.ratings import LEVELS, LevelDoesNotFit, Ratings
 
 
 class Command(EvaluationCommand):
     help = "Percent agreement, Fleiss, Randolph, Gwet, Krippendorff, and Cohen per pair, with 95 % intervals."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("table", nargs="?", help="CSV or JSONL: item, rater, grade, and perhaps topic, criterion")
-        parser.add_argument("--study", metavar="NAME", help="read the people's judgments of this study instead")
-        parser.add_argument("--criterion", metavar="C", help="which criterion, where there are several")
-        parser.add_argument("--level", choices=LEVELS, help="level of measurement (a study's scale has its own)")
-        parser.add_argument("--scale", metavar="0,1,…", help="all grades of the scale, lowest first, used or not")
+        parser.add_argument("table", nargs="?", help="CSV or JSONL: item, rater, grade, optionally topic, criterion")
+        parser.add_argument("--study", metavar="NAME", help="use the human judgments of this study instead")
+        parser.add_argument("--criterion", metavar="C", help="the criterion, if there are several")
+        parser.add_argument("--level", choices=LEVELS, help="level of measurement (only for tables)")
+        parser.add_argument(
+            "--scale", metavar="0,1,…", help="all grades of the scale, lowest first, including unused ones"
+        )
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, **options: Any) -> None:
@@ -42,7 +45,7 @@ class Command(EvaluationCommand):
             raise CommandError(str(error)) from error
         agreement = measure_agreement(ratings)
         if agreement.n_ungraded:
-            self.note(f"{agreement.n_ungraded} of {agreement.n_ungraded + agreement.n_ratings} rows hold no grade.")
+            self.note(f"{agreement.n_ungraded} of {agreement.n_ungraded + agreement.n_ratings} rows have no grade.")
         if options["json"]:
             self.print_json(agreement.as_dict() | ({"written_answers": written.as_dict()} if written else {}))
             return
@@ -60,7 +63,7 @@ def _of_table(options: dict[str, Any]) -> Ratings:
 def _written_lines(written: WrittenAgreement) -> list[str]:
     """Return how alike the written answers are, and the least alike."""
     lines = [
-        f"written answers: {written.n_answers:,}; {len(written.items):,} questions have two or more",
+        f"written answers: {written.n_answers:,}; {counted(len(written.items), 'questions')} have two or more",
         f"{'ROUGE-L of pairs':<20}{estimate_text(written.rouge_l)}",
     ]
     return lines + [f"  {item.rouge_l:.4f}  {item.item_id}" for item in written.disputed]
@@ -68,6 +71,6 @@ def _written_lines(written: WrittenAgreement) -> list[str]:
 
 def _of_study(options: dict[str, Any]) -> tuple[Criterion, Ratings]:
     if options["scale"]:
-        raise CommandError("A study has its scale; --scale is for tables.")
+        raise CommandError("A study has its own scale; --scale is only for tables.")
     criterion = find_criterion(options["study"], options["criterion"])
     return criterion, load_criterion(criterion, level=options["level"]).people

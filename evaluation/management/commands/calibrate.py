@@ -7,24 +7,26 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
-from evaluation.calibration import Corrected, correct
+from evaluation.calibration.report import calibrate, method_scores, outlook, point_as_dict
+from evaluation.data.judgments import find_criterion, load_criterion
+from evaluation.data.population import find_judge, judge_choices
+from evaluation.data.visibility import AskedPart, read_test_part, times
+from evaluation.formats.text import estimate_text
 from evaluation.management.base import EvaluationCommand
 from evaluation.management.labelled import REFUSALS, add_source, check_source, labels_of
-from evaluation.printing import estimate_text
-from evaluation.recalibration import CurvePoint, recalibration_curve
-from evaluation.services.calibration import calibrate, method_scores, point_as_dict
-from evaluation.services.parts import AskedPart, read_test_part, times
-from evaluation.services.populations import find_judge, judge_choices
-from evaluation.services.studies import find_criterion, load_criterion
+from stats.calibration.estimators import Corrected, correct
+from stats.calibration.planning import least_half_width
+from stats.calibration.recalibration import CurvePoint, recalibration_curve
+from stats.plurals import counted
 
 
 class Command(EvaluationCommand):
-    help = "Correct a judge's share of yes by people's labels, overall and by system."
+    help = "Correct a judge's share of yes by human labels, overall and by system."
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_source(parser)
         parser.add_argument("--label-shift", action="store_true", help="declare label shift, for Rogan–Gladen")
-        parser.add_argument("--test", action="store_true", help="read the study's test part, which is counted")
+        parser.add_argument("--test", action="store_true", help="use the study's test topics, which is counted")
 
     def handle(self, **options: Any) -> None:
         check_source(options)
@@ -55,31 +57,35 @@ def _of_study(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
     )
     sight = figures.population.sight
     readings = times(sight.readings_of(figures.choice.rater))
-    of_part = [f"{sight.words}; the test part was read {readings}"] if sight.words else []
-    lines = [figures.choice.key, *of_part, figures.how_known, *_lines("all items", figures.overall)]
+    of_part = [f"{sight.words}; test topics unlocked {readings}"] if sight.words else []
+    name = figures.choice.completeness.after(figures.choice.key)
+    lines = [name, *of_part, figures.how_known, *_lines("all items", figures.overall)]
     for one in figures.systems:
-        lines += ["", *_lines(f"{one.name} (circular)" if one.circular else one.name, one.corrected)]
-    return figures.as_dict(), "\n".join([*lines, *_curve_lines(figures.curve)])
+        lines += ["", *_lines(f"{one.name} (same family)" if one.circular else one.name, one.corrected)]
+    return figures.as_dict(), "\n".join([*lines, *_curve_lines(figures.curve), *_outlook_lines(figures.outlook)])
 
 
 def _of_tables(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
     if options["test"]:
-        raise CommandError("Tables have no test part; --test is for a study.")
+        raise CommandError("Tables have no test topics; --test is only for a study.")
     labels, n_people_only = labels_of(options)
     overall = correct(labels, label_shift=options["label_shift"])
-    curve = recalibration_curve(labels)
+    curve, least = recalibration_curve(labels), least_half_width(labels)
     answer = {
         "overall": overall.as_dict(),
         "n_topics": labels.n_topics,
         "n_people_only": n_people_only,
         "warnings": list(dict.fromkeys(warning for score in overall.scores.values() for warning in score.warnings)),
         "recalibration": [point_as_dict(point) for point in curve],
+        "half_width_if_all_labelled": least,
     }
-    return answer, "\n".join([*_lines("all items", overall), *_curve_lines(curve)])
+    lines = [*_lines("all items", overall), *_curve_lines(curve), *_outlook_lines(outlook(labels, least))]
+    return answer, "\n".join(lines)
 
 
 def _lines(name: str, corrected: Corrected) -> list[str]:
-    head = f"{name}: {corrected.n_items:,} items, {corrected.n_labelled:,} labelled, {corrected.n_ungraded:,} ungraded"
+    items = counted(corrected.n_items, "items")
+    head = f"{name}: {items}, {corrected.n_labelled:,} labelled, {corrected.n_ungraded:,} ungraded"
     return [head, *(f"  {one.label:<22}{_score_text(one.score)}" for one in method_scores(corrected))]
 
 
@@ -88,9 +94,13 @@ def _score_text(score: Any) -> str:
     return text if score.effective_labels is None else f"{text}  worth {score.effective_labels:.0f} labels"
 
 
+def _outlook_lines(text: str) -> list[str]:
+    return ["", text] if text else []
+
+
 def _curve_lines(curve: Any) -> list[str]:
     def line(point: CurvePoint) -> str:
         grade = "ungraded" if point.grade is None else f"{point.grade:g}"
         return f"  {grade:<10}{point.n_labelled:>6,} of {point.n_items:>6,}  {estimate_text(point.people)}"
 
-    return ["", "people's share of yes where the judge gives a grade (labelled of items)", *map(line, curve)]
+    return ["", "human share of yes by the judge's grade (labelled of items)", *map(line, curve)]

@@ -10,18 +10,20 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
-from evaluation.comparison import Comparison, compare
+from evaluation.data.judge_pairs import JudgePairs, pair_judges
+from evaluation.data.judgments import CriterionNotFound, CriterionRatings, find_criterion, load_criterion
+from evaluation.data.text_level import RolledUpJudge, roll_ups_of
+from evaluation.data.visibility import read_test_part, times
+from evaluation.formats.text import comparison_text, rolled_up_text
 from evaluation.management.base import EvaluationCommand
-from evaluation.management.rolled_up import chosen_judge, rolled_up_of
-from evaluation.pairing import NotComparable, pair, people_threshold
-from evaluation.printing import comparison_text, rolled_up_text
-from evaluation.ratings import LevelDoesNotFit, Ratings
-from evaluation.rolled_up import RULES
-from evaluation.services.judges import JudgePairs, pair_judges
-from evaluation.services.parts import read_test_part, times
-from evaluation.services.rolled_up import RolledUpJudge, roll_ups_of
-from evaluation.services.studies import CriterionNotFound, CriterionRatings, find_criterion, load_criterion
-from evaluation.tables import TableBroken, ratings_of_table, read_table
+from evaluation.management.text_level import chosen_judge, rolled_up_of
+from stats.completeness import UNMARKED, Completeness
+from stats.judges.comparison import Comparison, compare
+from stats.judges.text_level import RULES
+from stats.pairing import NotComparable, pair, people_threshold
+from stats.plurals import counted
+from stats.rating_tables import TableBroken, ratings_of_table, read_table
+from stats.ratings import LevelDoesNotFit, Ratings
 
 
 def finite(text: str) -> float:
@@ -33,24 +35,28 @@ def finite(text: str) -> float:
 
 
 class Command(EvaluationCommand):
-    help = "Compare a judge with people: κ, rank correlations, precision and recall at a threshold, coverage of topics."
+    help = "Compare a judge with humans: κ, rank correlations, precision and recall at a threshold, coverage of topics."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("human_table", nargs="?", help="CSV or JSONL: item, rater, grade, and perhaps topic")
+        parser.add_argument("human_table", nargs="?", help="CSV or JSONL: item, rater, grade, optionally topic")
         parser.add_argument("judge_table", nargs="?", help="the same, with the grades of one judge")
-        parser.add_argument("--study", metavar="NAME", help="compare this study's people and judge instead")
+        parser.add_argument("--study", metavar="NAME", help="compare a judge of this study with its assessors instead")
         parser.add_argument("--threshold", type=finite, metavar="η", help="a grade ≥ η is positive")
-        parser.add_argument("--human-threshold", type=finite, metavar="η", help="the same for people, if another")
-        parser.add_argument("--criterion", metavar="C", help="which criterion, where the tables hold several")
-        parser.add_argument("--judge", metavar="NAME", help="which rater of JUDGE_TABLE, where it holds several")
+        parser.add_argument(
+            "--human-threshold", type=finite, metavar="η", help="the same for the human grades, if different"
+        )
+        parser.add_argument("--criterion", metavar="C", help="the criterion, if the tables contain several")
+        parser.add_argument("--judge", metavar="NAME", help="the rater of JUDGE_TABLE, if it contains several")
         parser.add_argument(
             "--roll-up",
             choices=list(RULES),
-            help="a study's judge that graded texts' elements against people who judged the texts: a text's grade is "
-            "the highest on any element, or on how many it is a yes. Done by itself (highest) where they share no item",
+            help="for a judge that graded texts' elements and assessors who judged the texts: a text's grade is its "
+            "highest grade, or its number of yes. The default (highest) if they share no item",
         )
-        parser.add_argument("--against", metavar="KEY", help="which criteria are rolled up, where there are several")
-        parser.add_argument("--test", action="store_true", help="read the study's test part, which is counted")
+        parser.add_argument(
+            "--against", metavar="KEY", help="the criteria compared at text level, if there are several"
+        )
+        parser.add_argument("--test", action="store_true", help="use the study's test topics, which is counted")
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, **options: Any) -> None:
@@ -67,30 +73,39 @@ class Command(EvaluationCommand):
         left_out = {"human_only": compared.n_people_only, "judge_only": compared.n_judge_only}
         if compared.part:
             self.note(
-                f"Of the {compared.part['part']} part; the test part was read {times(compared.part['test_readings'])}."
+                f"On the {compared.part['part']} topics; test topics unlocked {times(compared.part['test_readings'])}."
             )
         if any(left_out.values()):
             self.note(
-                f"Left out: {left_out['human_only']} items that only people have, "
-                f"{left_out['judge_only']} that only the judge has."
+                f"Left out: {counted(left_out['human_only'], 'items')} that only people have, "
+                f"{left_out['judge_only']} graded only by the judge."
             )
+        if compared.completeness.mark:
+            self.note(f"The judge is {compared.completeness.mark}: {compared.completeness.why}.")
         if options["json"]:
-            self.print_json({**compared.comparison.as_dict(), "left_out": left_out, **compared.part})
+            self.print_json(
+                {
+                    **compared.completeness.as_dict(),
+                    **compared.comparison.as_dict(),
+                    "left_out": left_out,
+                    **compared.part,
+                }
+            )
         else:
             self.stdout.write(comparison_text(compared.comparison))
 
     def _print_rolled_up(self, one: RolledUpJudge, *, as_json: bool) -> None:
         """Print the judge's rolled-up grades beside people's."""
         self.note(
-            f"{one.name} graded elements ({one.roll_up.of_judges}), people whole texts ({one.roll_up.of_people}): "
-            f"rolled up, a text's grade is {one.rule_in_words}."
+            f"{one.name} graded elements ({one.roll_up.of_judges}), assessors whole texts ({one.roll_up.of_people}): "
+            f"at text level, the grade is {one.rule_in_words}."
         )
         if one.parts:
-            self.note(f"Of the {one.part} part; the test part was read {times(one.readings)}.")
+            self.note(f"On the {one.part} topics; test topics unlocked {times(one.readings)}.")
         if one.n_people_only or one.n_judge_only:
             self.note(
-                f"Left out: {one.n_people_only} texts that only people have, "
-                f"{one.n_judge_only} that only the judge has."
+                f"Left out: {counted(one.n_people_only, 'texts')} that only people have, "
+                f"{one.n_judge_only} graded only by the judge."
             )
         if as_json:
             self.print_json(one.as_dict())
@@ -106,21 +121,22 @@ class Compared:
     n_people_only: int
     n_judge_only: int
     part: dict[str, Any]
+    completeness: Completeness = UNMARKED
 
 
 def _of_tables(options: dict[str, Any]) -> Compared:
     at = options["threshold"]
     if at is None:
-        raise CommandError("Say with --threshold from which grade on an item is positive.")
+        raise CommandError("Give --threshold, the lowest grade that counts as positive.")
     if options["test"]:
-        raise CommandError("Tables have no test part; --test is for a study.")
+        raise CommandError("Tables have no test topics; --test is only for a study.")
     if options["roll_up"] or options["against"]:
-        raise CommandError("Tables name no texts and elements; --roll-up and --against are for a study.")
+        raise CommandError("Tables have no texts and elements; --roll-up and --against are only for a study.")
     people = _ratings(options["human_table"], options["criterion"])
     judge = _ratings(options["judge_table"], options["criterion"], options["judge"])
     if len(judge.raters) > 1:
         listed = ", ".join(map(str, judge.raters))
-        raise NotComparable(f"JUDGE_TABLE holds several raters: {listed}. Choose one with --judge.")
+        raise NotComparable(f"JUDGE_TABLE contains several raters: {listed}. Choose one with --judge.")
     paired = pair(people, judge)
     people_at, same_scale = people_threshold(paired.people, paired.judge, at)
     if options["human_threshold"] is not None:
@@ -135,7 +151,7 @@ def _ratings(path: str, criterion: str | None, rater: str | None = None) -> Rati
 
 def _of_study(options: dict[str, Any]) -> Compared | RolledUpJudge:
     if options["threshold"] is not None or options["human_threshold"] is not None:
-        raise CommandError("A study's criteria have their thresholds; --threshold is for tables.")
+        raise CommandError("A study's criteria have their own thresholds; --threshold is only for tables.")
     judged = load_criterion(find_criterion(options["study"], options["criterion"]))
     found = pair_judges(judged)
     if _asks_for_texts(judged, found, options):
@@ -143,7 +159,7 @@ def _of_study(options: dict[str, Any]) -> Compared | RolledUpJudge:
     study = judged.criterion.study
     if options["test"]:
         if found.parts is None:
-            raise NotComparable(f"“{study}” has no test part. Make one with manage.py split.")
+            raise NotComparable(f"“{study}” has no test topics. Split it with manage.py split.")
         judge = chosen_judge(
             [*((one.name, one) for one in found.locked), *((one.name, one.judge) for one in found.tests)],
             options["judge"],
@@ -155,7 +171,13 @@ def _of_study(options: dict[str, Any]) -> Compared | RolledUpJudge:
         judge = chosen_judge([(one.name, one.judge) for one in found.pairs], options["judge"])
         one = next(one for one in found.pairs if one.judge == judge)
     part = {"part": "test" if options["test"] else "development", "test_readings": found.readings_of(one)}
-    return Compared(one.compared(), one.paired.n_people_only, one.paired.n_judge_only, part if found.parts else {})
+    return Compared(
+        comparison=one.compared(),
+        n_people_only=one.paired.n_people_only,
+        n_judge_only=one.paired.n_judge_only,
+        part=part if found.parts else {},
+        completeness=one.completeness,
+    )
 
 
 def _asks_for_texts(judged: CriterionRatings, found: JudgePairs, options: dict[str, Any]) -> bool:

@@ -10,9 +10,9 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
 from collection.models import Study
-from evaluation.bundles import sha256
 from evaluation.management.base import EvaluationCommand
-from evaluation.services.bundles import write_bundle
+from evaluation.publishing.audit_bundle import write_bundle
+from stats.audit_bundle import sha256
 
 
 class Command(EvaluationCommand):
@@ -21,10 +21,8 @@ class Command(EvaluationCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--study", required=True, metavar="NAME")
         parser.add_argument("--output", required=True, type=Path, metavar="FILE.zip")
-        parser.add_argument("--names", action="store_true", help="call people by their names, not by numbers")
-        parser.add_argument(
-            "--with-simulated", action="store_true", help="count simulated assessors among people in the qrels"
-        )
+        parser.add_argument("--names", action="store_true", help="use assessors' names instead of numbers")
+        parser.add_argument("--with-simulated", action="store_true", help="include simulated assessors in the qrels")
 
     def handle(self, **options: Any) -> None:
         study = Study.objects.select_related("collection").filter(name=options["study"]).first()
@@ -39,4 +37,4 @@ class Command(EvaluationCommand):
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}") from error
         self.stdout.write(f"{sha256(bundle.getvalue())}  {path}")
-        self.note("Publish the hash above beside the file: it is what says that the bundle is yours.")
+        self.note("Publish the hash above with the file, so that others can check that the bundle is yours.")

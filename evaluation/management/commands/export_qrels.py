@@ -8,11 +8,13 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
+from evaluation.data.judgments import CriterionNotFound, find_criterion
 from evaluation.management.base import EvaluationCommand
-from evaluation.qrels import COMBINES, TIES, QrelsRefused, Rule
-from evaluation.services.qrels import Qrels, compile_each, compile_qrels
-from evaluation.services.studies import CriterionNotFound, find_criterion
-from evaluation.spreadsheets import csv_text
+from evaluation.publishing.qrels import Qrels, compile_each, compile_qrels
+from stats.csv_files import csv_text
+from stats.plurals import counted
+from stats.qrels import COMBINES, QrelsRefused, Rule
+from stats.votes import TIES
 
 # What is looked at where only the list of holes is asked for.
 USUAL_TOP = 10
@@ -23,54 +25,52 @@ class Command(EvaluationCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument("--criterion", metavar="C", help="which criterion, where people judged several")
+        parser.add_argument("--criterion", metavar="C", help="the criterion, if there are several")
         parser.add_argument(
             "--rater",
             action="append",
             default=[],
             metavar="NAME",
-            help="whose judgments; all people's if left out",
+            help="whose judgments (default: all assessors')",
         )
-        parser.add_argument("--with-simulated", action="store_true", help="count simulated assessors among people")
-        parser.add_argument("--combine", choices=COMBINES, default="majority", help="how several raters become one")
-        parser.add_argument("--ties", choices=TIES, default="lower", help="undecided: tied items are left out")
+        parser.add_argument("--with-simulated", action="store_true", help="include simulated assessors")
+        parser.add_argument("--combine", choices=COMBINES, default=Rule.combine, help="how to aggregate several raters")
+        parser.add_argument("--ties", choices=TIES, default=Rule.ties, help="undecided: tied items are left out")
         parser.add_argument(
-            "--fewest-raters", type=int, default=1, metavar="N", help="leave out items that fewer have graded"
-        )
-        parser.add_argument(
-            "--binary-at", type=float, metavar="G", help="1 from this grade up, else 0; grades if left out"
-        )
-        parser.add_argument(
-            "--per-element", action="store_true", help="topic/element for each rubric element, not the highest of all"
+            "--fewest-raters",
+            type=int,
+            default=Rule.fewest_raters,
+            metavar="N",
+            help="leave out items graded by fewer raters",
         )
         parser.add_argument(
-            "--adjudicated", action="store_true", help="what a third person decided counts instead of people's grades"
+            "--binary-at", type=float, metavar="G", help="1 from this grade up, else 0 (default: the grades)"
         )
-        parser.add_argument("--names", action="store_true", help="call people by their names, not by numbers")
         parser.add_argument(
-            "--holes", type=int, metavar="K", help="also say how much of each run's top K is judged (judged@K)"
+            "--per-element",
+            action="store_true",
+            help="topic/element for each rubric element, instead of the highest grade",
         )
-        parser.add_argument("--output", type=Path, metavar="FILE", help="where to write; standard output if left out")
-        parser.add_argument("--provenance", type=Path, metavar="FILE", help="also write where the qrels come from")
-        parser.add_argument("--unjudged", type=Path, metavar="FILE", help="also write what has no label, as CSV")
-        parser.add_argument("--each", type=Path, metavar="FILE.zip", help="also write a file for each rater alone")
+        parser.add_argument(
+            "--adjudicated", action="store_true", help="use adjudicated grades instead of the assessors'"
+        )
+        parser.add_argument("--names", action="store_true", help="use assessors' names instead of numbers")
+        parser.add_argument(
+            "--holes", type=int, metavar="K", help="also report how much of each run's top K is judged (judged@K)"
+        )
+        parser.add_argument("--output", type=Path, metavar="FILE", help="output file (default: standard output)")
+        parser.add_argument("--provenance", type=Path, metavar="FILE", help="also write the provenance of the qrels")
+        parser.add_argument("--unjudged", type=Path, metavar="FILE", help="also write unlabelled passages, as CSV")
+        parser.add_argument("--each", type=Path, metavar="FILE.zip", help="also write a file for each rater")
 
     def handle(self, **options: Any) -> None:
         holes_at = options["holes"] if options["holes"] is not None else options["unjudged"] and USUAL_TOP
         if holes_at is not None and holes_at < 1:
-            raise CommandError("--holes is a number from 1 up.")
-        rule = Rule(
-            combine=options["combine"],
-            ties=options["ties"],
-            fewest_raters=options["fewest_raters"],
-            binary_at=options["binary_at"],
-            per_element=options["per_element"],
-            adjudicated=options["adjudicated"],
-        )
+            raise CommandError("--holes must be a number of at least 1.")
         choice: dict[str, Any] = {
             "raters": options["rater"],
             "with_simulated": options["with_simulated"],
-            "rule": rule,
+            "rule": Rule.chosen_by(options),
             "names": options["names"],
             "at": now(),
         }
@@ -103,18 +103,21 @@ class Command(EvaluationCommand):
         """Say beside the file what is in it and what is not."""
         counts = qrels.provenance["counts"]
         self.note(
-            f"{counts['lines']:,} lines for {counts['topics']:,} topics of {counts['judgments']:,} judgments. "
+            f"{counted(counts['lines'], 'lines')} for {counted(counts['topics'], 'topics')} of "
+            f"{counted(counts['judgments'], 'judgments')}. "
             f"Left out: {counts['ungraded_items']:,} ungraded items, "
-            f"{counts['items_with_too_few_raters']:,} of too few raters."
+            f"{counts['items_with_too_few_raters']:,} with too few raters."
         )
+        if not_used := counts.get("adjudications_not_used"):
+            self.note(f"{not_used:,} of these items are adjudicated. Use --adjudicated for these grades.")
         left_out = qrels.provenance["simulated_raters_left_out"]
         if left_out:
-            self.note(f"Simulated assessors left out: {', '.join(left_out)}. --with-simulated takes them in.")
+            self.note(f"Simulated assessors left out: {', '.join(left_out)}. Use --with-simulated to include them.")
         if holes_at is not None and not qrels.holes:
-            self.note("No run ranks what these judgments are about, so there are no holes to count.")
+            self.note("No run ranks these passages, so judged@k is not available.")
         for found in qrels.holes:
             share = "–" if found.judged_at_k is None else f"{found.judged_at_k:.3f}"
             self.note(
                 f"{found.run}: judged@{found.k} {share}; {len(found.unjudged):,} of {found.n_ranked:,} unjudged in "
-                f"{found.n_topics:,} topics, {found.n_other_topics:,} topics without any label."
+                f"{counted(found.n_topics, 'topics')}, {counted(found.n_other_topics, 'topics')} without any label."
             )

@@ -2,48 +2,61 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from django.core.management.base import CommandError, CommandParser
-from django.utils.timezone import now
 
-from collection.formats.files import BrokenFile, InputFile
+from collection.formats.problems import BrokenFile, BrokenLine, InputFile
 from collection.formats.trec import read_qrels, read_run
 from collection.models import Study
-from evaluation.boards import BoardRefused, parse_measure
-from evaluation.intervals import Estimate
-from evaluation.leaderboards import Standing, compare_pairs, leaderboard, rank_stability
+from collection.rankings import Order, Ranked, in_order
+from evaluation.data.visibility import AskedPart, NotSplit, times
+from evaluation.formats.text import estimate_text, interval_text
+from evaluation.leaderboards.available_measures import offered_measures
+from evaluation.leaderboards.breakdown import LENGTH
+from evaluation.leaderboards.columns import Standings
+from evaluation.leaderboards.export import leaderboard_as_dict
+from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard, wanted_sources
+from evaluation.leaderboards.sources import StudySources
 from evaluation.management.base import EvaluationCommand
-from evaluation.measures.rubric import leaderboard_marks
-from evaluation.measures.trec import UnknownMeasure, system_scores
-from evaluation.printing import estimate_text
-from evaluation.services.board_breakdowns import LENGTH
-from evaluation.services.boards import Source, StudyBoards, judges_among
-from evaluation.services.leaderboards import Leaderboard, measure_leaderboard, wanted_sources
-from evaluation.services.offered_measures import offered_measures
-from evaluation.services.parts import AskedPart, NotSplit, read_test_part, times
+from evaluation.management.leaderboards import add_rules, read_test_parts
+from stats.measures.grades import GradeTable
+from stats.measures.trec import Qrels, Run, UnknownMeasure, run_of
+from stats.pattern_intervals import Estimate
+from stats.plurals import counted
+from stats.ranking.common_topics import TOPICS
+from stats.ranking.measure_names import NoLeaderboard, parse_measure
+from stats.ranking.scoring import SourceGrades, score_systems
 
 
 class Command(EvaluationCommand):
-    help = "Put systems in order by a measure: from a study's judgments, or from qrels and runs."
+    help = "Rank systems by a measure: from a study's judgments, or from qrels and runs."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--study", metavar="NAME", help="score this study's systems, by every source of judgments")
+        parser.add_argument(
+            "--study", metavar="NAME", help="score this study's systems, with every source of judgments"
+        )
         parser.add_argument(
             "--measure", required=True, metavar="M", help="coverage, Cover@20>=3, nDCG@20, P(rel=2)@5, …"
         )
         parser.add_argument(
-            "--source", action="append", default=[], metavar="NAME", help="people, or a judge; all if left out"
+            "--source", action="append", default=[], metavar="NAME", help="people, or a judge (default: all sources)"
         )
-        parser.add_argument("--combine", choices=["majority", "median"], default="majority", help="of several people")
-        parser.add_argument("--oracle", metavar="RUN", help="whose texts say what can be answered")
-        parser.add_argument("--by", default="", metavar="ATTRIBUTE", help="break the means down: domain, length, …")
-        parser.add_argument("--qrels", type=Path, metavar="FILE", help="TREC qrels, in place of a study")
-        parser.add_argument("--runs", type=Path, nargs="+", default=[], metavar="FILE", help="TREC runs, with --qrels")
+        add_rules(parser)
         parser.add_argument(
-            "--test", action="store_true", help="read the study's test part, which is counted for every judge shown"
+            "--topics",
+            choices=list(TOPICS),
+            default="common",
+            help="topics that every source scores (the default), or each source’s own topics, without ranks "
+            "where they differ",
         )
+        parser.add_argument("--by", default="", metavar="ATTRIBUTE", help="break the means down by domain, length, …")
+        parser.add_argument("--qrels", type=Path, metavar="FILE", help="TREC qrels, instead of a study")
+        parser.add_argument("--runs", type=Path, nargs="+", default=[], metavar="FILE", help="TREC runs, with --qrels")
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, **options: Any) -> None:
@@ -54,7 +67,7 @@ class Command(EvaluationCommand):
                 self._study(options)
             else:
                 self._files(options)
-        except (BoardRefused, UnknownMeasure, BrokenFile, NotSplit) as error:
+        except (NoLeaderboard, UnknownMeasure, BrokenFile, NotSplit) as error:
             raise CommandError(str(error)) from error
 
     def _study(self, options: dict[str, Any]) -> None:
@@ -62,38 +75,39 @@ class Command(EvaluationCommand):
         if study is None:
             names = ", ".join(Study.objects.order_by("name").values_list("name", flat=True)[:20]) or "none yet"
             raise CommandError(f"There is no study “{options['study']}”. Studies: {names}.")
-        boards = StudyBoards(study, combine=options["combine"], oracle=options["oracle"])
+        boards = StudySources(study, combine=options["combine"], oracle=options["oracle"], order=options["order"])
         by = LENGTH if options["by"] == "length" else options["by"]
         measure = parse_measure(options["measure"])
         if options["test"]:
-            _read_test_part(boards, wanted_sources(boards, measure, options["source"]))
+            read_test_parts(boards, wanted_sources(boards, measure, options["source"]))
         part: AskedPart = "test" if options["test"] else "development"
-        board = measure_leaderboard(boards, measure, sources=options["source"], part=part, by=by)
+        board = measure_leaderboard(
+            boards, measure, sources=options["source"], part=part, by=by, topics=options["topics"]
+        )
         if not board.columns:
             offered = ", ".join(offered_measures(study)) or "none yet"
-            raise CommandError(f"Nobody judged what {board.measure.name} needs. Measures that may be had: {offered}.")
+            raise CommandError(f"There are no judgments for {board.measure.name}. Available measures: {offered}.")
         if options["json"]:
-            self.print_json(board.as_dict())
+            self.print_json(leaderboard_as_dict(board))
         else:
             self.stdout.write(board_text(board))
 
     def _files(self, options: dict[str, Any]) -> None:
         if options["test"]:
-            raise CommandError("Files have no test part; --test is for a study.")
+            raise CommandError("Files have no test topics; --test is only for a study.")
         qrels = qrels_of(options["qrels"])
-        runs = dict(map(run_of_file, options["runs"]))
+        runs = dict(run_of_file(path, order=options["order"]) for path in options["runs"])
         if len(runs) < len(options["runs"]):
-            raise CommandError("Two of the runs have the same tag. Give each its own.")
-        table = system_scores(options["measure"], qrels, runs)
-        standings = leaderboard(table)
+            raise CommandError("Two runs have the same tag. Give each run its own tag.")
+        board = score_files(options["measure"], qrels, runs)
         if not options["json"]:
-            self.stdout.write("\n".join(standings_lines(standings)))
+            self.stdout.write("\n".join([board.scored.shown, *standings_lines(board)]))
             return
-        stability = rank_stability(table).at_most
-        marks = leaderboard_marks({one.system: one.mean.value for one in standings if one.mean.value is not None})
+        marks = board.marks
         self.print_json(
             {
-                "measure": options["measure"],
+                "measure": board.scored.shown,
+                "order": options["order"],
                 "n_topics": len(qrels),
                 "marks": vars(marks) if marks else None,
                 "systems": [
@@ -103,26 +117,36 @@ class Command(EvaluationCommand):
                         **one.mean.as_dict(),
                         "se": one.mean.se,
                         "n_topics": one.n_topics,
-                        "p_first": None if len(qrels) < 2 else float(stability.loc[[one.system], 1].iloc[0]),
+                        "judged_at_k": board.judged(one.system),
+                        **({"reason": reason} if (reason := board.why_not(one.system)) else {}),
+                        "p_first": board.at_most(one.system, 1),
                     }
-                    for one in standings
+                    for one in board.standings
                 ],
                 "pairs": [
                     {"first": pair.first, "second": pair.second, **pair.difference.as_dict()}
                     | {"p": pair.p, "p_holm": pair.p_holm, "significant": pair.significant}
-                    for pair in compare_pairs(table)
+                    for pair in board.pairs
                 ],
             }
         )
 
 
-def _read_test_part(boards: StudyBoards, sources: list[Source]) -> None:
-    """Count a reading of each judge that is about to be shown. Raises NotSplit, and CommandError without one."""
-    judges = judges_among(sources)
-    if not judges:
-        raise CommandError("No judge is among these sources. People alone have no test part: leave --test out.")
-    for judge in judges:
-        read_test_part(boards.study, judge, by=None, at=now())
+def score_files(measure: str, qrels: Qrels, runs: Mapping[str, Run]) -> Standings:
+    """Return the runs under the measure, on all topics of the qrels. Raises UnknownMeasure and NoLeaderboard."""
+    if "η" in measure or "eta" in measure:
+        raise NoLeaderboard("Qrels have no threshold: give the lowest relevant grade, as in P(rel=2)@5.")
+    labels = {
+        topic: GradeTable(tuple(found), ("",), np.array(list(found.values()), dtype=np.float64)[:, None])
+        for topic, found in qrels.items()
+    }
+    rankings = {
+        run: {topic: sorted(found, key=lambda docno: -found[docno]) for topic, found in of_run.items()}
+        for run, of_run in runs.items()
+    }
+    scale = tuple(sorted({0.0, *(float(grade) for found in qrels.values() for grade in found.values())}))
+    scored = score_systems(parse_measure(measure), SourceGrades(labels, threshold=1, scale=scale), rankings)
+    return Standings(scored=scored, topics=tuple(qrels))
 
 
 def qrels_of(path: Path) -> dict[str, dict[str, int]]:
@@ -131,61 +155,84 @@ def qrels_of(path: Path) -> dict[str, dict[str, int]]:
     with InputFile(path, name=str(path)) as file:
         for number, line in read_qrels(file):
             if line.grade != int(line.grade):
-                raise CommandError(f"{path}, line {number}: {line.grade:g} is no whole number, as qrels have them.")
+                raise CommandError(f"{path}, line {number}: {line.grade:g} is not a whole number, as qrels require.")
             qrels.setdefault(line.topic_id, {})[line.passage_id] = int(line.grade)
     if not qrels:
-        raise CommandError(f"{path} holds no judgment.")
+        raise CommandError(f"{path} contains no judgments.")
     return qrels
 
 
-def run_of_file(path: Path) -> tuple[str, dict[str, dict[str, float]]]:
-    """Read a run's tag, and its scores by topic and docno. Raises BrokenFile."""
-    run: dict[str, dict[str, float]] = {}
+def run_of_file(path: Path, *, order: Order) -> tuple[str, dict[str, dict[str, float]]]:
+    """Read a run's tag, and by topic and docno scores that fall in this order. Raises BrokenFile."""
+    lines: dict[str, dict[str, Ranked]] = defaultdict(dict)
     tag = ""
     with InputFile(path, name=str(path)) as file:
-        for _, line in read_run(file):
+        for number, line in read_run(file):
             tag = tag or line.tag
-            run.setdefault(line.topic_id, {})[line.passage_id] = line.score
-    return tag or path.stem, run
+            with file.line(number):
+                if line.passage_id in lines[line.topic_id]:
+                    raise BrokenLine(
+                        f"The topic “{line.topic_id}” ranks “{line.passage_id}” twice.", "Remove one line."
+                    )
+            lines[line.topic_id][line.passage_id] = Ranked(line.passage_id, line.rank, line.score)
+    return tag or path.stem, {topic: run_of(in_order(found.values(), order)) for topic, found in lines.items()}
 
 
 def board_text(board: Leaderboard) -> str:
     """Return the leaderboard by each source, then how far the sources agree."""
     lines: list[str] = []
     if board.sight.words:
-        read = "; ".join(f"{judge}: read {times(board.sight.readings_of(judge))}" for judge in board.sight.judges)
-        lines += [f"{board.sight.words}; test part of {read}", ""]
+        read = "; ".join(f"{judge}: unlocked {times(board.sight.readings_of(judge))}" for judge in board.sight.judges)
+        lines += [f"{board.sight.words}; test topics of {read}", ""]
+    lines += [*board.notes, *board.topic_notes, ""]
     for column in board.columns:
-        scored = column.board.scored
+        scored = column.scored
         share = scored.ungraded_share
         criterion = column.board.source.criterion
         asked = f", criterion {criterion.name}, a yes from {criterion.threshold:g} up"
         lines += [
-            f"{board.measure.name} by {column.name}{'' if column.board.source.is_text else asked}",
-            f"{'none' if share is None else f'{share:.1%}'} of {scored.n_asked:,} judgments missing or ungraded"
+            f"{scored.shown} by {column.board.source.shown}{'' if column.board.source.is_text else asked}",
+            f"{'none' if share is None else f'{share:.1%}'} of {counted(scored.n_asked, 'judgments')} "
+            "missing or ungraded"
+            + (
+                f"; {counted(scored.n_unanswerable, 'sub-questions')} left out as unanswerable"
+                if scored.n_unanswerable
+                else ""
+            )
             + "".join(f"; {n} scores undefined: {reason}" for reason, n in scored.reasons.items()),
-            *standings_lines(column.standings),
-            f"{len(column.significant)} of {len(column.pairs)} pairs differ significantly (Holm)",
+            *standings_lines(column),
+            f"{len(column.significant)} of {counted(len(column.pairs), 'pairs')} differ significantly (Holm)",
             "",
         ]
     for corrected in board.corrected:
-        lines.append(f"{corrected.judge}, corrected by people (PPI++)")
+        lines.append(f"{corrected.judge}, corrected by human labels (PPI++)")
         lines += [f"      {system:<32}{estimate_text(one)}" for system, one in corrected.scores.items()] + [""]
     for one in board.agreements:
-        lines.append(f"{one.other} against {one.reference}, {one.n_systems} systems")
+        other = one.completeness.after(one.other)
+        lines.append(
+            f"{other} against {one.reference}, {counted(one.n_systems, 'systems')}, {counted(one.n_topics, 'topics')}"
+        )
         lines += [f"  {name:<20}{estimate_text(figure)}" for name, figure in one.figures().items()]
     if len(board.columns) > 1:
-        lines.append(f"{len(board.flips)} significant pairs that another source decides the other way")
+        lines.append(f"{len(board.flips)} significant pairs with another winner under another source")
     return "\n".join(lines).rstrip()
 
 
-def standings_lines(standings: list[Standing] | tuple[Standing, ...]) -> list[str]:
-    """Return a line for each system."""
-    return [f"{'–' if one.rank is None else one.rank:>4}  {one.system:<32}{mean_text(one.mean)}" for one in standings]
+def standings_lines(column: Standings) -> list[str]:
+    """Return a line for each system: its rank, mean and judged@k, or why it has none."""
+    lines = [column.unordered] if column.unordered else []
+    for one in column.standings:
+        reason = column.why_not(one.system) if not column.unordered or one.mean.value is None else ""
+        judged = column.judged(one.system)
+        rank = "–" if one.rank is None else str(one.rank)
+        shown = f"  judged {judged:.0%}" if judged is not None else ""
+        lines.append(f"{rank:>4}  {one.system:<32}{mean_text(one.mean, reason)}{shown}")
+    return lines
 
 
-def mean_text(mean: Estimate) -> str:
-    """Return "0.7256 ± 0.0310  [0.6630, 0.7882]", or why there is no mean."""
-    if mean.value is None or mean.se is None or mean.low is None:
-        return estimate_text(mean)
-    return f"{mean.value:.4f} ± {mean.se:.4f}  [{mean.low:.4f}, {mean.high:.4f}]"
+def mean_text(mean: Estimate, reason: str) -> str:
+    """Return "0.7256 ± 0.0310  [0.6630, 0.7882] (43 topics)", and why there is no mean, interval or rank."""
+    if mean.value is None:
+        return f"– ({reason})"
+    error = f" ± {mean.se:.4f}" if mean.se is not None and mean.low is not None else ""
+    return "  ".join(filter(None, (f"{mean.value:.4f}{error}", interval_text(mean), reason and f"({reason})")))

@@ -6,29 +6,32 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from evaluation.calibration.planning import HalfWidthPlan, SeparationPlan, plan_difference, plan_interval, plan_labels
+from evaluation.data.judgments import find_criterion
+from evaluation.data.population import SystemNotFound, population_of
 from evaluation.management.base import EvaluationCommand
 from evaluation.management.commands.compare import finite
 from evaluation.management.labelled import REFUSALS, add_source, check_source, labels_of
-from evaluation.planner import NoPlan, Plan, pilot_of, plan_half_width
-from evaluation.services.plans import SystemNotFound, plan_difference, plan_interval
-from evaluation.services.populations import population_of
-from evaluation.services.studies import find_criterion
+from stats.calibration.pilots import NoPlan
+from stats.plurals import counted
 
 
 class Command(EvaluationCommand):
-    help = "Plan how many more items people must label: for an interval of a half-width, or to tell two systems apart."
+    help = "Plan how many more labels are needed for an interval, or to detect a difference of two systems."
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_source(parser)
         parser.add_argument("--half-width", type=finite, metavar="H", help="an interval of ± H around the score")
         parser.add_argument("--system", default="", metavar="RUN", help="around the score of this system of the study")
-        parser.add_argument("--separate", nargs=2, metavar="RUN", help="tell these two systems of the study apart")
-        parser.add_argument("--difference", type=finite, metavar="D", help="differing by D; else as the judge sees")
+        parser.add_argument("--separate", nargs=2, metavar="RUN", help="detect a difference between these two systems")
+        parser.add_argument(
+            "--difference", type=finite, metavar="D", help="of size D (default: the difference according to the judge)"
+        )
 
     def handle(self, **options: Any) -> None:
         check_source(options)
         if (options["half_width"] is None) == (options["separate"] is None):
-            raise CommandError("Say either --half-width H or --separate RUN RUN.")
+            raise CommandError("Give either --half-width H or --separate RUN RUN.")
         try:
             answer, text = (_of_study if options["study"] else _of_tables)(options)
         except (*REFUSALS, SystemNotFound, NoPlan) as error:
@@ -42,29 +45,27 @@ class Command(EvaluationCommand):
 def _of_study(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
     criterion = find_criterion(options["study"], options["criterion"])
     population = population_of(criterion, options["judge"], declared_random=options["random_sample"])
-    of_part = f"{population.sight.words}: " if population.sight.words else ""
+    found: HalfWidthPlan | SeparationPlan
     if options["separate"]:
-        separation = plan_difference(population, *options["separate"], difference=options["difference"])
-        topics = separation.topics_reason if separation.topics is None else f"{separation.topics:,} whole topics"
-        text = _text(separation.plan, "questions labelled for both systems")
-        return {**separation.as_dict(), **population.sight.as_dict()}, f"{of_part}{text}; or {topics}"
-    interval = plan_interval(population, options["half_width"], system=options["system"])
-    text = _text(interval.plan, "labelled items")
-    return {**interval.as_dict(), **population.sight.as_dict()}, f"{of_part}{text}"
+        found = plan_difference(population, *options["separate"], difference=options["difference"])
+    else:
+        found = plan_interval(population, options["half_width"], system=options["system"])
+    sight = population.sight
+    return {**found.as_dict(), **sight.as_dict()}, "\n".join([*filter(None, [sight.words]), *_lines(found)])
 
 
 def _of_tables(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
     if options["separate"]:
-        raise CommandError("Tables name no systems; --separate is for a study.")
+        raise CommandError("Tables have no systems; --separate is only for a study.")
     labels, _ = labels_of(options)
-    pilot = pilot_of(labels)
-    plan = plan_half_width(pilot, options["half_width"])
-    return {"half_width": options["half_width"], "pilot": vars(pilot), "plan": vars(plan)}, _text(
-        plan, "labelled items"
-    )
+    found = plan_labels(labels, options["half_width"])
+    return found.as_dict(), "\n".join(_lines(found))
 
 
-def _text(plan: Plan, what: str) -> str:
-    if plan.needed is None:
-        return f"cannot be had: {plan.reason}"
-    return f"{plan.needed:,} {what} in all, {plan.more:,} more than there are"
+def _lines(found: HalfWidthPlan | SeparationPlan) -> list[str]:
+    designs = [
+        f"  {one.topics:>9,} topics with {counted(one.labels_a_topic, 'labels')} each: {counted(one.labels, 'labels')}"
+        for one in found.plan.designs
+    ]
+    fewer = ["Or, with fewer labels in each topic:", *designs] if designs else []
+    return [line for line in (found.answer, found.topics_answer, *fewer) if line]

@@ -9,25 +9,28 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
 from collection.splits import AlreadySplit, TooFewTopics, make_split
+from evaluation.data.judgments import CriterionNotFound, find_study
+from evaluation.data.rater_names import judges_of
+from evaluation.data.visibility import parts_of, readings_by_judge, times
 from evaluation.management.base import EvaluationCommand
-from evaluation.services.naming import judges_of
-from evaluation.services.parts import parts_of, readings_by_judge, times
-from evaluation.services.studies import CriterionNotFound, find_study
+from stats.plurals import counted
 
 
 class Command(EvaluationCommand):
-    help = "Lock a share of a study's topics away as its test part; without --test-share, show the parts."
+    help = "Lock a share of a study's topics as test topics; without --test-share, show the split."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument("--test-share", type=float, metavar="S", help="between 0 and 1; a split is made once")
-        parser.add_argument("--seed", default="", help="what the topics are drawn with; else a new one")
+        parser.add_argument(
+            "--test-share", type=float, metavar="S", help="between 0 and 1; a study can be split only once"
+        )
+        parser.add_argument("--seed", default="", help="seed for drawing the topics (default: random)")
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, **options: Any) -> None:
         share = options["test_share"]
         if share is not None and not (math.isfinite(share) and 0 < share < 1):
-            raise CommandError("--test-share lies between 0 and 1.")
+            raise CommandError("--test-share must be between 0 and 1.")
         try:
             study = find_study(options["study"])
             if share is not None:
@@ -41,9 +44,8 @@ class Command(EvaluationCommand):
         if options["json"]:
             self.print_json(parts.as_dict() | {"readings": {one.judge.name: one.n for one in readings}})
             return
-        lines = [f"{len(parts.development):,} topics to develop on, {len(parts.test):,} to test on"]
+        lines = [f"{counted(len(parts.development), 'topics')} to develop on, {len(parts.test):,} test topics"]
         if parts.n_later:
-            lines.append(f"{parts.n_later:,} topics came later and are in neither")
-        self.stdout.write(
-            "\n".join([*lines, *(f"{one.judge.name}: test part read {times(one.n)}" for one in readings)])
-        )
+            lines.append(f"{counted(parts.n_later, 'topics')} came later, in neither")
+        lines += [f"{one.completeness.after(one.judge.name)}: test topics unlocked {times(one.n)}" for one in readings]
+        self.stdout.write("\n".join(lines))

@@ -8,17 +8,17 @@ from django.core.management.base import CommandError, CommandParser
 from django.db.models import QuerySet
 
 from collection.models import Study, User
+from evaluation.formats.text import trust_in_judges_text
 from evaluation.management.base import EvaluationCommand
-from evaluation.printing import trust_in_judges_text
-from evaluation.services.judge_rows import SORTS
-from evaluation.services.trust_in_judges import trust_in_judges
+from evaluation.trust.overview import trust_in_judges
+from evaluation.trust.overview_rows import SORTS
 
 
 class Command(EvaluationCommand):
-    help = "How far each judge can be trusted: every judge beside the people who judged the same, over all studies."
+    help = "How far each judge can be trusted: every judge compared with assessors, over all studies."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--researcher", metavar="USER", help="the studies of this researcher alone")
+        parser.add_argument("--researcher", metavar="USER", help="only the studies of this researcher")
         parser.add_argument(
             "--sort", metavar="BY", choices=[*SORTS, *(f"-{name}" for name in SORTS)], help=", ".join(SORTS)
         )

@@ -8,13 +8,14 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.archives import ArchiveRefused, read_archive
+from evaluation.formats.zip_files import ArchiveRefused, read_archive
 from evaluation.management.base import EvaluationCommand
-from evaluation.verification import Verdict, verify
+from stats.audit_verification import Verdict, verify
+from stats.plurals import counted
 
 
 class Command(EvaluationCommand):
-    help = "Check every hash of an audit bundle, compute its figures again, and say yes or no (status 1)."
+    help = "Verify an audit bundle: check every hash, recompute its figures, and answer yes or no (status 1)."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -39,10 +40,12 @@ class Command(EvaluationCommand):
     def tell(self, verdict: Verdict) -> None:
         for problem in verdict.problems:
             self.stdout.write(str(problem))
+        for figure in verdict.newer:
+            self.stdout.write(f"{figure}: newer than the bundle, which cannot have it.")
         if verdict.holds:
             self.stdout.write(
-                f"Yes: {verdict.n_files:,} files are what the manifest says, "
-                f"and all {verdict.n_figures:,} figures come out of the tables."
+                f"Yes: {counted(verdict.n_files, 'files')} are what the manifest says, "
+                f"and all {counted(verdict.n_figures, 'figures')} come out of the tables."
             )
         else:
-            self.stdout.write(f"No: {len(verdict.problems):,} things do not hold.")
+            self.stdout.write(f"No: {counted(len(verdict.problems), 'problems')}.")

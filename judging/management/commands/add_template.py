@@ -5,13 +5,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from judging.placeholders import BadTemplate
-from judging.template_files import read_template
-from judging.template_versions import save_template
+from judging.prompts.placeholders import BadTemplate
+from judging.prompts.template_files import read_template
+from judging.prompts.template_versions import save_template
 
 
 class Command(BaseCommand):
-    help = "Store a prompt template from a TOML file. The same text again changes nothing; another is a new version."
+    help = "Store a prompt template from a TOML file. A different text under its name is a new version."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE", type=Path)
@@ -22,4 +22,4 @@ class Command(BaseCommand):
             template, new = save_template(read_template(path.read_bytes(), file_name=path.name))
         except (BadTemplate, OSError) as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"{template} is {'stored' if new else 'stored already'}.")
+        self.stdout.write(f"{template} is {'stored' if new else 'already stored'}.")

@@ -6,12 +6,12 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.timezone import now
 
 from collection.models import Criterion
-from judging.combining import EnsembleDoesNotFit, NotAnEnsemble, combine
+from judging.judges.combining import EnsembleDoesNotFit, NotAnEnsemble, combine
 from judging.models import Judge
 
 
 class Command(BaseCommand):
-    help = "Make an ensemble's judgments of its members' as they stand. Doing it again writes only what changed."
+    help = "Combine the members' current judgments into an ensemble's. Running it again writes only changes."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--ensemble", required=True, metavar="NAME")
@@ -32,6 +32,6 @@ class Command(BaseCommand):
         except (NotAnEnsemble, EnsembleDoesNotFit) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(
-            f"{done.graded:,} graded, {done.ungraded:,} undecided, {done.waiting:,} wait for a member; "
+            f"{done.graded:,} graded, {done.ungraded:,} undecided, {done.waiting:,} waiting for a member; "
             f"{done.changed:,} new or changed."
         )

@@ -5,18 +5,19 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.timezone import now
 
-from judging.grading import LimitReached, Terms, WrongState, cancel_job, pause_job, resume_job
-from judging.ledgers import ledger_of
+from judging.grading.drift import shift_of
+from judging.grading.jobs import JobLimits, LimitReached, WrongState, cancel_job, pause_job, resume_job
+from judging.grading.progress import counts_of_job
+from judging.management.waiting import run_here
 from judging.models import GradingJob
-from judging.sentinels import shift_of
 
 
 class Command(BaseCommand):
-    help = "Show a grading job with its ledger, or pause, resume or cancel it."
+    help = "Show a grading job with its outcomes, or pause, resume or cancel it, or run it in this process."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("job", type=int, metavar="N")
-        parser.add_argument("move", nargs="?", choices=("show", "pause", "resume", "cancel"), default="show")
+        parser.add_argument("move", nargs="?", choices=("show", "pause", "resume", "cancel", "run"), default="show")
         parser.add_argument("--most-tokens", type=int, metavar="N", help="with resume: a new limit")
         parser.add_argument("--most-cost", type=float, metavar="C", help="with resume: a new limit")
 
@@ -32,20 +33,22 @@ class Command(BaseCommand):
                     resume_job(job=job, terms=new_terms(job, options), at=now())
                 case "cancel":
                     cancel_job(job=job, at=now())
+                case "run":
+                    run_here([job])
         except (WrongState, LimitReached) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"{job}: {job.get_state_display()}. {job.reason}".strip())
         for seen in job.sentinel_rounds.all()[:1]:
-            self.stdout.write(f"Sentinel items, {seen.earlier_identity} to {seen.identity}: {shift_of(seen)}.")
-        for line in ledger_of(job).lines():
+            self.stdout.write(f"Anchor items, {seen.earlier_identity} to {seen.identity}: {shift_of(seen)}.")
+        for line in counts_of_job(job).lines():
             self.stdout.write(line)
 
 
-def new_terms(job: GradingJob, options: dict[str, Any]) -> Terms | None:
+def new_terms(job: GradingJob, options: dict[str, Any]) -> JobLimits | None:
     """Return the job's terms with the new limits; None if there are none."""
     if options["most_tokens"] is None and options["most_cost"] is None:
         return None
-    return Terms(
+    return JobLimits(
         job.price_in,
         job.price_out,
         options["most_tokens"] or job.token_limit,

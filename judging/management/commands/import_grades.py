@@ -8,37 +8,38 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.timezone import now
 
-from collection.management.importing import mended_by_the_reader, progress_bar, the_study
-from judging.importing.formats import FORMATS, NO_GRADE, opened
-from judging.importing.grades import Wanted, import_grades, try_grades
-from judging.importing.origins import Origin
+from collection.importing.commands import add_relevant_from, mended_by_the_reader, progress_bar, the_study
+from judging.imported.formats import FORMATS, NO_GRADE, opened
+from judging.imported.importer import Wanted, import_grades, try_grades
+from judging.imported.provenance import Origin
 
 
 class Command(BaseCommand):
-    help = "Bring in another tool's grades as those of a judge, with its origin and the file's hash recorded."
+    help = "Import another tool's grades as those of a judge, recording their provenance and the file's hash."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
         parser.add_argument("--format", choices=list(FORMATS), required=True)
         parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument("--judge", required=True, metavar="NAME", help="how the judge is called")
+        parser.add_argument("--judge", required=True, metavar="NAME", help="name of the judge")
         parser.add_argument("--tool", required=True, metavar="NAME", help="the program that graded")
         parser.add_argument("--tool-version", default="", metavar="V")
-        parser.add_argument("--model", default="", metavar="NAME", help="the model that the tool asked")
-        parser.add_argument("--prompt-file", type=Path, metavar="FILE", help="the prompt, word for word")
+        parser.add_argument("--model", default="", metavar="NAME", help="the model that the tool used")
+        parser.add_argument("--prompt-file", type=Path, metavar="FILE", help="a file with the exact prompt")
         parser.add_argument("--graded-on", type=date.fromisoformat, metavar="DATE", help="2026-05-31")
         parser.add_argument("--criterion", default="", metavar="NAME", help="of qrels")
+        add_relevant_from(parser)
         parser.add_argument(
-            "--no-grade", type=numbers, default=NO_GRADE, metavar="N,…", help="qrels: what stands for no grade (-1)"
+            "--no-grade", type=numbers, default=NO_GRADE, metavar="N,…", help="qrels: the number for no grade (-1)"
         )
         parser.add_argument(
             "--only-items",
             action="store_true",
-            help="leave pairs out that are no items of the study, in place of making items",
+            help="leave out pairs that are not items of the study, instead of creating items",
         )
-        parser.add_argument("--without-texts", action="store_true", help="qrels: make passages that are missing")
-        parser.add_argument("--preview", action="store_true", help="tell what it would bring, and change nothing")
+        parser.add_argument("--without-texts", action="store_true", help="qrels: create missing passages")
+        parser.add_argument("--preview", action="store_true", help="preview the import, and change nothing")
 
     def handle(self, *args: Any, file: Path, quiet: bool, **options: Any) -> None:
         study = the_study(options["study"])
@@ -59,6 +60,7 @@ class Command(BaseCommand):
                 graded_on=options["graded_on"],
             ),
             criterion=options["criterion"],
+            relevant_from=options["relevant_from"],
             no_grade=options["no_grade"],
             add_items=not options["only_items"],
             add_passages=options["without_texts"],
@@ -69,7 +71,7 @@ class Command(BaseCommand):
             told = opened(file, options["format"], name=file.name, advance=bar.update)
             read = bring(file=told, study=study, wanted=wanted, at=now())
         if options["preview"]:
-            self.stdout.write("Nothing is brought in yet. It would be:")
+            self.stdout.write("Nothing has been imported yet. Preview:")
         for line in read.lines():
             self.stdout.write(line)
 
@@ -79,4 +81,4 @@ def numbers(written: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in written.split(",") if part.strip())
     except ValueError:
-        raise ArgumentTypeError(f"“{written}” are no numbers with commas between them: -1,-2") from None
+        raise ArgumentTypeError(f"“{written}” are not numbers separated by commas. Write, for example: -1,-2") from None

@@ -5,23 +5,30 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from collection.completeness import judges_of_studies
+from collection.models import Study
 from judging.models import Judge
+from stats.completeness import complete_first
 
 
 class Command(BaseCommand):
-    help = "List the judges, with what each is made of."
+    help = "List the judges with their configuration."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="one JSON object a line")
+        parser.add_argument("--json", action="store_true", help="one JSON object per line")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for judge in Judge.objects.select_related("rater", "template", "scale"):
+        found = judges_of_studies(Study.objects.all())
+        judges = Judge.objects.select_related("rater", "template", "scale")
+        for judge in complete_first(judges, of=lambda judge: found.worst_of(judge.rater_id)):
+            completeness = found.worst_of(judge.rater_id)
             if options["json"]:
-                self.stdout.write(json.dumps(as_dict(judge), ensure_ascii=False))
+                self.stdout.write(json.dumps(as_dict(judge) | completeness.as_dict(), ensure_ascii=False))
                 continue
             made_of = ", ".join(filter(None, (judge.get_engine_display(), judge.model, str(judge.template or ""))))
             weak = " (weak: a baseline)" if judge.weak else ""
-            self.stdout.write(f"{judge.name}  {judge.criterion_name}, {judge.scale}: {made_of}{weak}")
+            mark = f" ({completeness.mark}: {completeness.why})" if completeness.mark else ""
+            self.stdout.write(f"{judge.name}  {judge.criterion_name}, {judge.scale}: {made_of}{weak}{mark}")
 
 
 def as_dict(judge: Judge) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from judging.judges import load_shipped
+from judging.judges.registry import load_shipped
+from stats.plurals import counted
 
 
 class Command(BaseCommand):
@@ -13,4 +14,4 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         templates, judges = load_shipped()
         if options["verbosity"] and (templates or judges):
-            self.stdout.write(f"{len(templates)} prompt templates and {len(judges)} judges are new.")
+            self.stdout.write(f"{len(templates)} prompt templates and {counted(len(judges), 'judges')} are new.")

@@ -6,27 +6,30 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.timezone import now
 
-from judging.connections import probe_judge
-from judging.engines.probing import Findings
+from judging.engines.probe_store import probe_judge
+from judging.engines.server_probe import Abilities, Findings
 from judging.models import Judge, ServerProbe
+from stats.plurals import counted
 
 
 class Command(BaseCommand):
-    help = "Try out a judge's servers now: what they are, and what they honour. The exit status is 1 if one fails."
+    help = "Probe a judge's servers: what they are, and which options they honour. The exit status is 1 if one fails."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("judge", metavar="JUDGE", help="see manage.py judges")
-        parser.add_argument("--json", action="store_true", help="one JSON object a line")
+        parser.add_argument("--json", action="store_true", help="one JSON object per line")
 
     def handle(self, *args: Any, **options: Any) -> None:
         judge = Judge.objects.filter(name=options["judge"]).first()
         if judge is None:
             raise CommandError(f"There is no judge “{options['judge']}”. manage.py judges lists them.")
         if judge.engine != Judge.Engine.OPENAI:
-            raise CommandError(f"“{judge}” is {judge.get_engine_display()}: it asks no server.")
-        probes = probe_judge(judge, at=now())
+            raise CommandError(f"“{judge}” is {judge.get_engine_display()}: it does not use a server.")
+        probes = probe_judge(judge, by=None, at=now())
         if not probes:
-            raise CommandError("No server is named: JUDGE_BASE_URL names one, or several with commas between them.")
+            raise CommandError(
+                "No model server is configured. Set JUDGE_BASE_URL to one address, or several separated by commas."
+            )
         for probe in probes:
             if options["json"]:
                 row = {"address": probe.address, "problem": probe.problem, "findings": probe.findings}
@@ -35,7 +38,7 @@ class Command(BaseCommand):
                 self.stdout.write(in_a_line(probe))
         failed = sum(bool(probe.problem) for probe in probes)
         if failed:
-            raise CommandError(f"{failed} of {len(probes)} servers cannot be used.")
+            raise CommandError(f"{failed} of {counted(len(probes), 'servers')} cannot be used.")
 
 
 def in_a_line(probe: ServerProbe) -> str:
@@ -44,14 +47,26 @@ def in_a_line(probe: ServerProbe) -> str:
     if found is None:
         return f"{probe.address}: {probe.problem}"
     able = found.abilities
-    context = f"{found.server.context_length:,} tokens of context" if found.server.context_length else "context unknown"
+    context = (
+        f"{counted(found.server.context_length, 'tokens')} of context"
+        if found.server.context_length
+        else "context unknown"
+    )
     parts = [
         found.server.identity,
         context,
-        f"bound to the grades by {able.constraint}"
+        f"replies constrained by {able.constraint}"
         if able.constraint
-        else "honours no constraint: replies are checked",
-        f"log-probabilities of {able.log_probabilities} tokens" if able.log_probabilities else "no log-probabilities",
-        "many prompts a request" if able.many else "one prompt a request",
+        else "no constraint honoured: replies are only checked",
+        log_probabilities_in_words(able),
+        "many prompts per request" if able.many else "one prompt per request",
     ]
     return f"{probe.address}: {', '.join(parts)}"
+
+
+def log_probabilities_in_words(able: Abilities) -> str:
+    """Say what was found, not what was offered."""
+    if not able.log_probabilities:
+        return "no log-probabilities"
+    found = "found" if able.found else "not found"
+    return f"log-probabilities of the grades {found} among {able.log_probabilities} tokens"

@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.timezone import now
 
-from collection.management.importing import mended_by_the_reader, reading
-from judging.batches import NoBatch, read_replies
-from judging.ledgers import ledger_of
+from collection.importing.commands import mended_by_the_reader, reading
+from judging.grading.batch_files import NoBatch, read_replies
+from judging.grading.progress import counts_of_job
 from judging.models import GradingJob
 
 
@@ -30,5 +30,5 @@ class Command(BaseCommand):
         except NoBatch as error:
             raise CommandError(str(error)) from error
         self.stdout.write(str(said))
-        for line in ledger_of(job).lines():
+        for line in counts_of_job(job).lines():
             self.stdout.write(line)

@@ -4,24 +4,26 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from collection.management.importing import the_study
+from collection.importing.commands import the_study
 from judging.engines import EngineUnavailable
 from judging.models import Judge
-from judging.placeholders import BadTemplate
-from judging.trials import SECONDS, Trial, draw_items
-from judging.trying import criterion_to_try, try_out
+from judging.prompts.placeholders import BadTemplate
+from judging.trial_runs.engine_choice import criterion_to_try, try_out
+from judging.trial_runs.run import SECONDS, TrialRun, draw_items
 
 # vLLM loads its model first.
 VLLM_SECONDS = 600.0
 
 
 class Command(BaseCommand):
-    help = "Let a judge grade five items of a study beside what people said. Nothing of it is stored."
+    help = "Trial run: a judge grades five items of a study, shown with the human grades. Nothing is stored."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("judge", metavar="JUDGE", help="see manage.py judges")
         parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draw; the same draws the same")
+        parser.add_argument(
+            "--seed", type=int, default=0, metavar="N", help="sampling seed; the same seed draws the same items"
+        )
         parser.add_argument("--seconds", type=float, metavar="S", help=f"at most ({SECONDS:g}; vLLM {VLLM_SECONDS:g})")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -32,22 +34,26 @@ class Command(BaseCommand):
         study = the_study(options["study"])
         criterion = criterion_to_try(judge, study)
         if criterion is None:
-            raise CommandError(f"The study “{study}” asks nothing that “{judge}” grades on its scale.")
+            raise CommandError(f"The study “{study}” has no criterion that “{judge}” grades on its scale.")
         drawn = draw_items(criterion, seed=options["seed"])
         seconds = options["seconds"] or (VLLM_SECONDS if judge.engine == Judge.Engine.VLLM else SECONDS)
         try:
-            trials = try_out(judge, drawn, seconds=seconds, with_vllm=True)
+            trials = try_out(judge, drawn, by=None, seconds=seconds, with_vllm=True)
         except (EngineUnavailable, BadTemplate) as error:
             raise CommandError(str(error)) from error
+        if judge.wordless:
+            self.stderr.write(f"The grades of “{judge.scale}” have no descriptions: the prompts list bare numbers.")
         if not drawn.split:
-            self.stderr.write("The study is not split: these items may be in its test part later.")
+            self.stderr.write("The study is not split: these items may belong to test topics later.")
         for trial in trials:
             self.stdout.write(in_a_line(trial))
 
 
-def in_a_line(trial: Trial) -> str:
+def in_a_line(trial: TrialRun) -> str:
     """Tell what came of one item."""
     people = ", ".join(f"{grade:g}" for grade in trial.grades_of_people) or "no label"
+    if trial.tied:
+        people += f" (tie, lower grade taken: {trial.majority:g})"
     if trial.reading is None:
         said = "no reply in time"
     elif trial.reading.grade is None:

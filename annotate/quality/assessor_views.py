@@ -1,0 +1,100 @@
+"""The researcher's pages about people: all of a study with their flags, and one with the evidence."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.timezone import now
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from annotate.quality.forms import ReasonForm
+from annotate.quality.people import ORDERS, detail_of, in_order, people_of
+from annotate.quality.screening import readmit
+from annotate.studies.lifecycle import AlreadyExcluded, exclude_rater, lift_exclusion
+from annotate.studies.views import study_of
+from collection.accounts.views import SignedInRequest
+from collection.models import Study, User
+
+
+@require_safe
+@login_required
+@never_cache
+def people(request: SignedInRequest, name: str) -> HttpResponse:
+    """Everybody who is or was in the study, those with most flags first."""
+    study = study_of(request, name)
+    order = request.GET.get("order", "flags")
+    order = order if order in ORDERS else "flags"
+    everybody = in_order(people_of(study), order)
+    context = {
+        "study": study,
+        "people": everybody,
+        "order": order,
+        "orders": ORDERS,
+        "n_flagged": sum(1 for person in everybody if person.flags),
+    }
+    return render(request, "annotate/quality/people.html", context)
+
+
+@require_safe
+@login_required
+@never_cache
+def person(request: SignedInRequest, name: str, username: str) -> HttpResponse:
+    """One assessor: where they stand, how they work, and what deserves a look."""
+    study = study_of(request, name)
+    user = person_of(study, username)
+    return render(request, "annotate/quality/person.html", {"study": study, "detail": detail_of(study, user)})
+
+
+@require_POST
+@login_required
+def person_exclude(request: SignedInRequest, name: str, username: str) -> HttpResponse:
+    """Leave the person out of the statistics, for a reason. Labels stay."""
+    study = study_of(request, name)
+    user = person_of(study, username)
+    form = ReasonForm(request.POST)
+
+    if not form.is_valid():
+        messages.error(request, f"{user} was not excluded: enter a reason of at most 500 characters.")
+    else:
+        reason = form.cleaned_data["reason"]
+        try:
+            exclude_rater(study=study, rater=user.rater, reason=reason, by=request.user, at=now())
+        except AlreadyExcluded as refusal:
+            messages.error(request, str(refusal))
+        else:
+            messages.success(request, f"{user} is excluded from the statistics. All labels are kept.")
+    return redirect("annotate:person", study.name, user.username)
+
+
+@require_POST
+@login_required
+def person_include(request: SignedInRequest, name: str, username: str) -> HttpResponse:
+    """Count the person in the statistics again."""
+    study = study_of(request, name)
+    user = person_of(study, username)
+
+    if lift_exclusion(study=study, rater=user.rater, at=now()):
+        messages.success(request, f"{user} is included in the statistics again.")
+    return redirect("annotate:person", study.name, user.username)
+
+
+@require_POST
+@login_required
+def person_readmit(request: SignedInRequest, name: str, username: str) -> HttpResponse:
+    """Let a screened-out person back in."""
+    study = study_of(request, name)
+    user = person_of(study, username)
+
+    if readmit(study=study, user=user, at=now()):
+        messages.success(request, f"{user} is readmitted, and starts the training again if there is one.")
+    return redirect("annotate:person", study.name, user.username)
+
+
+def person_of(study: Study, username: str) -> User:
+    """Return the person of this name if they are or were in the study; else 404."""
+    return get_object_or_404(
+        User.objects.select_related("rater"), username=username, enrolments__study=study, rater__isnull=False
+    )

@@ -1,0 +1,183 @@
+"""Where people disagree, and what a third person decides who sees both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
+
+from annotate.models import Enrolment
+from annotate.review.texts import texts_beside
+from collection.judgments.services import check_grade
+from collection.models import Adjudication, Comment, Criterion, Item, Judgment, Rater, Study, User
+from collection.texts.highlights import Piece, pieces_of
+
+
+class JudgedItThemselves(Exception):
+    """Whoever judged an item is a side in its disagreement, not the third person."""
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """An item that people grade differently under a criterion. `spread` is highest minus lowest grade."""
+
+    item: Item
+    criterion: Criterion
+    grades: Sequence[float]
+    crosses_threshold: bool
+    decided: Adjudication | None
+
+    @property
+    def spread(self) -> float:
+        return max(self.grades) - min(self.grades)
+
+
+@dataclass(frozen=True)
+class Side:
+    """Those who gave the same grade, by the letter that marks what they highlighted."""
+
+    letter: str
+    grade: float
+    name: str
+    judgments: Sequence[Judgment]
+
+
+@dataclass(frozen=True)
+class Case:
+    """All that the third person sees of one disagreement."""
+
+    item: Item
+    criterion: Criterion
+    sides: Sequence[Side]
+    pieces: Sequence[Piece]
+    beside: Sequence[tuple[str, str]]
+    comments: Sequence[Comment]
+    decided: Adjudication | None
+
+
+# --- Where people disagree ----------------------------------------------------------------------
+
+
+def people_s_judgments(study: Study) -> QuerySet[Judgment]:
+    """Grades by people that count: given here or imported, and not excluded."""
+    judgments = Judgment.objects.of_study(study).graded().without_the_excluded()
+    return judgments.filter(rater__kind=Rater.Kind.ASSESSOR)
+
+
+def find_disagreements(
+    study: Study, *, across_threshold: bool, undecided: bool, first: int = 0, most: int = 50
+) -> tuple[list[Disagreement], int]:
+    """Return some of the items on which people disagree, the widest first, and how many there are.
+
+    `across_threshold` leaves out those where all grades are positive or none is; `undecided` those that
+    are adjudicated.
+    """
+    found = (
+        people_s_judgments(study)
+        .exclude(item__element__masked=True)
+        .values("item__pk", "criterion__pk")
+        .annotate(lowest=Min("grade"), highest=Max("grade"), n=Count("pk"))
+        .filter(highest__gt=F("lowest"))
+    )
+    if across_threshold:
+        found = found.filter(lowest__lt=F("criterion__threshold"), highest__gte=F("criterion__threshold"))
+    if undecided:
+        decided = Adjudication.objects.filter(
+            item=OuterRef("item"), criterion=OuterRef("criterion"), superseded_at=None
+        )
+        found = found.filter(~Exists(decided))
+    total = found.count()
+    rows = list(found.order_by(F("lowest") - F("highest"), "item__pk", "criterion__pk")[first : first + most])
+    return _as_disagreements(study, [(row["item__pk"], row["criterion__pk"]) for row in rows]), total
+
+
+def _as_disagreements(study: Study, pairs: Sequence[tuple[int, int]]) -> list[Disagreement]:
+    items = Item.objects.select_related("topic", "element", "report", "passage").in_bulk({item for item, _ in pairs})
+    criteria = {criterion.pk: criterion for criterion in study.criteria.select_related("scale")}
+    grades: dict[tuple[int, int], list[float]] = {pair: [] for pair in pairs}
+    judgments = people_s_judgments(study).filter(item__in=items).order_by("grade")
+    for item, criterion, grade in judgments.values_list("item__pk", "criterion__pk", "grade"):
+        if grade is not None and (item, criterion) in grades:
+            grades[item, criterion].append(grade)
+    decided = {
+        (one.item_id, one.criterion_id): one
+        for one in Adjudication.objects.filter(item__in=items, superseded_at=None).select_related("rater")
+    }
+    return [
+        Disagreement(
+            item=items[item],
+            criterion=criteria[criterion],
+            grades=grades[item, criterion],
+            crosses_threshold=grades[item, criterion][0] < criteria[criterion].threshold <= grades[item, criterion][-1],
+            decided=decided.get((item, criterion)),
+        )
+        for item, criterion in pairs
+    ]
+
+
+# --- One of them --------------------------------------------------------------------------------
+
+
+def case_of(item: Item, criterion: Criterion) -> Case:
+    """Return the sides of a disagreement with what each highlighted, and what was said of the item."""
+    judgments = list(
+        people_s_judgments(item.study)
+        .filter(item=item, criterion=criterion)
+        .select_related("rater", "answer")
+        .prefetch_related("highlights")
+        .order_by("grade", "rater__name")
+    )
+    sides = []
+    for number, grade in enumerate(dict.fromkeys(one.grade for one in judgments if one.grade is not None)):
+        point = criterion.scale.point(grade)
+        same = [one for one in judgments if one.grade == grade]
+        sides.append(Side(chr(ord("A") + number % 26), grade, point["name"] if point else f"{grade:g}", same))
+    return Case(
+        item=item,
+        criterion=criterion,
+        sides=sides,
+        pieces=list(pieces_of(item.judged_text.text or "", marks_of(sides))),
+        beside=texts_beside(item),
+        comments=list(item.comments.select_related("rater")),
+        decided=Adjudication.objects.filter(item=item, criterion=criterion, superseded_at=None)
+        .select_related("rater")
+        .first(),
+    )
+
+
+def marks_of(sides: Iterable[Side]) -> Iterator[tuple[int | None, int | None, str]]:
+    """Yield every highlight with the letter of its side."""
+    for side in sides:
+        for judgment in side.judgments:
+            for highlight in judgment.highlights.all():
+                yield highlight.start, highlight.end, side.letter
+
+
+# --- The decision -------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def adjudicate(
+    *, item: Item, criterion: Criterion, rater: Rater, grade: float, note: str = "", at: datetime
+) -> Adjudication:
+    """Put a third person's grade in force; an earlier one is kept. Raises GradeNotOnScale and JudgedItThemselves."""
+    check_grade(grade, criterion)
+    if Judgment.objects.filter(item=item, criterion=criterion, rater=rater).exists():
+        raise JudgedItThemselves("You judged this item yourself, so somebody else must decide.")
+    in_force = Adjudication.objects.select_for_update().filter(item=item, criterion=criterion, superseded_at=None)
+    earlier = in_force.first()
+    if earlier and (earlier.grade, earlier.note, earlier.rater_id) == (grade, note, rater.pk):
+        return earlier
+    in_force.update(superseded_at=at)
+    return Adjudication.objects.create(
+        item=item, criterion=criterion, rater=rater, grade=grade, note=note, decided_at=at
+    )
+
+
+def studies_to_adjudicate(user: User) -> QuerySet[Study]:
+    """Studies that this user researches, or in which they were asked to adjudicate."""
+    asked = Enrolment.objects.filter(study=OuterRef("pk"), user=user, left_at=None, adjudicates=True)
+    return Study.objects.filter(Q(pk__in=Study.objects.of(user)) | Exists(asked))

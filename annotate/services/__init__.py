@@ -1,1 +1,0 @@
-"""What happens in annotate: one function for each thing, verb first."""

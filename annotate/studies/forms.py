@@ -1,0 +1,227 @@
+"""What a researcher fills in: a new study with its criteria, people to add, a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.text import slugify
+
+from annotate.studies.assessor_accounts import people_of
+from annotate.studies.criterion_forms import CriterionForm
+from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
+from annotate.task_types import RULES, SHAPES, criteria_asked, lacks_of
+from annotate.task_types.key_point import ANSWERS, DOCUMENTS
+from annotate.task_types.nugget import PASSAGES, REPORTS
+from annotate.work.revisions import ALL, NON_CONSECUTIVE
+from collection.models import Collection, Study, User
+from collection.models.studies import TaskType
+from collection.task_types import CriterionShape
+
+MOST_PEOPLE_AT_ONCE = 200
+
+
+class UsernamesField(forms.CharField):
+    """One username a line. Cleans to a list without repetitions."""
+
+    widget = forms.Textarea
+
+    def clean(self, value: Any) -> Any:
+        names = list(dict.fromkeys((super().clean(value) or "").split()))
+        if len(names) > MOST_PEOPLE_AT_ONCE:
+            raise ValidationError(f"These are {len(names)} names; add at most {MOST_PEOPLE_AT_ONCE} at once.")
+        username = User._meta.get_field("username")
+        for name in names:
+            try:
+                username.run_validators(name)
+            except ValidationError as error:
+                raise ValidationError(f"“{name}”: {' '.join(error.messages)}") from error
+        return names
+
+
+class PeopleForm(forms.Form):
+    """Whom to let into a study: people whom the researcher worked with before, and names."""
+
+    people = forms.ModelMultipleChoiceField(
+        User.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="People of your other studies",
+        to_field_name="username",
+    )
+    usernames = UsernamesField(
+        required=False,
+        label="Names",
+        help_text="One a line. A new name gets an account, name@collection, and you are shown its password once. "
+        "People who have their own account join by an invitation.",
+        widget=forms.Textarea(attrs={"rows": 3, "autocapitalize": "off", "spellcheck": "false"}),
+    )
+
+    def __init__(self, *args: Any, user: User, study: Study | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = people_of(user).exclude(pk=user.pk)
+        if study is not None:
+            known = known.exclude(enrolments__in=study.enrolments.filter(left_at=None))
+        people = self.fields["people"]
+        assert isinstance(people, forms.ModelMultipleChoiceField)
+        people.queryset = known.order_by("username")
+        if not known.exists():
+            del self.fields["people"]
+
+    @property
+    def chosen(self) -> list[str]:
+        """The usernames of everybody chosen, however."""
+        people = [user.username for user in self.cleaned_data.get("people", [])]
+        return list(dict.fromkeys([*people, *self.cleaned_data["usernames"]]))
+
+
+class AddPeopleForm(PeopleForm):
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors and not self.chosen:
+            raise ValidationError("Choose somebody, or enter a name.")
+        return cleaned
+
+
+class StudyForm(PeopleForm):
+    """A new study. Its criteria are worded in a `CriterionForm` each."""
+
+    collection = forms.ModelChoiceField(Collection.objects.none(), to_field_name="name", empty_label=None)
+    title = forms.CharField(max_length=200, help_text="As you and the assessors see it.")
+    name = forms.SlugField(
+        max_length=100,
+        required=False,
+        help_text="In addresses and file names: letters, digits and hyphens. Leave empty to derive it from the title.",
+    )
+    task_types = forms.MultipleChoiceField(
+        choices=[(shape.task_type.value, shape.task_type.label) for shape in SHAPES],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one task type."},
+    )
+    overlap = forms.IntegerField(
+        min_value=1, max_value=50, initial=3, label="Overlap", help_text="How many assessors judge each item."
+    )
+    depth = forms.IntegerField(
+        min_value=1,
+        max_value=1000,
+        initial=10,
+        label="Ranking depth",
+        help_text="How many passages of each run’s ranking go into the pool.",
+    )
+    nuggets_in = forms.ChoiceField(
+        choices=[(REPORTS, "reports"), (PASSAGES, "passages of the pool")],
+        initial=REPORTS,
+        required=False,
+        widget=forms.RadioSelect,
+        label="Texts to search for nuggets",
+    )
+    key_points_in = forms.ChoiceField(
+        choices=[
+            (DOCUMENTS, "the documents they were taken from: verification"),
+            (ANSWERS, "reports, and the reports’ own in documents: key point recall and precision"),
+        ],
+        initial=DOCUMENTS,
+        required=False,
+        widget=forms.RadioSelect,
+        label="Texts to search for key points",
+    )
+    revise = forms.ChoiceField(
+        choices=[
+            (NON_CONSECUTIVE, "answers with non-consecutive sentences"),
+            (ALL, "all answers"),
+        ],
+        initial=NON_CONSECUTIVE,
+        required=False,
+        widget=forms.RadioSelect,
+        label="Answers for a second reading",
+    )
+    revision_places = forms.IntegerField(
+        min_value=1,
+        max_value=50,
+        initial=1,
+        required=False,
+        label="Second readers per answer",
+        help_text="Never the person who wrote it.",
+    )
+    guidelines = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 12}),
+        required=False,
+        help_text="In Markdown. Assessors can open them while they work. Leave empty to use the shipped ones for the "
+        "chosen task types; you can revise them.",
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, user=user, **kwargs)
+        collection = self.fields["collection"]
+        assert isinstance(collection, forms.ModelChoiceField)
+        collection.queryset = Collection.objects.of(user)
+        for shape in SHAPES:
+            if not RULES[shape.task_type].drawn:
+                continue
+            self.fields[sample_field(shape.task_type)] = forms.IntegerField(
+                min_value=1,
+                required=False,
+                label=f"How many {RULES[shape.task_type].texts_are}",
+                help_text="Drawn at random with a known probability. Leave empty to use all.",
+            )
+        self.criteria = {
+            shape.task_type.value: [
+                CriterionForm(self.data if self.is_bound else None, shape=criterion)
+                for _, criterion in criteria_asked(shape.task_type)
+            ]
+            for shape in SHAPES
+        }
+
+    def task_type_choices(self) -> Iterator[tuple[Any, str]]:
+        """Yield each task type's box with what it asks, for the page."""
+        for box in self["task_types"]:
+            yield box, RULES[box.data["value"]].summary
+
+    def sections(self) -> Iterator[tuple[Any, Any, list[CriterionForm]]]:
+        """Yield each task type's shape with its sample field, if it has one, and its criteria, for the page."""
+        for shape in SHAPES:
+            name = shape.task_type.value
+            yield shape, self[sample_field(name)] if RULES[name].drawn else None, self.criteria[name]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        name = cleaned.get("name") or slugify(cleaned.get("title", ""))[:100]
+        if not name and not self.errors:
+            self.add_error("name", "This title has no letter that can be used in an address: enter a name.")
+        try:
+            refuse_a_taken_name(name)
+        except NameTaken as refusal:
+            self.add_error("name", str(refusal))
+        cleaned["name"] = name
+        for lack in lacks_of(cleaned.get("task_types", [])):
+            self.add_error("task_types", lack)
+        for task_type in cleaned.get("task_types", []):
+            if not all(form.is_valid() for form in self.criteria[task_type]):
+                self.add_error(None, f"Correct the criteria of “{TaskType(task_type).label}”.")
+        return cleaned
+
+    @property
+    def criterion_shapes(self) -> dict[str, CriterionShape]:
+        """The criteria of the chosen task types as the researcher worded them, by name."""
+        forms_in_use = [form for name in self.cleaned_data["task_types"] for form in self.criteria[name]]
+        return {form.shape.name: form.worded() for form in forms_in_use}
+
+    @property
+    def sample_sizes(self) -> dict[str, int]:
+        """How many texts are drawn, for each chosen task type that has a size."""
+        sizes = {name: self.cleaned_data.get(sample_field(name)) for name in self.cleaned_data["task_types"]}
+        return {name: size for name, size in sizes.items() if size is not None}
+
+
+def sample_field(task_type: str) -> str:
+    return f"sample-{task_type}"
+
+
+class GuidelinesForm(forms.Form):
+    guidelines = forms.CharField(widget=forms.Textarea(attrs={"rows": 14}), help_text="In Markdown.")
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(max_length=500, label="Reason")

@@ -1,0 +1,205 @@
+"""Opening a study: its items, which texts people are asked about, and the tasks with their places.
+
+Items are made for every text, drawn or not: judges may grade them all, and estimates need to know what
+was left out.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import chain, zip_longest
+from math import ceil
+
+from django.db.models import Max
+
+from annotate.models import Place, Task, TaskItem
+from annotate.studies.design import design_of
+from annotate.studies.known_items import items_for_training
+from annotate.studies.sampling import Drawn, sample_of
+from annotate.studies.task_counts import task_types_of, texts_of
+from annotate.task_types import NewItem, NothingToJudge, Text
+from collection.models import Draw, Item, Study
+from collection.models.studies import TaskType
+
+ROWS_AT_ONCE = 5_000
+
+
+def lay_out_tasks(*, study: Study, at: datetime) -> int:
+    """Make the items, draws, tasks and places that the study lacks. Returns the number of new tasks.
+
+    Items that active labelling drew are asked too: alone, where their text is not in the sample.
+    """
+    task_types = task_types_of(study)
+    if not task_types:
+        raise NothingToJudge("This study has no criterion for assessors.")
+    texts = {task_type: texts_of(study, task_type) for task_type in task_types}
+    items = make_items(study, chain.from_iterable(texts.values()))
+    in_a_task = set(TaskItem.objects.filter(task__study=study).values_list("item_id", flat=True))
+    in_a_task.update(items_for_training(study))  # nobody is asked for what the training tells
+    active = set(Draw.objects.filter(item__study=study, purpose=Draw.Purpose.ACTIVE).values_list("item_id", flat=True))
+    fresh: dict[Text, list[int]] = {}
+    draws: list[Draw] = []
+    probabilities: dict[Text, float] = {}
+    for task_type in task_types:
+        sample = sample_of(study, task_type, texts[task_type], at=at)
+        for text in texts[task_type]:
+            unasked = [pk for asked in text.items if (pk := items[key_of(asked, text.topic)]) not in in_a_task]
+            drawn = sample.drawn(text)
+            if drawn is None:
+                if chosen := [pk for pk in unasked if pk in active]:
+                    fresh[text] = chosen
+            elif unasked:
+                fresh[text] = unasked
+                draws += draws_of(unasked, drawn, at=at)
+                probabilities[text] = drawn.probability
+    controls = draw_controls(study, probabilities)
+    for text, probability in controls.items():
+        seen_by_everyone = Drawn(probability, "simple")
+        draws += draws_of(fresh[text], seen_by_everyone, at=at, purpose=Draw.Purpose.CONTROL)
+    Draw.objects.bulk_create(draws, batch_size=ROWS_AT_ONCE, ignore_conflicts=True)
+    make_tasks(study, fresh, everyone=controls.keys())
+    study.save(update_fields=["samples"])
+    return len(fresh)
+
+
+def draws_of(
+    items: Sequence[int], drawn: Drawn, *, at: datetime, purpose: Draw.Purpose = Draw.Purpose.SAMPLE
+) -> list[Draw]:
+    return [
+        Draw(
+            item_id=pk,
+            purpose=purpose,
+            inclusion_probability=drawn.probability,
+            design=drawn.design,
+            stratum=drawn.stratum,
+            drawn_at=at,
+        )
+        for pk in items
+    ]
+
+
+def draw_controls(study: Study, probabilities: Mapping[Text, float]) -> dict[Text, float]:
+    """Draw the share of the new tasks that everyone sees; returns each with the probability that it is one.
+
+    That is the chance to be asked at all times the chance to be drawn from those. Texts that wait for a
+    report are never drawn: whoever sees them depends on who had the report.
+    """
+    share = design_of(study).control_share
+    candidates = [text for text in probabilities if text.after is None]
+    n = min(len(candidates), ceil(share * len(candidates)))
+    chosen = random.SystemRandom().sample(candidates, n)
+    return {text: probabilities[text] * n / len(candidates) for text in chosen}
+
+
+# --- Items ---------------------------------------------------------------------------------------
+
+ItemKey = tuple[str, int, int | None, int | None, int | None, int | None]
+
+
+def key_of(asked: NewItem, topic: int) -> ItemKey:
+    return asked.task_type.value, topic, asked.element, asked.report, asked.passage, asked.other_report
+
+
+def make_items(study: Study, texts: Iterable[Text]) -> dict[ItemKey, int]:
+    """Make the items that the study lacks, and return all of them by what they are made of."""
+    parts = ("task_type", "topic_id", "element_id", "report_id", "passage_id", "other_report_id")
+    stored: dict[ItemKey, int] = {tuple(row[1:]): row[0] for row in study.items.values_list("pk", *parts)}
+    new: dict[ItemKey, Item] = {}
+    for text in texts:
+        for asked in text.items:
+            key = key_of(asked, text.topic)
+            if key not in stored:
+                new[key] = new_item(study, text, asked)
+    Item.objects.bulk_create(new.values(), batch_size=ROWS_AT_ONCE)
+    stored.update((key, item.pk) for key, item in new.items())
+    return stored
+
+
+def new_item(study: Study, text: Text, asked: NewItem) -> Item:
+    """Return the item that asks this about the text, not stored yet."""
+    return Item(
+        study_id=study.pk,
+        task_type=asked.task_type,
+        item_id=asked.item_id,
+        topic_id=text.topic,
+        element_id=asked.element,
+        report_id=asked.report,
+        passage_id=asked.passage,
+        other_report_id=asked.other_report,
+    )
+
+
+# --- Tasks ---------------------------------------------------------------------------------------
+
+
+def make_tasks(study: Study, fresh: Mapping[Text, Sequence[int]], *, everyone: Collection[Text] = ()) -> None:
+    """Make a task for each text, with its items and its k places, behind the tasks that stand.
+
+    What everyone sees has no places yet: it gets one for each who comes.
+    """
+    first = (study.tasks.aggregate(last=Max("position"))["last"] or 0) + 1
+    ordered = in_order(list(fresh))
+    size = design_of(study).batch_size
+    tasks = {
+        text: Task(
+            study_id=study.pk,
+            task_type=text.task_type,
+            topic_id=text.topic,
+            report_id=text.report,
+            passage_id=text.passage,
+            position=first + number,
+            everyone=text in everyone,
+            batch=1 + (first + number - 1) // size if size else 1,
+        )
+        for number, text in enumerate(ordered)
+    }
+    waiting = [text for text in ordered if text.after is not None]
+    Task.objects.bulk_create((tasks[text] for text in ordered if text.after is None), batch_size=ROWS_AT_ONCE)
+    first_of_report: dict[int | None, int] = dict(
+        study.tasks.filter(task_type=TaskType.ANSWERABILITY).order_by("-position").values_list("report", "pk")
+    )
+    for text in waiting:
+        tasks[text].after_id = first_of_report.get(text.after)
+    Task.objects.bulk_create((tasks[text] for text in waiting), batch_size=ROWS_AT_ONCE)
+    Place.objects.bulk_create(
+        (
+            Place(task_id=task.pk, number=number)
+            for task in tasks.values()
+            if not task.everyone
+            for number in range(1, study.overlap + 1)
+        ),
+        batch_size=ROWS_AT_ONCE,
+    )
+    TaskItem.objects.bulk_create(
+        (
+            TaskItem(task_id=task.pk, item_id=item, position=position)
+            for text, task in tasks.items()
+            for position, item in enumerate(fresh[text])
+        ),
+        batch_size=ROWS_AT_ONCE,
+    )
+
+
+def in_order(texts: Sequence[Text]) -> list[Text]:
+    """Put the texts into the order in which they are handed out.
+
+    A report whose sub-questions are asked is followed by the passages that wait for it, while it is fresh in
+    mind; after each such group comes one of the next topic.
+    """
+    awaited = {text.report: text for text in texts if text.task_type == TaskType.ANSWERABILITY}
+    waiting: dict[Text, list[Text]] = defaultdict(list)
+    for text in texts:
+        if text.after in awaited:
+            waiting[awaited[text.after]].append(text)
+    leading: dict[TaskType, dict[int, list[list[Text]]]] = defaultdict(lambda: defaultdict(list))
+    for text in texts:
+        if text.after not in awaited:
+            leading[text.task_type][text.topic].append([text, *waiting[text]])
+    ordered: list[Text] = []
+    for topics in leading.values():
+        for groups in zip_longest(*topics.values(), fillvalue=()):
+            ordered += chain.from_iterable(groups)
+    return ordered

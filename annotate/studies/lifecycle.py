@@ -1,0 +1,245 @@
+"""A study's life: made as a draft, opened, paused, closed; its guidelines and its people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from annotate.models import Assignment, Enrolment
+from annotate.studies.design import Design
+from annotate.studies.guidelines import standard_guidelines
+from annotate.studies.layout import lay_out_tasks
+from annotate.task_types import criteria_asked
+from annotate.task_types.key_point import DOCUMENTS
+from annotate.task_types.nugget import REPORTS
+from annotate.work.assignments import return_open
+from annotate.work.revisions import NON_CONSECUTIVE, PLACES, lay_out_revisions
+from collection.models import (
+    Collection,
+    Criterion,
+    EarlierJudgment,
+    Exclusion,
+    Guideline,
+    Judgment,
+    Rater,
+    Split,
+    Study,
+    User,
+)
+from collection.models.studies import TaskType
+from collection.task_types import CriterionShape
+
+RESERVED_NAMES = ("new", "preview")
+OPENS_FROM = (Study.State.DRAFT, Study.State.PAUSED, Study.State.OPEN)
+
+
+class WrongState(Exception):
+    """A study in this state cannot do that."""
+
+
+class NotEmpty(Exception):
+    """The study holds what may not be lost with it."""
+
+
+class NothingWasAsked(ValueError):
+    """A study needs at least one task type."""
+
+
+class NameTaken(ValueError):
+    """Another study has this name, or a page of the site stands at its address."""
+
+
+class AlreadyExcluded(Exception):
+    """The rater is excluded from the study as it is."""
+
+
+@transaction.atomic
+def make_study(
+    *,
+    collection: Collection,
+    name: str,
+    title: str = "",
+    task_types: Sequence[str],
+    criteria: Mapping[str, CriterionShape] | None = None,
+    overlap: int = 3,
+    sample_sizes: Mapping[str, int] | None = None,
+    depth: int = 10,
+    nuggets_in: str = REPORTS,
+    key_points_in: str = DOCUMENTS,
+    design: Design = Design(),  # noqa: B008 - it is frozen
+    revise: str = NON_CONSECUTIVE,
+    revision_places: int = PLACES,
+    guidelines: str = "",
+    assessors: Iterable[User] = (),
+    by: User,
+    at: datetime,
+) -> Study:
+    """Make a draft with its criteria, its first guidelines and its people. It has no items until it opens.
+
+    Without guidelines it gets ours for its task types.
+
+    `criteria` holds what the researcher worded differently, by the name of the criterion. `sample_sizes`
+    tells for a task type how many texts are drawn for people; without a size all are asked. `depth` is
+    how far down each ranking passages come into the pool, `nuggets_in` whether nuggets are looked for in
+    "reports" or "passages", `key_points_in` whether key points are verified in their "documents" or looked for
+    in "answers", where nobody is asked for their utility. `revise` is which answers of round 1 have a second
+    round ("non_consecutive" or "all"), `revision_places` how many people then read each.
+    """
+    if not task_types:
+        raise NothingWasAsked("Choose at least one task type.")
+    refuse_a_taken_name(name)
+    study = Study.objects.create(
+        collection=collection,
+        name=name,
+        title=title,
+        overlap=overlap,
+        created_by=by,
+        sample_sizes=dict(sample_sizes or {}),
+        depth=depth,
+        nuggets_in=nuggets_in,
+        key_points_in=key_points_in,
+        revise=revise,
+        revision_places=revision_places,
+        **design.as_dict(),
+    )
+    shapes = [
+        (of_items, shape)
+        for task_type in task_types
+        for of_items, shape in criteria_asked(task_type)
+        if key_points_in == DOCUMENTS or (of_items, shape.name) != (TaskType.KEY_POINT, "utility")
+    ]
+    for position, (task_type, standard) in enumerate(shapes):
+        shape = (criteria or {}).get(standard.name, standard)
+        Criterion.objects.create(
+            study=study,
+            task_type=task_type,
+            name=standard.name,
+            question=shape.question,
+            scale=shape.scale.stored(),
+            threshold=shape.threshold,
+            position=position,
+        )
+    revise_guidelines(study=study, markdown=guidelines or standard_guidelines(task_types), by=by)
+    for user in assessors:
+        enrol(study=study, user=user, at=at)
+    return study
+
+
+def refuse_a_taken_name(name: str) -> None:
+    """Raise NameTaken if no new study can have this name."""
+    if name in RESERVED_NAMES or Study.objects.filter(name=name).exists():
+        raise NameTaken(f"The name “{name}” is taken: choose another.")
+
+
+@transaction.atomic
+def revise_guidelines(*, study: Study, markdown: str, by: User) -> Guideline:
+    """Put a new version in force; the same words again make none. Judgments keep the version they were made under."""
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    newest = study.guidelines.order_by("-version").first()
+    if newest and newest.markdown == markdown:
+        return newest
+    version = newest.version + 1 if newest else 1
+    return Guideline.objects.create(study=study, version=version, markdown=markdown, created_by=by)
+
+
+@transaction.atomic
+def open_study(*, study: Study, at: datetime) -> int:
+    """Open a draft or a paused study to its assessors. Returns how many tasks were laid out now.
+
+    Opening again, also while it is open, adds what came into the collection since then and leaves the
+    rest as it is. Raises WrongState, and NothingToJudge where the collection lacks what a task type asks about.
+    """
+    study = move(study, to=Study.State.OPEN, from_=OPENS_FROM)
+    return lay_out_tasks(study=study, at=at) + lay_out_revisions(study=study, at=at)
+
+
+@transaction.atomic
+def delete_draft(*, study: Study) -> None:
+    """Remove a draft with its criteria, guidelines and settings. Raises WrongState, and NotEmpty.
+
+    Only a study that never opened, and that nobody and no judge has touched, can be removed: no label is lost with it.
+    """
+    locked = Study.objects.select_for_update().get(pk=study.pk)
+    if locked.state != Study.State.DRAFT:
+        raise WrongState(f"This study is {locked.get_state_display()}; only drafts can be deleted.")
+    kept = {
+        "judgments": Judgment.objects.of_study(locked),
+        "earlier judgments": EarlierJudgment.objects.filter(criterion__study=locked),
+        "items": locked.items.all(),
+        "tasks": locked.tasks.all(),
+        "comments": locked.comments.all(),
+        "participants": locked.participants.all(),
+        "a split of its topics": Split.objects.filter(study=locked),
+    }
+    if found := [what for what, rows in kept.items() if rows.exists()]:
+        raise NotEmpty(f"“{locked}” has {', '.join(found)}: it cannot be deleted.")
+    locked.delete()
+
+
+@transaction.atomic
+def pause_study(*, study: Study) -> Study:
+    """Give out no work for now. What assessors hold they may finish."""
+    return move(study, to=Study.State.PAUSED, from_=(Study.State.OPEN,))
+
+
+@transaction.atomic
+def close_study(*, study: Study) -> Study:
+    """End the labelling: no new work, and no more answers. What is half done stays as it is."""
+    return move(study, to=Study.State.CLOSED, from_=(Study.State.OPEN, Study.State.PAUSED))
+
+
+@transaction.atomic
+def reopen_study(*, study: Study, at: datetime) -> int:
+    """Open a closed study again. Returns how many tasks were laid out now."""
+    study = move(study, to=Study.State.OPEN, from_=(Study.State.CLOSED,))
+    return lay_out_tasks(study=study, at=at) + lay_out_revisions(study=study, at=at)
+
+
+def move(study: Study, *, to: Study.State, from_: Sequence[Study.State]) -> Study:
+    """Put the study into another state, holding its row until the transaction ends."""
+    locked = Study.objects.select_for_update().get(pk=study.pk)
+    if locked.state not in from_:
+        raise WrongState(f"This study is {locked.get_state_display()}; it cannot become {to.label} from there.")
+    locked.state = study.state = to
+    locked.save(update_fields=["state"])
+    return locked
+
+
+@transaction.atomic
+def enrol(*, study: Study, user: User, at: datetime) -> Enrolment:
+    """Let a person work in the study; whoever left may come back."""
+    Rater.objects.get_or_create(user=user, defaults={"kind": Rater.Kind.ASSESSOR, "name": user.username})
+    enrolment, created = Enrolment.objects.get_or_create(study=study, user=user, defaults={"joined_at": at})
+    if not created and enrolment.left_at is not None:
+        enrolment.left_at = None
+        enrolment.save(update_fields=["left_at"])
+    return enrolment
+
+
+@transaction.atomic
+def unenrol(*, study: Study, user: User, at: datetime) -> None:
+    """Take a person out of the study. What they submitted stays; the work in their hands goes back."""
+    Enrolment.objects.filter(study=study, user=user, left_at=None).update(left_at=at)
+    mine = Assignment.objects.of(user).filter(task__study=study)
+    return_open(mine, because=Assignment.Because.LEFT, at=at)
+
+
+@transaction.atomic
+def exclude_rater(*, study: Study, rater: Rater, reason: str, by: User, at: datetime) -> Exclusion:
+    """Leave a rater out of the study's statistics, until the exclusion is lifted. Nothing is deleted."""
+    exclusion, created = Exclusion.objects.get_or_create(
+        study=study,
+        rater=rater,
+        lifted_at=None,
+        defaults={"reason": reason, "excluded_by": by, "excluded_at": at},
+    )
+    if not created:
+        raise AlreadyExcluded(f"{rater} is excluded already: {exclusion.reason}")
+    return exclusion
+
+
+def lift_exclusion(*, study: Study, rater: Rater, at: datetime) -> bool:
+    """Count a rater's judgments again. Returns whether there was an exclusion."""
+    return bool(Exclusion.objects.filter(study=study, rater=rater, lifted_at=None).update(lifted_at=at))

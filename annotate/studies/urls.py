@@ -1,0 +1,22 @@
+from django.urls import URLPattern, path
+
+from annotate.studies import criterion_views, preview_views, views
+
+urlpatterns: list[URLPattern] = [
+    path("studies/", views.studies, name="studies"),
+    path("studies/new/", views.study_new, name="study_new"),
+    path("studies/preview/", views.guidelines_preview, name="guidelines_preview"),
+    path("studies/<slug:name>/", views.study, name="study"),
+    *(
+        path(f"studies/<slug:name>/{move}/", views.study_state, {"move": move}, name=f"study_{move}")
+        for move in views.MOVES
+    ),
+    path("studies/<slug:name>/delete/", views.study_delete, name="study_delete"),
+    path("studies/<slug:name>/guidelines/", views.study_guidelines, name="study_guidelines"),
+    path("studies/<slug:name>/criteria/<slug:criterion>/threshold/", criterion_views.threshold, name="threshold"),
+    path("studies/<slug:name>/people/", views.study_people, name="study_people"),
+    path("studies/<slug:name>/people/<str:username>/remove/", views.study_remove, name="study_remove"),
+    path("studies/<slug:name>/people/<str:username>/exclude/", views.study_exclude, name="study_exclude"),
+    path("studies/<slug:name>/people/<str:username>/include/", views.study_include, name="study_include"),
+    path("studies/<slug:name>/preview/<slug:task_type>/", preview_views.preview, name="preview"),
+]

@@ -1,0 +1,202 @@
+"""An assessor's work: a task comes into their hands, their choices are kept, it is submitted or goes back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import QuerySet, Sum
+
+from annotate.models import Assignment, AssignmentItem, Enrolment, Place, Task
+from annotate.models.work import AssignmentQuerySet
+from annotate.task_types import RULES, AskedItem
+from annotate.task_types.rules import unmasked_items
+from annotate.work.errors import NotAsked, refuse_if_over
+from annotate.work.places import left_alone_since, take_place
+from annotate.work.revisions import hand_on_answer
+from annotate.work.task_page import Question, criteria_of, questions_of
+from annotate.work.time_spent import count_time
+from collection.judgments.compiled_sql import compiled
+from collection.judgments.inserting import insert_together
+from collection.judgments.services import withdraw_judgment
+from collection.models import Judgment, Rater, Study
+from collection.models.studies import TaskType
+
+Because = Assignment.Because
+
+# --- Getting work -------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def claim_next(*, study: Study, rater: Rater, at: datetime, besides: Assignment | None = None) -> Assignment | None:
+    """Return the rater's open assignment, or put the next task into their hands. None: nothing is left.
+
+    Holding the enrolment keeps two tabs of one rater from taking two tasks. `besides` is an assignment that
+    does not count as open, for it is about to be submitted.
+    """
+    enrolments = _held_enrolments(study=study.pk, user=rater.user_id) if rater.user_id else []
+    if not enrolments:
+        return None
+    (enrolment,) = enrolments
+    study = enrolment.study
+    return_stale(study=study, at=at, but_of=rater)
+    mine = Assignment.objects.filter(task__study=study, rater=rater).open()
+    others = mine.exclude(pk=besides.pk) if besides else mine
+    in_hand = others.order_by("opened_at", "pk").first()
+    if in_hand:
+        return in_hand
+    place = take_place(study=study, rater=rater, enrolment=enrolment, at=at)
+    if place is None:
+        return None
+
+    assignment = Assignment.objects.create(task=place.task, place=place, rater=rater, opened_at=at, touched_at=at)
+    insert_together(
+        [
+            AssignmentItem(
+                assignment=assignment,
+                item=asked.item,
+                position=position,
+                inclusion_probability=asked.inclusion_probability,
+                swapped=asked.swapped,
+            )
+            for position, asked in enumerate(drawn_items(place.task, rater))
+        ]
+    )
+    return assignment
+
+
+def drawn_items(task: Task, rater: Rater) -> list[AskedItem]:
+    return RULES[task.task_type].draw_items(unmasked_items(task), task, rater)
+
+
+@compiled
+def _held_enrolments(*, study: int, user: int) -> QuerySet[Enrolment]:
+    """This person's enrolment in the study, if they work in it, locked for this transaction."""
+    held = Enrolment.objects.select_for_update(of=("self",)).select_related("study")
+    return held.filter(study=study, user=user, left_at=None)
+
+
+def return_stale(*, study: Study, at: datetime, but_of: Rater) -> int:
+    """Take tasks back whose assessors left them alone for longer than the design allows. Returns how many.
+
+    Whoever asks for work is back, and keeps theirs.
+    """
+    limit = left_alone_since(study, at=at)
+    if limit is None:
+        return 0
+    left_alone = Assignment.objects.filter(task__study=study, touched_at__lt=limit)
+    return return_open(left_alone.exclude(rater=but_of), because=Because.TIMED_OUT, at=at, wait=False)
+
+
+@transaction.atomic
+def return_open(assignments: AssignmentQuerySet, *, because: Because, at: datetime, wait: bool = True) -> int:
+    """Take those of the assignments back that are open once they are locked. Returns how many.
+
+    One that is submitted while this waits for its lock stays submitted. Without `wait`, those that somebody is
+    saving or submitting at this moment are left alone.
+    """
+    locked = assignments.open().select_for_update(of=("self",), skip_locked=not wait)
+    stored = list(locked.select_related("task", "rater").order_by("pk"))
+    for assignment in stored:
+        _take_back(assignment, because=because, at=at)
+    return len(stored)
+
+
+# --- The end ------------------------------------------------------------------------------------
+
+
+class Unfinished(Exception):
+    """The assignment lacks answers. `questions` are those that lack something."""
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        self.questions = questions
+        names = ", ".join(dict.fromkeys(question.name for question in questions))
+        super().__init__(f"Not finished yet: {names}. {questions[0].name}: {questions[0].lack}")
+
+
+class FirstStepUnfinished(Unfinished):
+    """The first step lacks answers, so the second cannot begin."""
+
+
+@transaction.atomic
+def submit_assignment(*, assignment: Assignment, at: datetime) -> None:
+    """Hand the assignment in. Doing it twice changes nothing.
+
+    Raises Unfinished, AssignmentReturned and StudyClosed.
+    """
+    (stored,) = _held(pk=assignment.pk)
+    if stored.state == Assignment.State.SUBMITTED:
+        return
+    refuse_if_over(stored)
+    questions = questions_of(stored, criteria_of(stored))
+    if unfinished := [question for question in questions if question.lack]:
+        raise Unfinished(unfinished)
+    stored.state = Assignment.State.SUBMITTED
+    stored.submitted_at = stored.touched_at = at
+    count_time(stored, sum(answer.seconds for question in questions for answer in question.answers), at=at)
+    stored.save(update_fields=["state", "submitted_at", "touched_at", "active_seconds", "claimed_seconds"])
+    if stored.task.task_type == TaskType.WRITTEN_ANSWER:
+        for question in questions:
+            hand_on_answer(item=question.item, writer=stored.rater, at=at)
+
+
+@transaction.atomic
+def reveal_passages(*, assignment: Assignment, at: datetime) -> None:
+    """End the assignment's first step: its answers are fixed, and the page shows what the others need.
+
+    Doing it twice changes nothing. Raises FirstStepUnfinished, AssignmentReturned, StudyClosed and NotAsked.
+    """
+    first_step = RULES[assignment.task.task_type].first_step
+    if not first_step:
+        raise NotAsked("This task has one step only.")
+    (stored,) = _held(pk=assignment.pk)
+    if stored.revealed_at is not None:
+        return
+    refuse_if_over(stored)
+    questions = questions_of(stored, criteria_of(stored))
+    if unfinished := [question for question in questions if question.lacks_of(first_step)]:
+        raise FirstStepUnfinished(unfinished)
+    stored.revealed_at = stored.touched_at = at
+    stored.save(update_fields=["revealed_at", "touched_at"])
+
+
+@compiled
+def _held(*, pk: int) -> QuerySet[Assignment]:
+    """The assignment as it is stored, locked for this transaction."""
+    return Assignment.objects.select_for_update(of=("self",)).select_related("task", "rater").filter(pk=pk)
+
+
+def return_assignment(*, assignment: Assignment, because: Because = Because.GIVEN_BACK, at: datetime) -> bool:
+    """Take an open assignment out of its assessor's hands: the place is free, the answers go into the history.
+
+    The row stays, to tell who had it. Returns whether it was open: what is submitted, or back already, stays as it is.
+    """
+    return bool(return_open(Assignment.objects.filter(pk=assignment.pk), because=because, at=at))
+
+
+@transaction.atomic
+def take_back_assignment(*, assignment: Assignment, at: datetime) -> None:
+    """Take back what a crowd site does not pay, submitted or not. Doing it twice changes nothing."""
+    (stored,) = _held(pk=assignment.pk)
+    if stored.state != Assignment.State.RETURNED:
+        _take_back(stored, because=Because.UNPAID, at=at)
+
+
+def _take_back(stored: Assignment, *, because: Because, at: datetime) -> None:
+    """Free the place and put the answers into the history. The assignment is locked."""
+    judgments = Judgment.objects.filter(item__asked__assignment=stored, rater=stored.rater_id)
+    if stored.state == Assignment.State.OPEN:
+        count_time(stored, judgments.aggregate(total=Sum("seconds"))["total"] or 0, at=at)
+    for judgment in judgments.select_related("item", "criterion", "rater"):
+        withdraw_judgment(
+            item=judgment.item, criterion=judgment.criterion, rater=judgment.rater, at=at, reason="returned"
+        )
+    stored.drafts.all().delete()
+    stored.state = Assignment.State.RETURNED
+    stored.returned_at, stored.returned_because = at, because
+    stored.save(update_fields=["state", "returned_at", "returned_because", "active_seconds", "claimed_seconds"])
+    Place.objects.filter(pk=stored.place_id).update(holder=None)
+    if stored.task.task_type == TaskType.WRITTEN_ANSWER:
+        for asked in stored.asked.select_related("item"):
+            hand_on_answer(item=asked.item, writer=stored.rater, at=at)

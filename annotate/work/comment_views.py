@@ -1,0 +1,54 @@
+"""Comments said at an assignment."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.timezone import now
+from django.views.decorators.http import require_POST
+
+from annotate.models import AssignmentItem
+from annotate.quality.inbox import (
+    NothingSaid,
+    TooLong,
+    comment_on,
+)
+from annotate.quality.inbox_views import read_comment
+from annotate.work.sent_choices import BIGGEST_KEY, is_of_another
+from collection.accounts.views import SignedInRequest
+
+
+@require_POST
+@login_required
+def comment(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Save a comment on an item of one's own assignment: as JSON from the page, or as a form without JavaScript."""
+    if pk >= BIGGEST_KEY:
+        raise Http404
+    if is_of_another(request):
+        return JsonResponse({"refused": "Somebody else is signed in now."}, status=403)
+    as_json = request.content_type == "application/json"
+    try:
+        sent = read_comment(request, as_json=as_json)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return JsonResponse(
+            {"refused": "This is not a comment: it needs an item, a text and whether the item is broken."}, status=400
+        )
+    asked = get_object_or_404(
+        AssignmentItem.objects.select_related("item", "assignment__rater"),
+        assignment=pk,
+        assignment__rater__user=request.user,
+        item=sent["item"],
+    )
+
+    refusal = ""
+    try:
+        comment_on(item=asked.item, rater=asked.assignment.rater, text=sent["text"], broken=sent["broken"], at=now())
+    except (NothingSaid, TooLong) as refused:
+        refusal = str(refused)
+
+    if as_json:
+        return JsonResponse({"refused": refusal}, status=422) if refusal else JsonResponse({"state": "said"})
+    (messages.error if refusal else messages.success)(request, refusal or "Thank you. The researcher will read it.")
+    return redirect("annotate:assignment", pk=pk)

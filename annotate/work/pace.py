@@ -1,0 +1,67 @@
+"""Keeping an assessor's work flowing: the next task fetched ahead, a task skipped with a reason, the time left."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from statistics import median
+
+from django.db import models, transaction
+
+from annotate.models import Assignment, Task
+from annotate.work.assignments import claim_next, return_assignment
+from collection.models import Comment, Rater, Study
+
+PACE_OF_LAST = 20
+FEWEST_FOR_A_PACE = 2
+
+
+class SkipReason(models.TextChoices):
+    """Why an assessor passes a task on."""
+
+    UNCLEAR = "unclear", "I don’t understand the text or the question"
+    BROKEN = "broken", "Something is broken: text missing, garbled, wrong language"
+    DISTRESSING = "distressing", "I’d rather not read this"
+    OTHER = "other", "Another reason"
+
+
+@transaction.atomic
+def skip_assignment(*, assignment: Assignment, reason: SkipReason, words: str, at: datetime) -> None:
+    """Give the task back with a reason, which reaches the researcher. Doing it twice changes nothing.
+
+    What was answered goes into the history; the place is free for somebody else.
+    """
+    if not return_assignment(assignment=assignment, because=Assignment.Because.SKIPPED, at=at):
+        return
+    item = assignment.asked.values_list("item", flat=True).first()
+    Comment.objects.create(
+        study=assignment.task.study,
+        item_id=item,
+        rater=assignment.rater,
+        text=f"Skipped: {reason.label}. {words}".strip(),
+        broken=reason == SkipReason.BROKEN,
+        made_at=at,
+    )
+
+
+@transaction.atomic
+def claim_ahead(*, assignment: Assignment, at: datetime) -> Assignment | None:
+    """Put the task that follows this one into the assessor's hands already, so that its page can be fetched.
+
+    Nothing is claimed where tasks wait for this one (they come next, once it is submitted), nor when it is
+    submitted, nor when another is in hand.
+    """
+    if assignment.state != Assignment.State.OPEN or Task.objects.filter(after=assignment.task_id).exists():
+        return None
+    return claim_next(study=assignment.task.study, rater=assignment.rater, at=at, besides=assignment)
+
+
+def pace_of(study: Study, rater: Rater) -> float | None:
+    """Return the median active seconds of the last tasks that this rater submitted; None before there are some."""
+    submitted = Assignment.objects.filter(task__study=study, rater=rater, state=Assignment.State.SUBMITTED)
+    seconds = list(submitted.order_by("-submitted_at").values_list("active_seconds", flat=True)[:PACE_OF_LAST])
+    return median(seconds) if len(seconds) >= FEWEST_FOR_A_PACE else None
+
+
+def minutes_left(pace: float | None, tasks: int) -> int | None:
+    """Return the minutes that so many tasks take at this pace, at least one; None where there is no pace."""
+    return max(1, round(pace * tasks / 60)) if pace and tasks else None

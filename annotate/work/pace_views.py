@@ -1,0 +1,68 @@
+"""Fetching the next task ahead, and passing a task on."""
+
+from __future__ import annotations
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.timezone import now
+from django.views.decorators.http import require_POST
+
+from annotate.crowd.sessions import session_of, share_of
+from annotate.quality.gates import next_gate
+from annotate.work.pace import SkipReason, claim_ahead, skip_assignment
+from annotate.work.views import mine, redirect_to_next
+from collection.accounts.views import SignedInRequest
+from stats.plurals import counted
+
+
+class SkipForm(forms.Form):
+    reason = forms.ChoiceField(choices=SkipReason.choices)
+    words = forms.CharField(max_length=1000, required=False)
+
+
+@require_POST
+@login_required
+def ahead(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Claim the task after this one and say where it is; 204 where none can be claimed yet.
+
+    Not in a crowd session, whose tasks are counted, nor where something else comes before more work.
+    """
+    assignment = get_object_or_404(mine(request), pk=pk)
+    study = assignment.task.study
+    if session_of(study=study, user=request.user) or next_gate(study=study, user=request.user):
+        return HttpResponse(status=204)
+    following = claim_ahead(assignment=assignment, at=now())
+    if following is None:
+        return HttpResponse(status=204)
+    return JsonResponse({"next": reverse("annotate:assignment", args=[following.pk])})
+
+
+@require_POST
+@login_required
+def skip(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Pass the task on with a reason, and go on with the next."""
+    assignment = get_object_or_404(mine(request), pk=pk)
+    form = SkipForm(request.POST)
+
+    if not form.is_valid():
+        messages.error(request, "Choose a reason.")
+        return redirect("annotate:assignment", pk=pk)
+    skip_assignment(
+        assignment=assignment,
+        reason=SkipReason(form.cleaned_data["reason"]),
+        words=form.cleaned_data["words"],
+        at=now(),
+    )
+    messages.success(request, "Skipped. Thank you for the reason.")
+    session = session_of(study=assignment.task.study, user=request.user)
+    if session and not (share := share_of(session)).is_enough:
+        messages.warning(
+            request,
+            f"You judged {share.judged} of {counted(share.judged + share.passed_on, 'tasks')} so far. "
+            f"For the completion code at least {session.entry.least_judged} % of them must be judged.",
+        )
+    return redirect_to_next(request, assignment.task.study)

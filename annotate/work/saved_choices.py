@@ -1,0 +1,65 @@
+"""What an assessor has chosen in an assignment until now: judged, or kept as a draft."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotate.models import Assignment, Draft
+from collection.judgments.compiled_sql import compiled
+from collection.judgments.services import NOTHING_WRITTEN, Span, Written
+from collection.models import Highlight, Judgment
+
+
+@dataclass(frozen=True)
+class Choice:
+    grade: float | None = None
+    spans: Sequence[Span] = ()
+    seconds: float = 0
+    written: Written = NOTHING_WRITTEN
+
+
+def choices_so_far(assignment: Assignment) -> defaultdict[tuple[int, int], Choice]:
+    """Return what was chosen, by item and criterion: as it was judged, or as the draft has it where there is one."""
+    chosen: defaultdict[tuple[int, int], Choice] = defaultdict(Choice)
+    spans: defaultdict[int, list[Span]] = defaultdict(list)
+    for judgment, *place in _marked(assignment=assignment.pk, rater=assignment.rater_id):
+        spans[judgment].append(Span(*place))
+    for judgment, item, criterion, grade, seconds, text, confirmations in _judged(
+        assignment=assignment.pk, rater=assignment.rater_id
+    ):
+        written = NOTHING_WRITTEN if text is None else Written(text, tuple(confirmations))
+        chosen[item, criterion] = Choice(grade, spans[judgment], seconds or 0, written)
+    for draft in _drafts(assignment=assignment.pk):
+        chosen[draft.item_id, draft.criterion_id] = Choice(
+            draft.grade,
+            [Span(**span) for span in draft.spans],
+            draft.seconds or 0,
+            Written(draft.answer, tuple(draft.confirmations)),
+        )
+    return chosen
+
+
+@compiled
+def _judged(*, assignment: int, rater: int) -> QuerySet[Judgment, tuple[Any, ...]]:
+    judged = Judgment.objects.filter(item__asked__assignment=assignment, rater=rater)
+    return judged.values_list(
+        "pk", "item_id", "criterion_id", "grade", "seconds", "answer__text", "answer__confirmations"
+    )
+
+
+@compiled
+def _marked(*, assignment: int, rater: int) -> QuerySet[Highlight, tuple[Any, ...]]:
+    """The highlights that stand at a known place."""
+    marked = Highlight.objects.filter(judgment__item__asked__assignment=assignment, judgment__rater=rater)
+    known = marked.filter(start__isnull=False, end__isnull=False).order_by("pk")
+    return known.values_list("judgment_id", "start", "end", "quote", "purpose")
+
+
+@compiled
+def _drafts(*, assignment: int) -> QuerySet[Draft]:
+    return Draft.objects.filter(assignment=assignment)

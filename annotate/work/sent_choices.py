@@ -1,0 +1,113 @@
+"""A choice as the page sends it, read at the edge: nothing inside knows its JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, QueryDict
+
+from collection.formats.problems import decoded
+from collection.formats.values import strict_object
+from collection.judgments.services import NOTHING_WRITTEN, Span, Written
+
+MAX_SPANS = 200
+BIGGEST_KEY = 2**63
+BIGGEST_VERSION = 2**15
+A_DAY = 24 * 60 * 60.0
+
+
+class UnreadableChoice(ValueError):
+    """What was sent is no choice."""
+
+
+@dataclass(frozen=True)
+class SentChoice:
+    item: int
+    criterion: int
+    grade: float | None
+    spans: list[Span]
+    seconds: float | None
+    written: Written
+    guidelines: int | None
+
+
+def is_of_another(request: HttpRequest) -> bool:
+    """Whether the page that sends this was opened by somebody else, who was signed in here before.
+
+    What they chose waits in their browser until they are back; it is nobody else's, and is not lost.
+    """
+    me = str(request.user.pk)
+    return request.headers.get("X-Assessor", me) != me
+
+
+def read_choice(body: bytes) -> SentChoice:
+    """Read `{item, criterion, grade, spans: [{start, end, quote}], seconds, guidelines, answer}`.
+
+    An answer is `{text, confirmations}`, `guidelines` the version that the page shows.
+    Raises UnreadableChoice.
+    """
+    try:
+        sent = strict_object(decoded(body))
+        grade = sent["grade"]
+        seconds = sent.get("seconds")
+        spans = sent.get("spans", [])
+        if len(spans) > MAX_SPANS:
+            raise UnreadableChoice(f"More than {MAX_SPANS} highlights in one question.")
+        return SentChoice(
+            item=_read_key(sent["item"]),
+            criterion=_read_key(sent["criterion"]),
+            grade=None if grade is None else float(grade),
+            spans=[_read_span(span) for span in spans],
+            seconds=None if seconds is None else min(max(0.0, float(seconds)), A_DAY),
+            written=_read_written(sent["answer"]) if "answer" in sent else NOTHING_WRITTEN,
+            guidelines=_read_version(sent.get("guidelines")),
+        )
+    except UnreadableChoice:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise UnreadableChoice(f"This is not a choice: {error!r}.") from error
+
+
+def _read_key(key: Any) -> int:
+    if not isinstance(key, int) or not 0 < key < BIGGEST_KEY:
+        raise UnreadableChoice("This is not a choice: items and criteria are named by their numbers.")
+    return key
+
+
+def _read_version(version: Any) -> int | None:
+    if version is None:
+        return None
+    if not isinstance(version, int) or isinstance(version, bool) or not 0 < version < BIGGEST_VERSION:
+        raise UnreadableChoice("This is not a choice: guidelines are named by their version, a whole number.")
+    return version
+
+
+def _read_written(answer: Any) -> Written:
+    text, confirmations = answer["text"], answer["confirmations"]
+    if not isinstance(text, str) or not all(isinstance(name, str) for name in confirmations):
+        raise UnreadableChoice("An answer is a text and a list of what is confirmed of it.")
+    return Written(text, tuple(confirmations))
+
+
+def _read_span(span: Any) -> Span:
+    if not (isinstance(span["start"], int) and isinstance(span["end"], int) and isinstance(span["quote"], str)):
+        raise UnreadableChoice("A highlight is two whole numbers and a quote.")
+    return Span(span["start"], span["end"], span["quote"])
+
+
+NONE = "none"
+
+
+def with_grades_of_boxes(posted: QueryDict) -> QueryDict:
+    """Return the form with the grade 1 for each ticked box of a group and 0 for each other one.
+
+    A group is a name whose boxes each stand in “boxes” as “group field”; its values are the ticked fields, or “none”.
+    A group of which nothing is ticked, not even “none”, is not answered yet and gives no grades.
+    """
+    graded = posted.copy()
+    for box in posted.getlist("boxes"):
+        group, _, field = box.partition(" ")
+        if ticked := posted.getlist(group):
+            graded[field] = "1" if field in ticked else "0"
+    return graded

@@ -1,0 +1,24 @@
+from django.urls import URLPattern, path
+
+from annotate.work import closing_views, comment_views, gate_views, pace_views, step_views, views
+
+urlpatterns: list[URLPattern] = [
+    path("account/close/", closing_views.account_close, name="account_close"),
+    path("work/", views.queue, name="queue"),
+    path("work/next/<slug:name>/", views.next_assignment, name="next_assignment"),
+    path("work/done/<slug:name>/", views.nothing_left, name="nothing_left"),
+    path("work/<int:pk>/", views.assignment, name="assignment"),
+    path("work/<int:pk>/choice/", views.choice, name="choice"),
+    path("work/<int:pk>/reveal/", step_views.reveal, name="reveal"),
+    path("work/<int:pk>/ahead/", pace_views.ahead, name="ahead"),
+    path("work/<int:pk>/skip/", pace_views.skip, name="skip"),
+    path("work/<int:pk>/guidelines/", views.guidelines_read, name="guidelines_read"),
+    path("work/<int:pk>/keep/", views.keep_earlier, name="keep_earlier"),
+    path("work/<int:pk>/submit/", views.submission, name="submission"),
+    path("work/consent/<slug:name>/", gate_views.consent, name="consent"),
+    path("work/questions/<slug:name>/", gate_views.questionnaire, name="questionnaire"),
+    path("work/training/<slug:name>/", gate_views.training, name="training"),
+    path("work/attention/<slug:name>/", gate_views.attention, name="attention"),
+    path("work/end/<slug:name>/", gate_views.screened_out, name="screened_out"),
+    path("work/<int:pk>/comment/", comment_views.comment, name="comment"),
+]

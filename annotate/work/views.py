@@ -1,0 +1,356 @@
+"""An assessor's pages: the queue, an assignment, and what becomes of what is done there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import add_never_cache_headers, patch_cache_control
+from django.utils.timezone import now
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate.crowd.sessions import end_address
+from annotate.models import Assignment, AssignmentItem
+from annotate.quality.gates import next_gate
+from annotate.task_types import RULES
+from annotate.task_types.writing import Writing
+from annotate.work.assignments import Unfinished, submit_assignment
+from annotate.work.errors import AssignmentReturned, NotAsked, StudyClosed
+from annotate.work.guideline_reading import note_reading
+from annotate.work.next_work import next_work
+from annotate.work.pace import SkipReason
+from annotate.work.queue import nth_of_all, queues_of
+from annotate.work.saving import drop_changes, save_choice
+from annotate.work.sent_choices import BIGGEST_KEY, UnreadableChoice, is_of_another, read_choice, with_grades_of_boxes
+from annotate.work.task_page import Answer, Question, Screen, screen_of
+from collection.accounts.views import SignedInRequest
+from collection.judgments.compiled_sql import compiled
+from collection.judgments.services import GradeNotOnScale, HighlightDoesNotFit, Span, Written
+from collection.models import Criterion, Study
+
+TEXTS_OF_AN_ITEM = ("item__report", "item__passage", "item__answer_to_revise")
+PARTS_OF_A_PAGE = ("rater", "task__study", "task__topic", "task__report", "task__passage")
+PARTS_OF_A_CHOICE = (
+    "assignment__state",
+    "assignment__opened_at",
+    "assignment__rater__kind",
+    "assignment__task__study",
+    "assignment__task__task_type",
+    "item__study",
+    "item__topic",
+    "item__element",
+    "item__task_type",
+    "item__other_report",
+    "item__report__text",
+    "item__passage__text",
+    "item__answer_to_revise",
+)
+SECONDS_AHEAD = 120
+
+
+# --- The queue ----------------------------------------------------------------------------------
+
+
+@require_safe
+@login_required
+@never_cache
+def queue(request: SignedInRequest) -> HttpResponse:
+    """What waits for this assessor, and what they submitted."""
+    all_submitted = "all" in request.GET
+    queues = queues_of(request.user, all_submitted=all_submitted, at=now())
+    return render(request, "annotate/queue.html", {"queues": queues, "all_submitted": all_submitted})
+
+
+@require_POST
+@login_required
+def next_assignment(request: SignedInRequest, name: str) -> HttpResponse:
+    """Give the assessor what comes next in this study."""
+    study = get_object_or_404(studies_of_assessor(request), name=name)
+    return redirect_to_next(request, study)
+
+
+def redirect_to_next(request: SignedInRequest, study: Study) -> HttpResponse:
+    following = next_work(study=study, user=request.user, at=now())
+    if following.assignment:
+        return redirect("annotate:assignment", pk=following.assignment.pk)
+    if following.gate:
+        return redirect(following.gate)
+    if following.ended:
+        return redirect(end_address(following.ended))
+    return redirect("annotate:nothing_left", name=study.name)
+
+
+@require_safe
+@login_required
+@never_cache
+def nothing_left(request: SignedInRequest, name: str) -> HttpResponse:
+    """Say thanks: the study has no more work for this assessor now."""
+    study = get_object_or_404(studies_of_assessor(request), name=name)
+    queue = next(queue for queue in queues_of(request.user, at=now()) if queue.study == study)
+    return render(request, "annotate/nothing_left.html", {"study": study, "queue": queue})
+
+
+def studies_of_assessor(request: SignedInRequest) -> QuerySet[Study]:
+    """Studies in which this person works."""
+    enrolled = Study.objects.filter(enrolments__user=request.user, enrolments__left_at=None)
+    return enrolled.exclude(state=Study.State.DRAFT)
+
+
+# --- An assignment ------------------------------------------------------------------------------
+
+
+def fetched_ahead_or_never_cached(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Keep a view's pages out of every cache, but for one that the browser fetches ahead to show it next."""
+
+    @wraps(view)
+    def cached(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        if request.headers.get("Sec-Purpose", "").startswith("prefetch"):
+            patch_cache_control(response, private=True, max_age=SECONDS_AHEAD)
+        else:
+            add_never_cache_headers(response)
+        return response
+
+    return cached
+
+
+@require_http_methods(["GET", "POST"])
+@login_required
+@fetched_ahead_or_never_cached
+def assignment(request: SignedInRequest, pk: int) -> HttpResponse:
+    """One task to work on. Browsers without JavaScript post all their choices at once."""
+    assignment = mine_or_404(request, pk)
+    if assignment.state == Assignment.State.RETURNED:
+        return render(request, "annotate/assignment_returned.html", {"assignment": assignment}, status=410)
+    if request.method == "GET" and assignment.state == Assignment.State.OPEN:
+        gate = next_gate(study=assignment.task.study, user=request.user)
+        if gate:
+            return redirect(gate)
+    screen = screen_of(assignment)
+
+    if request.method == "POST":
+        refused = save_form(screen, request.POST)
+        if refused:
+            return render_screen(request, screen, refusal=refused, status=422)
+        if "submit" in request.POST:
+            return submission(request, pk)
+        messages.success(request, "Saved.")
+        return redirect("annotate:assignment", pk=pk)
+    return render_screen(request, screen)
+
+
+@require_POST
+@login_required
+def submission(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Hand an assignment in and go on with the next; a page that asks for JSON is told where that is."""
+    assignment = mine_or_404(request, pk)
+    was_open = assignment.state == Assignment.State.OPEN
+
+    try:
+        submit_assignment(assignment=assignment, at=now())
+    except (Unfinished, AssignmentReturned, StudyClosed) as refused:
+        return render_screen(request, screen_of(assignment), refusal=str(refused), status=422)
+
+    if not was_open:
+        return redirect("annotate:queue")
+    onward = redirect_to_next(request, assignment.task.study)
+    if request.headers.get("Accept") == "application/json":
+        return JsonResponse({"next": onward["Location"]})
+    return onward
+
+
+def mine(request: SignedInRequest) -> QuerySet[Assignment]:
+    """This person's assignments with all that their pages show."""
+    return Assignment.objects.of(request.user).select_related(*PARTS_OF_A_PAGE)
+
+
+def mine_or_404(request: SignedInRequest, pk: int) -> Assignment:
+    """This one of them."""
+    found = _assignment_of(pk=pk, user=request.user.pk) if pk < BIGGEST_KEY else []
+    if not found:
+        raise Http404
+    return found[0]
+
+
+@compiled
+def _assignment_of(*, pk: int, user: int) -> QuerySet[Assignment]:
+    return Assignment.objects.of(user).filter(pk=pk).select_related(*PARTS_OF_A_PAGE)
+
+
+def render_screen(
+    request: SignedInRequest,
+    screen: Screen,
+    *,
+    refusal: str = "",
+    preview: bool = False,
+    training: Mapping[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    task = screen.assignment.task
+    back = request.GET.get("back", "")
+    is_work = not preview and screen.assignment.state == Assignment.State.OPEN
+    nth, n_tasks = nth_of_all(screen.assignment, request.user, at=now()) if is_work else (None, None)
+    context = {
+        "screen": screen,
+        "assignment": screen.assignment,
+        "task": task,
+        "refusal": refusal,
+        "preview": preview,
+        "training": training,
+        "skip_reasons": SkipReason.choices,
+        "nth": nth,
+        "n_tasks": n_tasks,
+        "back": Assignment.objects.of(request.user).filter(pk=back).first() if back.isdecimal() else None,
+        "answers": {
+            question.item.pk: {
+                answer.criterion.pk: {
+                    "grade": answer.grade,
+                    "spans": [[span.start, span.end] for span in answer.spans],
+                    "seconds": answer.seconds,
+                }
+                for answer in question.answers
+            }
+            for question in screen.questions
+        },
+        "candidates": {
+            question.item.pk: [[span.start, span.end] for span in question.candidates]
+            for question in screen.questions
+            if question.candidates
+        },
+    }
+    return render(request, f"annotate/assignment_{task.task_type}.html", context, status=status)
+
+
+def save_form(screen: Screen, posted: QueryDict) -> str:
+    """Save the choices of a form without JavaScript; highlights stay as they were. Returns what was refused, if any."""
+    posted = with_grades_of_boxes(posted)
+    sent_version = posted.get("guidelines", "")
+    version = int(sent_version) if sent_version.isdecimal() and len(sent_version) < 5 else None
+    rules = RULES[screen.assignment.task.task_type]
+    for question in screen.questions:
+        closed: set[str] = set()
+        for answer in question.answers:
+            sent = posted.get(f"grade-{question.item.pk}-{answer.criterion.pk}")
+            if sent is None or answer.criterion.name in closed:
+                continue
+            try:
+                grade = float(sent) if sent else None
+                spans = answer.spans if answer.keeps_spans(grade) else ()
+                written = answer.written
+                if rules.writing:
+                    spans, written = read_answer(screen, rules.writing, question, answer, grade, posted)
+                if (grade, list(spans), written) != (answer.grade, list(answer.spans), answer.written):
+                    save_choice(
+                        assignment=screen.assignment,
+                        item=question.item,
+                        criterion=answer.criterion,
+                        grade=grade,
+                        spans=spans,
+                        seconds=answer.seconds,
+                        written=written,
+                        guidelines=version,
+                        at=now(),
+                    )
+            except (ValueError, AssignmentReturned, StudyClosed) as refused:
+                return f"{question.name}: {refused}"
+            closed.update(rules.closed_with(answer.criterion, grade))
+    return ""
+
+
+def read_answer(
+    screen: Screen, writing: Writing, question: Question, answer: Answer, grade: float | None, posted: QueryDict
+) -> tuple[list[Span], Written]:
+    """Read a form's chosen sentences, written answer and confirmations; no sentences go where nothing is answered."""
+    name = f"{question.item.pk}-{answer.criterion.pk}"
+    chosen = set(posted.getlist(f"sentence-{name}"))
+    spans = [
+        Span(**sentence, purpose=screen.purpose)
+        for number, sentence in enumerate(screen.extras["sentences"])
+        if str(number) in chosen and (grade is None or grade in writing.grades)
+    ]
+    text = posted.get(f"answer-{name}", answer.written.text).replace("\r\n", "\n")
+    return spans, Written(text, tuple(posted.getlist(f"confirmed-{name}")))
+
+
+# --- One choice ---------------------------------------------------------------------------------
+
+
+@require_POST
+@login_required
+def choice(request: SignedInRequest, pk: int) -> JsonResponse:
+    """Save one choice, sent as JSON as soon as it is made, and say what became of it."""
+    if pk >= BIGGEST_KEY:
+        raise Http404
+    if is_of_another(request):
+        return JsonResponse({"refused": "Somebody else is signed in now."}, status=403)
+    try:
+        sent = read_choice(request.body)
+    except UnreadableChoice as refused:
+        return JsonResponse({"refused": str(refused)}, status=400)
+    asked = question_of(assignment=pk, item=sent.item, user=request.user.pk)
+    criteria = criterion_of(pk=sent.criterion)
+    if not asked or not criteria:
+        raise Http404
+
+    try:
+        saved = save_choice(
+            assignment=asked[0].assignment,
+            item=asked[0].item,
+            criterion=criteria[0],
+            grade=sent.grade,
+            spans=sent.spans,
+            seconds=sent.seconds,
+            written=sent.written,
+            guidelines=sent.guidelines,
+            at=now(),
+        )
+    except (NotAsked, GradeNotOnScale, HighlightDoesNotFit) as refused:
+        return JsonResponse({"refused": str(refused)}, status=422)
+    except StudyClosed as refused:
+        return JsonResponse({"refused": str(refused)}, status=409)
+    except AssignmentReturned as refused:
+        return JsonResponse({"refused": str(refused)}, status=410)
+    return JsonResponse(asdict(saved))
+
+
+@require_POST
+@login_required
+def guidelines_read(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Note that this version of the guidelines was open in front of the assessor."""
+    assignment = mine_or_404(request, pk)
+    version = request.POST.get("version", "")
+    if version.isdecimal() and len(version) < 5:
+        note_reading(study=assignment.task.study, user=request.user, version=int(version), at=now())
+    return HttpResponse(status=204)
+
+
+@require_POST
+@login_required
+def keep_earlier(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Forget what was changed in a submitted assignment and is not complete: what was submitted stays."""
+    assignment = mine_or_404(request, pk)
+
+    drop_changes(assignment=assignment)
+
+    messages.success(request, "Your submitted answers are kept.")
+    return redirect("annotate:assignment", pk=pk)
+
+
+@compiled
+def question_of(*, assignment: int, item: int, user: int) -> QuerySet[AssignmentItem]:
+    """This person's question, with what is needed to save a choice about it."""
+    asked = AssignmentItem.objects.filter(assignment=assignment, assignment__rater__user=user, item=item)
+    return asked.select_related("assignment__task", "assignment__rater", *TEXTS_OF_AN_ITEM).only(*PARTS_OF_A_CHOICE)
+
+
+@compiled
+def criterion_of(*, pk: int) -> QuerySet[Criterion]:
+    return Criterion.objects.filter(pk=pk).select_related("scale")

@@ -1,0 +1,52 @@
+"""What a person does with their own account."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils.crypto import constant_time_compare
+
+from collection.models import ApiToken, User
+
+# For how many days a token may be made; the last is the longest.
+LIFETIMES = (7, 30, 90, 365)
+MOST_TOKENS = 20
+
+
+class TooManyTokens(Exception):
+    """The person has as many tokens as one may have."""
+
+
+@transaction.atomic
+def make_token(*, user: User, name: str, days: int, at: datetime) -> tuple[ApiToken, str]:
+    """Give the user a token that ends after so many days. Returns it with its key, which is kept nowhere in clear."""
+    User.objects.select_for_update().get(pk=user.pk)
+    ApiToken.objects.filter(user=user, expiry__lte=at).delete()
+    if ApiToken.objects.filter(user=user).count() >= MOST_TOKENS:
+        raise TooManyTokens(f"You have {MOST_TOKENS} tokens, the maximum. Revoke one that you no longer need.")
+    token, key = ApiToken.objects.create(
+        user, expiry=timedelta(days=days), name=name, password_stamp=user.get_session_auth_hash()
+    )
+    return token, key
+
+
+def tokens_of(user: User, *, at: datetime) -> list[ApiToken]:
+    """Return the user's tokens that open something, the newest first."""
+    return [token for token in ApiToken.objects.filter(user=user, expiry__gt=at) if fits_password(token, user)]
+
+
+def fits_password(token: ApiToken, user: User) -> bool:
+    """Whether the token was made under the password that the user has now."""
+    return constant_time_compare(token.password_stamp, user.get_session_auth_hash())
+
+
+def revoke_token(*, user: User, digest: str) -> bool:
+    """End one of the user's tokens. Returns whether there was one."""
+    return bool(ApiToken.objects.filter(user=user, digest=digest).delete()[0])
+
+
+def revoke_tokens(*, user: User) -> int:
+    """End all of the user's tokens. Returns how many there were."""
+    n_ended, _ = ApiToken.objects.filter(user=user).delete()
+    return int(n_ended)

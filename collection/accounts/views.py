@@ -1,0 +1,199 @@
+"""Signing in and out, where each goes from there, and a person's own account."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from datetime import timedelta
+from typing import Any, cast
+
+from axes.decorators import axes_dispatch
+from axes.handlers.proxy import AxesProxyHandler
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import views as auth_views
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.signals import user_login_failed
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
+from django.utils.timezone import now
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRefresh
+from django_htmx.middleware import HtmxDetails
+
+from collection.accounts import account as accounts
+from collection.accounts.account import LIFETIMES, TooManyTokens, tokens_of
+from collection.accounts.sign_in import hashing, is_too_weak, remember_browser
+from collection.models import User
+
+
+class SignedInRequest(HttpRequest):
+    """A request that passed `login_required`."""
+
+    user: User
+    htmx: HtmxDetails
+
+
+class NameForm(forms.ModelForm[User]):
+    class Meta:
+        model = User
+        fields = ["first_name", "last_name", "email"]
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=60, help_text="For you: which script or machine uses it.")
+    days = forms.TypedChoiceField(
+        label="Expires after", coerce=int, initial=90, choices=[(days, f"{days} days") for days in LIFETIMES]
+    )
+
+
+@require_safe
+@login_required
+def home(request: SignedInRequest) -> HttpResponse:
+    """Send researchers to their studies and assessors to their work."""
+    return redirect("annotate:studies" if request.user.is_researcher else "annotate:queue")
+
+
+def sign_in(request: HttpRequest) -> HttpResponseBase:
+    """Ask who it is.
+
+    htmx comes here by a redirect, when a session ran out under an open page. It would paste this page
+    into that one; told to load the whole page anew, it comes back to where it was after the sign-in.
+    """
+    if request.headers.get("HX-Request"):
+        return HttpResponseClientRefresh()
+    return _invalid_is_422(SignIn.as_view()(request))
+
+
+@method_decorator(axes_dispatch, "dispatch")  # before anything else is done
+class SignIn(auth_views.LoginView):
+    template_name = "account/sign_in.html"
+    redirect_authenticated_user = True
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(demonstration=settings.DEMONSTRATION, **kwargs)
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        response = super().form_valid(form)
+        user = form.get_user()
+        if is_too_weak(form.cleaned_data["password"], user):
+            messages.warning(self.request, "Your password is too weak for a researcher. Please choose another.")
+            response = redirect("password")
+        remember_browser(self.request, response, user.username)
+        return response
+
+
+def locked_out(request: HttpRequest, *_args: Any) -> HttpResponse:
+    """Say how long whoever gave a wrong password too often must wait; not whether there is such an account."""
+    wait: timedelta = settings.AXES_COOLOFF_TIME
+    seconds = int(wait.total_seconds())
+    response = render(request, "account/locked_out.html", {"minutes": seconds // 60}, status=429)
+    response["Retry-After"] = str(seconds)
+    return response
+
+
+def sign_out(request: HttpRequest) -> HttpResponseBase:
+    return auth_views.LogoutView.as_view()(request)
+
+
+@require_http_methods(["GET", "POST"])
+@login_required
+def account(request: SignedInRequest) -> HttpResponse:
+    """Show who is signed in, and change the name."""
+    form = NameForm(request.POST or None, instance=request.user)
+
+    if form.is_valid():
+        form.save()
+        messages.success(request, "Your name is saved.")
+        return redirect("account")
+
+    return _account_page(request, form=form, status=422 if form.errors else 200)
+
+
+def password(request: HttpRequest) -> HttpResponseBase:
+    """Change the password; every other browser of this person is signed out."""
+    with hashing() if request.method == "POST" else nullcontext():
+        return _invalid_is_422(PasswordChange.as_view()(request))
+
+
+@method_decorator(login_required, "dispatch")
+class PasswordChange(auth_views.PasswordChangeView):
+    template_name = "account/password.html"
+    success_url = reverse_lazy("account")
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Guessing the old password in a browser that somebody left open is held back as at the door."""
+        if not AxesProxyHandler.is_allowed(request, self.credentials):
+            return locked_out(request)
+        return super().post(request, *args, **kwargs)
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        n_ended = accounts.revoke_tokens(user=form.user)
+        ended = " Your API tokens no longer work." if n_ended else ""
+        messages.success(self.request, f"Your password is changed.{ended}")
+        return super().form_valid(form)
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        if "old_password" in form.errors:
+            user_login_failed.send(sender=__name__, credentials=self.credentials, request=self.request)
+        return super().form_invalid(form)
+
+    @property
+    def credentials(self) -> dict[str, str]:
+        return {"username": cast(User, self.request.user).username}
+
+
+@require_POST
+@login_required
+def make_token(request: SignedInRequest) -> HttpResponse:
+    """Make an API token and show it, this once."""
+    form = TokenForm(request.POST)
+    key = ""
+
+    if form.is_valid():
+        try:
+            _, key = accounts.make_token(user=request.user, at=now(), **form.cleaned_data)
+            form = TokenForm()
+        except TooManyTokens as refusal:
+            form.add_error(None, str(refusal))
+    status = 422 if form.errors else 200
+    return _account_page(request, form=NameForm(instance=request.user), token_form=form, new_token=key, status=status)
+
+
+@require_POST
+@login_required
+def revoke_token(request: SignedInRequest) -> HttpResponse:
+    """End one of the person's tokens."""
+    if accounts.revoke_token(user=request.user, digest=request.POST.get("token", "")):
+        messages.success(request, "The token no longer works.")
+    return redirect("account")
+
+
+@never_cache
+def _account_page(
+    request: SignedInRequest,
+    *,
+    form: NameForm,
+    token_form: TokenForm | None = None,
+    new_token: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    context = {
+        "form": form,
+        "token_form": token_form or TokenForm(),
+        "tokens": tokens_of(request.user, at=now()),
+        "new_token": new_token,
+    }
+    return render(request, "account/account.html", context, status=status)
+
+
+def _invalid_is_422(response: HttpResponseBase) -> HttpResponseBase:
+    """A form that Django's views show again was refused."""
+    form = (getattr(response, "context_data", None) or {}).get("form")
+    if form is not None and form.errors:
+        response.status_code = 422
+    return response

@@ -1,0 +1,203 @@
+"""The long judgments table, CSV or JSONL: one row for each item, criterion and rater. Read here."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from collection.formats.json_fields import Fields, json_objects
+from collection.formats.problems import BrokenFile, BrokenLine, InputFile, Problem
+from collection.formats.tables import csv_rows
+from collection.formats.values import read_moment, read_number, read_whole, shown, strict_json
+
+Format = Literal["csv", "jsonl"]
+RATER_KINDS = ("assessor", "judge")
+PURPOSES = ("support", "rationale")
+REQUIRED = ("item_id", "criterion", "rater", "grade")
+# What the item says already: written for the reader of a table, not needed to read it back.
+CONTEXT = ("task_type", "run", "passage_id", "element_id", "other_run", "round")
+
+
+@dataclass(frozen=True)
+class HighlightLine:
+    """A span in code points, end-exclusive; both are None where the quote has no certain place."""
+
+    purpose: str
+    start: int | None
+    end: int | None
+    quote: str
+
+
+@dataclass(frozen=True)
+class OrderLine:
+    """One order in which the rater saw a pair, `other_run` first if `swapped`, and the grade of the item in it."""
+
+    swapped: bool
+    grade: float | None
+
+
+@dataclass(frozen=True)
+class AnswerLine:
+    """What the rater wrote, with the names of what they confirmed of it."""
+
+    text: str
+    confirmations: tuple[str, ...] = ()
+    attributes: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RevisesLine:
+    """Whose answer of round 1 was read in round 2: the item that the writer answered, and the writer."""
+
+    item_id: str
+    writer: str
+
+
+@dataclass(frozen=True)
+class JudgmentLine:
+    """A row of the table as it is read. `rest` is what the table holds besides."""
+
+    item_id: str
+    criterion: str
+    rater: str
+    grade: float | None
+    topic_id: str = ""
+    rater_kind: str = "assessor"
+    rater_origin: str = ""
+    ungraded: str = ""
+    judged_at: datetime | None = None
+    seconds: float | None = None
+    guideline_version: int | None = None
+    highlights: tuple[HighlightLine, ...] = ()
+    orders: tuple[OrderLine, ...] = ()
+    answer: AnswerLine | None = None
+    revises: RevisesLine | None = None
+    rest: tuple[str, ...] = ()
+
+
+def read_judgments(file: InputFile) -> Iterator[tuple[int, JudgmentLine]]:
+    """Yield the rows of a table, whose name ends in .csv, .json or .jsonl."""
+    suffix = file.path.suffix.lower()
+    if suffix not in (".csv", ".json", ".jsonl"):
+        problem = Problem(None, f"A table of judgments is not a “{suffix}” file.", "Name it .csv or .jsonl.")
+        raise BrokenFile(file.name, [problem])
+    if suffix == ".csv":
+        for number, row in csv_rows(file, needed=REQUIRED, remedy=f"The first line names the columns: {HEADER}."):
+            with file.line(number):
+                yield number, parse_judgment(_typed(row))
+    else:
+        for number, found in json_objects(file):
+            with file.line(number):
+                yield number, parse_judgment(found)
+
+
+HEADER = ", ".join(REQUIRED)
+
+
+def _typed(row: dict[str, str]) -> dict[str, Any]:
+    typed: dict[str, Any] = dict(row)
+    for name, kind in (("grade", read_number), ("seconds", read_number), ("guideline_version", read_whole)):
+        written = typed.get(name, "").strip()
+        typed[name] = kind(written, name) if written else None
+    return typed | _typed_extras(typed)
+
+
+def _typed_extras(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the cells of a CSV that a JSONL has as objects, and take their parts out of the row."""
+    text, confirmations = row.pop("answer", ""), row.pop("confirmations", "")
+    answered, writer = row.pop("revises_item_id", ""), row.pop("revises_writer", "")
+    found: dict[str, Any] = {"orders": json_cell("orders", row.pop("orders", ""))}
+    if text:
+        found["answer"] = {"text": text, "confirmations": json_cell("confirmations", confirmations)}
+    if answered or writer:
+        found["revises"] = {"item_id": answered, "writer": writer}
+    return found
+
+
+def json_cell(name: str, written: str) -> Any:
+    """Return what the cell holds as JSON; None where it is empty. Raises BrokenLine."""
+    try:
+        return strict_json(written) if written.strip() else None
+    except BrokenLine as broken:
+        raise BrokenLine(f"“{name}” is {shown(written)}. {broken.reason}", "Write it as an export does.") from None
+
+
+def parse_judgment(found: dict[str, Any]) -> JudgmentLine:
+    """Return what a row says. Raises BrokenLine."""
+    fields = Fields(found)
+    line = JudgmentLine(
+        item_id=fields.name("item_id"),
+        criterion=fields.name("criterion"),
+        rater=fields.name("rater"),
+        grade=fields.optional_number("grade"),
+        topic_id=fields.optional_text("topic_id"),
+        rater_kind=fields.choice("rater_kind", RATER_KINDS) if fields.rest.get("rater_kind") else "assessor",
+        rater_origin=fields.optional_text("rater_origin"),
+        ungraded=fields.optional_text("ungraded"),
+        judged_at=read_moment(written) if (written := fields.optional_text("judged_at")) else None,
+        seconds=fields.optional_number("seconds"),
+        guideline_version=fields.optional_count("guideline_version"),
+        highlights=tuple(_highlight(found) for found in _list("highlights", fields.rest.pop("highlights", None))),
+        orders=tuple(_order(found) for found in _list("orders", fields.rest.pop("orders", None))),
+        answer=_answer(fields.rest.pop("answer", None)),
+        revises=_revises(fields.rest.pop("revises", None)),
+        rest=tuple(sorted(fields.rest.keys() - {*CONTEXT, "rater_kind"})),
+    )
+    if (line.grade is None) == (not line.ungraded):
+        raise BrokenLine(
+            "A row needs either a grade, or in “ungraded” the reason why there is none.", "Give one of the two."
+        )
+    if line.seconds is not None and line.seconds < 0:
+        raise BrokenLine(f"The seconds are {line.seconds:g}, below 0.")
+    return line
+
+
+def _list(name: str, found: Any) -> list[Any]:
+    if found is None:
+        return []
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise BrokenLine(f"“{name}” is {shown(found)}, not a list of objects.")
+    return found
+
+
+def _highlight(found: dict[str, Any]) -> HighlightLine:
+    fields = Fields(found)
+    return HighlightLine(
+        purpose=fields.choice("purpose", PURPOSES) if "purpose" in found else PURPOSES[0],
+        start=fields.optional_count("start"),
+        end=fields.optional_count("end"),
+        quote=fields.name("quote"),
+    )
+
+
+def _order(found: dict[str, Any]) -> OrderLine:
+    if not isinstance(found.get("swapped"), bool):
+        raise BrokenLine("An order of a pair needs “swapped”: true if the second was shown first, else false.")
+    return OrderLine(found["swapped"], Fields(found).optional_number("grade"))
+
+
+def _answer(found: Any) -> AnswerLine | None:
+    if found is None:
+        return None
+    fields = Fields(_object("answer", found))
+    text = fields.text("text")
+    confirmations = fields.rest.pop("confirmations", None) or []
+    if not isinstance(confirmations, list) or not all(isinstance(name, str) for name in confirmations):
+        raise BrokenLine(f"“confirmations” is {shown(confirmations)}, not a list of names.")
+    return AnswerLine(text, tuple(confirmations), fields.attributes())
+
+
+def _revises(found: Any) -> RevisesLine | None:
+    if found is None:
+        return None
+    fields = Fields(_object("revises", found))
+    return RevisesLine(item_id=fields.name("item_id"), writer=fields.name("writer"))
+
+
+def _object(name: str, found: Any) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise BrokenLine(f"“{name}” is {shown(found)}, not an object.")
+    return found

@@ -1,0 +1,149 @@
+"""Files that come in: read line by line, and what is wrong with them by line, reason and remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+MOST_PROBLEMS = 20
+# The longest real line seen, a graded topic of the RUBRIC workbench, has 1.7 MB.
+MOST_LINE_BYTES = 32 * 1024 * 1024
+
+
+class BrokenLine(ValueError):
+    """A line cannot be used: why, and how to mend it."""
+
+    def __init__(self, reason: str, remedy: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.remedy = remedy
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with one line, or with the whole file where `line` is None."""
+
+    line: int | None
+    reason: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        where = "" if self.line is None else f"line {self.line}: "
+        return f"{where}{self.reason}" + (f" {self.remedy}" if self.remedy else "")
+
+
+class BrokenFile(ValueError):
+    """A file cannot be used. It says where, why and how to mend it; nothing of it was kept."""
+
+    def __init__(self, name: str, problems: list[Problem]) -> None:
+        self.name = name
+        self.problems = problems = sorted(problems, key=lambda problem: problem.line or 0)
+        listed = "\n".join(f"{name}, {problem}" if problem.line else f"{name}: {problem}" for problem in problems)
+        more = "\nThere may be more." if len(problems) >= MOST_PROBLEMS else ""
+        super().__init__(f"{listed}{more}\nNothing was imported.")
+
+
+class InputFile:
+    """A file that is being read, its problems so far, and how far it was read.
+
+    Use it as a context manager: leaving it raises BrokenFile if any line was broken. `name` is what
+    messages call it; `advance` is told the bytes read.
+    """
+
+    def __init__(self, path: Path, *, name: str = "", advance: Callable[[int], object] | None = None) -> None:
+        self.path = path
+        self.name = name or path.name
+        self.problems: list[Problem] = []
+        self._advance = advance
+
+    def __enter__(self) -> InputFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is None and self.problems:
+            raise BrokenFile(self.name, self.problems)
+
+    def refuse(self, line: int | None, broken: BrokenLine) -> None:
+        """Note that a line is broken, and go on to find others. Raises BrokenFile when there are too many."""
+        self.problems.append(Problem(line, broken.reason, broken.remedy))
+        if len(self.problems) >= MOST_PROBLEMS:
+            raise BrokenFile(self.name, self.problems)
+
+    def line(self, number: int) -> _Line:
+        """Return a context in which a BrokenLine is noted as this line's."""
+        return _Line(self, number)
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the number and the text of each line that is not blank, without its line end."""
+        for number, raw in self._raw_lines():
+            if raw.strip():
+                try:
+                    line = decoded(raw.removesuffix(b"\n").removesuffix(b"\r"))
+                except BrokenLine as broken:
+                    self.refuse(number, broken)
+                else:
+                    yield number, line
+
+    def lines_with_ends(self) -> Iterator[str]:
+        """Yield every line as it is, for Python's csv module, whose fields may hold line ends."""
+        for number, raw in self._raw_lines():
+            try:
+                yield decoded(raw)
+            except BrokenLine as broken:
+                raise BrokenFile(self.name, [Problem(number, broken.reason, broken.remedy)]) from broken
+
+    def _raw_lines(self) -> Iterator[tuple[int, bytes]]:
+        try:
+            stream = self.path.open("rb")
+        except OSError as error:
+            reason = f"The file cannot be read ({error.strerror})."
+            raise BrokenFile(self.name, [Problem(None, reason, "Check the path.")]) from error
+        with stream:
+            for number, raw in self._bounded(stream):
+                if self._advance:
+                    self._advance(len(raw))
+                yield number, raw
+
+    def _bounded(self, stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+        """Yield the stream's lines by number. Raises BrokenFile for a line without an end in sight."""
+        for number, raw in enumerate(iter(lambda: stream.readline(MOST_LINE_BYTES + 1), b""), start=1):
+            if len(raw) > MOST_LINE_BYTES:
+                reason = f"The line is longer than {MOST_LINE_BYTES // 1024**2} MB."
+                raise BrokenFile(self.name, [Problem(number, reason, "Write one record per line.")])
+            if number == 1:
+                raw = raw.removeprefix(BYTE_ORDER_MARK)
+                if b"\r" in raw.rstrip(b"\r\n"):
+                    reason = "The lines end with CR alone, as on very old Macs."
+                    raise BrokenFile(self.name, [Problem(1, reason, "Save the file with Unix line ends (LF).")])
+            yield number, raw
+
+
+class _Line:
+    """Notes a BrokenLine that is raised inside it."""
+
+    def __init__(self, file: InputFile, number: int) -> None:
+        self.file = file
+        self.number = number
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> bool:
+        if isinstance(error, BrokenLine):
+            self.file.refuse(self.number, error)
+            return True
+        return False
+
+
+def decoded(raw: bytes) -> str:
+    """Return the line's text. Raises BrokenLine if it is not UTF-8."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise BrokenLine(
+            f"Byte {error.start + 1} of the line is not UTF-8.", "Save the file as UTF-8 and import it again."
+        ) from error

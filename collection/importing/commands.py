@@ -1,0 +1,99 @@
+"""What the import commands share: a progress bar, one transaction, an error that says how to mend it."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from collection.formats.problems import BrokenFile, InputFile
+from collection.importing.rows import Imported
+from collection.importing.trec import RELEVANT_FROM
+from collection.models import Collection, Study, User
+
+
+class ImportCommand(BaseCommand):
+    """A command that imports one FILE. Its subclasses say what `bring` does with it."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+    def handle(self, *args: Any, file: Path, quiet: bool, **options: Any) -> None:
+        with mended_by_the_reader(), reading(file, quiet=quiet) as opened:
+            imported = self.bring(opened, **options)
+        self.stdout.write(imported.told(everything=options["verbosity"] > 1))
+
+    def bring(self, file: InputFile, **options: Any) -> Imported:
+        raise NotImplementedError
+
+
+def add_relevant_from(parser: ArgumentParser) -> None:
+    """Let the importer of qrels say from which grade on a passage is relevant."""
+    parser.add_argument(
+        "--relevant-from",
+        type=float,
+        metavar="G",
+        help=f"η of a new criterion: relevant from this grade on ({RELEVANT_FROM:g}; TREC’s Deep Learning track: 2)",
+    )
+
+
+@contextmanager
+def mended_by_the_reader() -> Iterator[None]:
+    """Turn what is wrong with a file into a command's error: on standard error, exit status 1."""
+    try:
+        yield
+    except BrokenFile as broken:
+        raise CommandError(str(broken)) from broken
+    except ValidationError as invalid:
+        raise CommandError(" ".join(invalid.messages)) from invalid
+
+
+@contextmanager
+def reading(path: Path, *, quiet: bool) -> Iterator[InputFile]:
+    """Open a file with a progress bar."""
+    size = path.stat().st_size if path.is_file() else None
+    with progress_bar(path.name, size, quiet=quiet) as bar:
+        yield InputFile(path, name=str(path), advance=bar.update)
+
+
+def progress_bar(name: str, size: int | None, *, quiet: bool) -> tqdm[NoReturn]:
+    """Return a bar that counts bytes on standard error, hidden where nobody watches."""
+    return tqdm(total=size, unit="B", unit_scale=True, desc=name, disable=quiet or not sys.stderr.isatty())
+
+
+def the_user(username: str) -> User:
+    """Return this user. Raises CommandError."""
+    user = User.objects.filter(username=username).first()
+    if user is None:
+        raise CommandError(f"There is no user “{username}”. Create one with manage.py createsuperuser.")
+    return user
+
+
+def the_collection(name: str) -> Collection:
+    """Return this collection. Raises CommandError."""
+    collection = Collection.objects.filter(name=name).first()
+    if collection is None:
+        raise CommandError(f"There is no collection “{name}”.{among(Collection)}")
+    return collection
+
+
+def the_study(name: str) -> Study:
+    """Return this study. Raises CommandError."""
+    study = Study.objects.filter(name=name).first()
+    if study is None:
+        raise CommandError(f"There is no study “{name}”.{among(Study)}")
+    return study
+
+
+def among(model: type[Collection] | type[Study]) -> str:
+    """Return a sentence with the names there are, for a message."""
+    names = ", ".join(model._default_manager.order_by("name").values_list("name", flat=True)[:20])
+    return f" There are: {names}." if names else " There are none yet."

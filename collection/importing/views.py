@@ -1,0 +1,130 @@
+"""Files into a collection, after a look at what they would do."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.timezone import now
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
+
+from collection.accounts.views import SignedInRequest
+from collection.formats.archives import names_in
+from collection.formats.rubric_workbench import WorkbenchFile
+from collection.forms import ImportForm
+from collection.importing.background import Beat, ask_a_worker, outcome_of, requeue_stalled_uploads
+from collection.importing.formats import FORMATS, KINDS
+from collection.importing.outcomes import ImportOutcome
+from collection.importing.uploads import UploadGone, keep_to_look_at, kept_upload, note_outcome
+from collection.models import Collection, Upload
+
+FIRST_LINES = 5
+
+
+@require_http_methods(["GET", "POST"])
+@login_required
+def import_page(request: SignedInRequest, name: str) -> HttpResponse:
+    """Choose a file and its format; posting keeps it and goes on to its preview."""
+    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
+    form = ImportForm(request.POST or None, request.FILES or None, collection=collection)
+
+    if form.is_valid():
+        upload = keep_to_look_at(
+            file=form.cleaned_data["file"], collection=collection, by=request.user, chosen=form.chosen, at=now()
+        )
+        return redirect("collection:import_preview", collection.name, upload.pk)
+
+    context = {"collection": collection, "form": form, "formats": FORMATS}
+    return render(request, "collection/import_page.html", context, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "POST"])
+@login_required
+@never_cache
+def import_preview(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
+    """What an uploaded file would bring, or what is wrong with it; posting brings it."""
+    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
+    try:
+        upload = kept_upload(pk, collection=collection, user=request.user)
+    except UploadGone:
+        messages.error(request, "That file is no longer available. Choose it again.")
+        return redirect("collection:import_page", collection.name)
+
+    if upload.state == Upload.State.IMPORTED:
+        return go_to_what_came_in(request, upload, ImportOutcome.read(upload.outcome))
+    if upload.is_at_work:
+        return import_progress(request, upload)
+    if request.htmx:  # the worker has finished while the page looked on
+        return HttpResponseClientRefresh()
+    outcome = ImportOutcome.read(upload.outcome)
+    if request.method == "POST" and outcome.changed:
+        if upload.is_for_a_worker:
+            ask_a_worker(upload, Upload.State.IMPORTING, at=now())
+            return redirect("collection:import_preview", collection.name, upload.pk)
+        outcome = outcome_of(upload, really=True, at=now())
+        if not outcome.problems:
+            upload.delete()
+            return go_to_what_came_in(request, upload, outcome)
+        note_outcome(upload, outcome)
+
+    context = {**about(upload), "outcome": outcome, "lines": [] if outcome.problems else first_lines(upload)}
+    status = 422 if request.method == "POST" else 200
+    return render(request, "collection/import_preview.html", context, status=status)
+
+
+def import_progress(request: SignedInRequest, upload: Upload) -> HttpResponse:
+    """How far the worker is. htmx asks for the changing part alone, and for the whole page when that has ended."""
+    requeue_stalled_uploads(at=now(), among=[upload])
+    read = Beat.of(upload).bytes_read()
+    percent = None if read is None else min(100, 100 * read // max(upload.size, 1))
+    template = "collection/import_progress.html" if request.htmx else "collection/import_waiting.html"
+    return render(request, template, {**about(upload), "percent": percent})
+
+
+def go_to_what_came_in(request: SignedInRequest, upload: Upload, outcome: ImportOutcome) -> HttpResponse:
+    messages.success(request, outcome.told(upload.name))
+    kind = KINDS.get(upload.file_format)
+    name = upload.collection.name
+    address = kind.leads_to(upload, outcome) if kind else reverse("collection:collection", args=[name])
+    return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
+
+
+@require_POST
+@login_required
+def import_cancel(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
+    """Remove an uploaded file. A worker that is at it takes back what it did."""
+    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
+    try:
+        upload = kept_upload(pk, collection=collection, user=request.user)
+    except UploadGone as gone:
+        raise Http404 from gone
+    if upload.state == Upload.State.IMPORTED:
+        return go_to_what_came_in(request, upload, ImportOutcome.read(upload.outcome))
+
+    upload.delete()
+
+    messages.info(request, "The file is removed; nothing was imported.")
+    return redirect(about(upload)["chosen_at"])
+
+
+def about(upload: Upload) -> dict[str, Any]:
+    context: dict[str, Any] = {"collection": upload.collection, "upload": upload}
+    if kind := KINDS.get(upload.file_format):
+        return context | {"format": kind.label(upload), "details": kind.details, "chosen_at": kind.chosen_at(upload)}
+    address = reverse("collection:import_page", args=[upload.collection.name])
+    return context | {"format": FORMATS[upload.file_format][0], "chosen_at": address}
+
+
+def first_lines(upload: Upload) -> list[tuple[int, str]]:
+    """Return the first lines of the file as they are; of a zip, the names and sizes of its files."""
+    if upload.path.suffix == ".zip":
+        files = enumerate(names_in(upload.path), start=1)
+        return [(number, f"{name} ({size:,} bytes)") for number, (name, size) in files]
+    return list(islice(WorkbenchFile(upload.path).lines(), FIRST_LINES))

@@ -1,0 +1,271 @@
+"""How judgments come into the table: one by one from people, in bulk from judges and files.
+
+Everything that writes a Judgment goes through here, so that no earlier value is ever lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+
+from collection.judgments.bulk import insert_rows
+from collection.judgments.inserting import insert_together, insert_unless_there
+from collection.models import (
+    Criterion,
+    EarlierJudgment,
+    Guideline,
+    Highlight,
+    Item,
+    Judgment,
+    Rater,
+    WrittenAnswer,
+)
+from collection.models.texts import text_hash
+
+
+class GradeNotOnScale(ValueError):
+    """The grade is none of the criterion's scale."""
+
+
+class HighlightDoesNotFit(ValueError):
+    """The quote does not stand at these offsets of the judged text."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A span of a text in code points, end-exclusive, with the words that stand there."""
+
+    start: int
+    end: int
+    quote: str
+    purpose: str = Highlight.Purpose.SUPPORT
+
+
+@dataclass(frozen=True)
+class Written:
+    """An answer in the assessor's own words, with the names of what they confirmed of it."""
+
+    text: str = ""
+    confirmations: tuple[str, ...] = ()
+
+
+NOTHING_WRITTEN = Written()
+COLUMNS = ("item_id", "criterion_id", "rater_id", "grade", "ungraded", "judged_at", "seconds", "guideline_id")
+
+
+def check_grade(grade: float, criterion: Criterion) -> None:
+    """Raise GradeNotOnScale unless the criterion's scale has this grade."""
+    if grade not in criterion.scale.values:
+        raise GradeNotOnScale(f"{grade:g} is not a grade of the scale “{criterion.scale}”.")
+
+
+def check_spans(spans: Iterable[Span], text: str) -> None:
+    """Raise HighlightDoesNotFit unless every quote stands exactly at its offsets in the text."""
+    for span in spans:
+        if not 0 <= span.start < span.end <= len(text):
+            raise HighlightDoesNotFit(
+                f"A highlight from {span.start} to {span.end} does not fit in a text of {len(text)} characters."
+            )
+        if text[span.start : span.end] != span.quote:
+            raise HighlightDoesNotFit(
+                f"The text from {span.start} to {span.end} is not what was highlighted. "
+                "Reload the page and mark it again."
+            )
+
+
+def record_judgment(
+    *,
+    item: Item,
+    criterion: Criterion,
+    rater: Rater,
+    grade: float,
+    spans: Sequence[Span] = (),
+    seconds: float | None = None,
+    guideline: Guideline | int | None = None,
+    written: Written | None = None,
+    at: datetime,
+) -> Judgment:
+    """Make this the rater's current judgment of the item; the one before goes into the history.
+
+    `written` is the answer that goes with it, if one does; `guideline` may be given by its primary key. Sending the
+    same judgment twice changes nothing. Raises GradeNotOnScale and HighlightDoesNotFit.
+    """
+    check_grade(grade, criterion)
+    text = item.judged_text.text or ""
+    check_spans(spans, text)
+    judgment = Judgment(
+        item=item,
+        criterion=criterion,
+        rater=rater,
+        grade=grade,
+        judged_at=at,
+        seconds=seconds,
+        guideline_id=guideline.pk if isinstance(guideline, Guideline) else guideline,
+    )
+
+    with transaction.atomic(savepoint=False):
+        if not insert_unless_there(judgment, unique=("criterion", "item", "rater")):
+            current = Judgment.objects.select_for_update(of=("self",)).select_related("answer")
+            stored = current.get(item=item, criterion=criterion, rater=rater)
+            if stored.grade == grade and _stored_spans(stored) == list(spans) and written_in(stored) == written:
+                return stored
+            judgment = _replace(stored, judgment, keeps_answer=written is not None)
+        if written is not None:
+            WrittenAnswer.objects.update_or_create(
+                judgment=judgment, defaults={"text": written.text, "confirmations": list(written.confirmations)}
+            )
+        _add_highlights(judgment, spans, text)
+        return judgment
+
+
+def _stored_spans(judgment: Judgment) -> list[Span]:
+    return [
+        Span(h.start, h.end, h.quote, h.purpose)
+        for h in judgment.highlights.all()
+        if h.start is not None and h.end is not None
+    ]
+
+
+def _replace(stored: Judgment, new: Judgment, *, keeps_answer: bool) -> Judgment:
+    """Write the stored judgment into the history and the new one over it, as yet without highlights."""
+    keep_earlier(stored, at=new.judged_at)
+    for name in ("grade", "ungraded", "judged_at", "seconds", "guideline_id"):
+        setattr(stored, name, getattr(new, name))
+    stored.save()
+    stored.highlights.all().delete()
+    if not keeps_answer and written_in(stored):
+        stored.answer.delete()
+    return stored
+
+
+def _add_highlights(judgment: Judgment, spans: Sequence[Span], text: str) -> None:
+    sha256 = text_hash(text)
+    insert_together(
+        [
+            Highlight(
+                judgment=judgment,
+                purpose=span.purpose,
+                start=span.start,
+                end=span.end,
+                quote=span.quote,
+                text_sha256=sha256,
+            )
+            for span in spans
+        ]
+    )
+
+
+@transaction.atomic
+def withdraw_judgment(
+    *, item: Item, criterion: Criterion, rater: Rater, at: datetime, reason: str = "withdrawn"
+) -> bool:
+    """Take the rater's current judgment back into the history. Returns whether there was one."""
+    current = Judgment.objects.select_for_update(of=("self",)).select_related("answer")
+    judgment = current.filter(item=item, criterion=criterion, rater=rater).first()
+    if judgment is None:
+        return False
+    keep_earlier(judgment, at=at, reason=reason)
+    judgment.delete()
+    return True
+
+
+def written_in(judgment: Judgment) -> Written | None:
+    """Return the answer that goes with the judgment, if one does."""
+    answer = getattr(judgment, "answer", None)
+    return Written(answer.text, tuple(answer.confirmations)) if answer else None
+
+
+def keep_earlier(judgment: Judgment, *, at: datetime, reason: str = "changed") -> EarlierJudgment:
+    """Write the judgment as it stands into the history."""
+    written = written_in(judgment)
+    return EarlierJudgment.objects.create(
+        item_id=judgment.item_id,
+        criterion_id=judgment.criterion_id,
+        rater_id=judgment.rater_id,
+        grade=judgment.grade,
+        ungraded=judgment.ungraded,
+        judged_at=judgment.judged_at,
+        seconds=judgment.seconds,
+        guideline_id=judgment.guideline_id,
+        highlights=[highlight.as_dict() for highlight in judgment.highlights.all()],
+        answer=written.text if written else "",
+        replaced_at=at,
+        reason=reason,
+    )
+
+
+def add_judgments(judgments: Iterable[Judgment], *, batch_size: int = 2_000) -> None:
+    """Insert judgments in bulk, leaving in place those that (item, criterion, rater) already has.
+
+    For judges and imports: grading a pair twice keeps the first grade. Grades are the caller's to check.
+    """
+    fresh = list(judgments)
+    rows = ([getattr(judgment, name) for name in COLUMNS] for judgment in fresh)
+    try:
+        with transaction.atomic():
+            insert_rows(Judgment, COLUMNS, rows)
+    except IntegrityError:  # some are there already: the slower way leaves them in place
+        Judgment.objects.bulk_create(fresh, batch_size=batch_size, ignore_conflicts=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge made of an item: a grade, or the kind of ungraded that it is."""
+
+    item_id: int
+    grade: float | None
+    ungraded: str = ""
+
+
+@transaction.atomic
+def add_verdicts(verdicts: Sequence[Verdict], *, criterion: Criterion, rater: Rater, at: datetime) -> None:
+    """Insert a judge's judgments of different items as fast as the database takes them; a stored one stays as it is.
+
+    The caller sees to it that nobody else writes for this rater meanwhile; if somebody does, the
+    database refuses (IntegrityError). Grades are the caller's to check.
+    """
+    fields = ("item_id", "criterion_id", "rater_id", "grade", "ungraded", "judged_at")
+    rows = [(verdict.item_id, criterion.pk, rater.pk, verdict.grade, verdict.ungraded, at) for verdict in verdicts]
+    try:
+        with transaction.atomic():
+            insert_rows(Judgment, fields, rows)
+    except IntegrityError:
+        stored = set(
+            Judgment.objects.filter(
+                criterion=criterion, rater=rater, item__in=[verdict.item_id for verdict in verdicts]
+            ).values_list("item_id", flat=True)
+        )
+        insert_rows(Judgment, fields, (row for row in rows if row[0] not in stored))
+
+
+@transaction.atomic
+def withdraw_verdicts(
+    items: Iterable[int], *, criterion: Criterion, rater: Rater, only_ungraded: bool = False, at: datetime, reason: str
+) -> None:
+    """Move a judge's judgments of these items into the history, in bulk: there is room for new ones then.
+
+    Verdicts have neither highlights nor written answers, which are a person's.
+    """
+    stored = Judgment.objects.filter(criterion=criterion, rater=rater, item__in=list(items))
+    if only_ungraded:
+        stored = stored.filter(grade__isnull=True)
+    EarlierJudgment.objects.bulk_create(
+        (
+            EarlierJudgment(
+                item_id=judgment.item_id,
+                criterion=criterion,
+                rater=rater,
+                grade=judgment.grade,
+                ungraded=judgment.ungraded,
+                judged_at=judgment.judged_at,
+                replaced_at=at,
+                reason=reason,
+            )
+            for judgment in stored
+        ),
+        batch_size=1_000,
+    )
+    stored.delete()

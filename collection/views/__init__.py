@@ -1,1 +1,0 @@
-"""Pages of the collection, and those of every signed-in person."""

@@ -1,0 +1,66 @@
+"""What makes a start unsafe. The web server refuses errors, and every command says them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import ip_address
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register, run_checks
+from django.core.checks import Warning as Concern
+from django.core.exceptions import ImproperlyConfigured
+
+from config.private_files import is_open_to_others
+
+TAG = "assize"
+
+
+@register(TAG)
+def demonstration_stays_at_home(**_: Any) -> list[CheckMessage]:
+    """The demonstration's password is printed on the sign-in page: nobody but this machine may reach it."""
+    if not settings.DEMONSTRATION:
+        return []
+    strangers = [host for host in settings.ALLOWED_HOSTS if not is_loopback(host)]
+    if not (settings.HTTPS or strangers):
+        return []
+    reason = f"ALLOWED_HOSTS names {', '.join(strangers)}" if strangers else "HTTPS is set"
+    return [
+        Error(
+            f"DEMONSTRATION, whose password is public, is on and others can reach the site: {reason}.",
+            hint="Start the site with `make serve`, or set DEMONSTRATION=0.",
+            id="assize.E001",
+        )
+    ]
+
+
+@register(TAG)
+def data_folder_is_private(**_: Any) -> list[CheckMessage]:
+    """DATA_DIR holds labels, people's data and the secret key."""
+    if not is_open_to_others(settings.DATA_DIR):
+        return []
+    return [
+        Concern(
+            f"Others on this machine can open {settings.DATA_DIR}.",
+            hint="It belongs to another user, so it could not be closed: chmod it to 0700.",
+            id="assize.W001",
+        )
+    ]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an entry of ALLOWED_HOSTS names this machine alone."""
+    name = host.rsplit(":", 1)[0] if host.count(":") == 1 else host
+    if name.lower().rstrip(".").split(".")[-1] == "localhost":
+        return True
+    try:
+        return ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def refuse_an_unsafe_start() -> None:
+    """Raise ImproperlyConfigured for errors of the checks above. For starts that run no checks of themselves."""
+    errors: Sequence[CheckMessage] = [found for found in run_checks(tags=[TAG]) if found.is_serious()]
+    if errors:
+        raise ImproperlyConfigured("\n".join(f"{error.msg} {error.hint}" for error in errors))

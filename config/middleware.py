@@ -1,0 +1,45 @@
+"""What is done to every response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+
+from collection.accounts.sign_in import Busy
+
+GetResponse = Callable[[HttpRequest], HttpResponseBase]
+
+
+def keep_pages_out_of_caches(get_response: GetResponse) -> GetResponse:
+    """Tell browsers to store nothing that a signed-in person sees, unless the view has said what may be stored.
+
+    Whoever signs out on a shared computer leaves nothing behind, neither on its disk nor by the way back. The one page
+    that may be stored, for a moment, is the next task that an assessor's browser fetches ahead.
+    """
+
+    def respond(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        if "Cache-Control" not in response and request.user.is_authenticated:
+            response["Cache-Control"] = "no-store, private"
+        return response
+
+    return respond
+
+
+class SayBusy:
+    """Answer 503 where too many passwords are hashed at this moment."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, Busy):
+            return None
+        response = render(request, "503.html", {"reason": exception.detail}, status=503)
+        response["Retry-After"] = "5"
+        return response

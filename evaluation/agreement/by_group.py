@@ -1,0 +1,121 @@
+"""Agreement among people by group of items: topic, domain, wave and guideline version."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from collection.models import Criterion, Draw, Item, Judgment, Rater
+from evaluation.data.judgments import CriterionRatings
+from stats.agreement.report import group_statistics
+from stats.pattern_intervals import Estimate
+from stats.ratings import MISSING, BoolArray, Ratings, count_patterns
+
+SUMMARY = ("percent_agreement", "fleiss_kappa", "gwet_ac1")
+# A topic attribute with more values than these tells items apart, it does not group them.
+MOST_GROUPS = 30
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some of the items: how many, and how far people agree on them."""
+
+    name: str
+    n_items: int
+    n_ratings: int
+    statistics: Mapping[str, Estimate]
+
+    @property
+    def summary(self) -> list[Estimate]:
+        """The three that belong together."""
+        return [self.statistics[name] for name in SUMMARY]
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """The items grouped by one thing; `reason` says why there are no groups."""
+
+    name: str
+    groups: tuple[Group, ...]
+    reason: str = ""
+
+
+def by_everything(judged: CriterionRatings, people: Ratings) -> tuple[Breakdown, ...]:
+    """Return agreement by topic, by each attribute that groups topics, by wave and by guideline version."""
+    criterion = judged.criterion
+    return (*_by_places(criterion, people), _by_wave(criterion, people), _by_guideline(judged, people))
+
+
+def _group(name: str, ratings: Ratings) -> Group:
+    """Measure one group. Within one topic the items are resampled, for there are no topics to resample."""
+    if ratings.topics is not None and len(np.unique(ratings.topics)) < 2:
+        ratings = replace(ratings, topics=None)
+    found = group_statistics(count_patterns(ratings), ratings)
+    return Group(name, int(ratings.graded.sum()), ratings.n_ratings, found)
+
+
+def _grouped(name: str, keys: list[str], ratings: Ratings) -> Breakdown:
+    places: dict[str, list[int]] = defaultdict(list)
+    for row, key in enumerate(keys):
+        places[key].append(row)
+    return Breakdown(
+        name, tuple(_group(key, ratings.of_items(np.asarray(rows))) for key, rows in sorted(places.items()))
+    )
+
+
+def _by_places(criterion: Criterion, people: Ratings) -> list[Breakdown]:
+    """By topic, and by every attribute of topics that groups them: a domain, say."""
+    topics = {
+        pk: (topic_id, attributes)
+        for pk, topic_id, attributes in criterion.study.collection.topics.values_list("pk", "topic_id", "attributes")
+    }
+    items = Item.objects.filter(study=criterion.study_id, task_type=criterion.task_type)
+    topic_of = dict(items.values_list("pk", "topic__pk"))
+    mine = [topics[topic_of[pk]] for pk in people.items]
+    found = [_grouped("topic", [topic_id for topic_id, _ in mine], people)]
+    names = sorted({name for _, attributes in topics.values() for name in attributes})
+    for name in names:
+        values = [attributes.get(name) for _, attributes in mine]
+        if all(isinstance(value, Hashable) for value in values) and 1 < len(set(values)) <= MOST_GROUPS:
+            found.append(_grouped(name, ["none" if value is None else str(value) for value in values], people))
+    return found
+
+
+def _by_wave(criterion: Criterion, people: Ratings) -> Breakdown:
+    """By when and for what items were drawn."""
+    draws = Draw.objects.filter(item__study=criterion.study_id, item__task_type=criterion.task_type).order_by("pk")
+    wave_of = {
+        item: f"{at:%Y-%m-%d %H:%M}, {Draw.Purpose(purpose).label}"
+        for item, purpose, at in draws.values_list("item", "purpose", "drawn_at")
+    }
+    keys = [wave_of.get(pk, "never drawn") for pk in people.items]
+    if len(set(keys)) < 2:
+        return Breakdown("wave", (), "all of these items were drawn at once, or none were")
+    return _grouped("wave", keys, people)
+
+
+def _by_guideline(judged: CriterionRatings, people: Ratings) -> Breakdown:
+    """By the version of the guidelines under which judgments were made: an item may have some of each."""
+    rows = list(
+        Judgment.objects.filter(criterion=judged.criterion, rater__kind=Rater.Kind.ASSESSOR)
+        .without_the_excluded()
+        .values_list("item", "rater", "guideline__version")
+    )
+    versions = sorted({version for _, _, version in rows}, key=lambda version: version or 0)
+    if len(versions) < 2:
+        return Breakdown("guidelines", (), "all judgments were made under the same version")
+    row_of = {pk: row for row, pk in enumerate(people.items)}
+    column_of = {judged.raters[column].pk: place for place, column in enumerate(judged.columns(Rater.Kind.ASSESSOR))}
+    groups = []
+    for version in versions:
+        mine: BoolArray = np.zeros(people.codes.shape, dtype=bool)
+        for item, rater, of_version in rows:
+            if of_version == version and item in row_of:
+                mine[row_of[item], column_of[rater]] = True
+        masked = replace(people, codes=np.asfortranarray(np.where(mine, people.codes, MISSING).astype(np.int16)))
+        name = "version not recorded" if version is None else f"version {version}"
+        groups.append(_group(name, masked.of_items(np.flatnonzero(mine.any(axis=1)))))
+    return Breakdown("guidelines", tuple(groups))

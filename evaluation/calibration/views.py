@@ -1,0 +1,220 @@
+"""The page that corrects a judge's scores by people's labels, plans further labels and draws them."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.timezone import now
+from django.views.decorators.http import require_POST, require_safe
+
+from collection.accounts.views import SignedInRequest
+from collection.judgments.draws import ItemsNotToBeDrawn
+from collection.models import Criterion
+from evaluation.calibration.forms import CalibrationForm, DrawForm, PlanForm
+from evaluation.calibration.planning import draw_next
+from evaluation.calibration.report import METHODS, MOST_SYSTEMS_DRAWN, Calibration
+from evaluation.data.judgments import load_criterion
+from evaluation.data.population import (
+    JudgeChoice,
+    JudgeNotFound,
+    NothingInSight,
+    find_judge,
+    judge_choices,
+    load_population,
+)
+from evaluation.parameters.downloads import TABLE_FORMATS, table_file
+from evaluation.parameters.pages import (
+    asked_part,
+    chart_file,
+    chosen_criterion,
+    criteria_of,
+    criteria_queryset,
+    figures_of,
+    json_file,
+    locked_is_not_found,
+    my_study,
+)
+from stats.calibration.active_sampling import TooFewItems
+from stats.calibration.allocation import NoAllocation
+
+
+@require_safe
+@login_required
+def calibration(request: SignedInRequest, name: str) -> HttpResponse:
+    """One judge's scores under one criterion, corrected by people's labels."""
+    study = my_study(request, name)
+    criteria = criteria_of(study)
+    chosen = chosen_criterion(criteria, request.GET.get("criterion"))
+
+    choices, form, figures, nothing = _figures(request, chosen)
+
+    query = _query(chosen, form)
+    context = {
+        "study": study,
+        "criteria": criteria,
+        "criterion": chosen,
+        "choices": choices,
+        "form": form,
+        "figures": figures,
+        "nothing": nothing,
+        "methods": METHODS,
+        "drawn_systems": MOST_SYSTEMS_DRAWN,
+        "chosen_anywhere": query,
+        "chosen": f"{query}&part=test" if asked_part(request) == "test" else query,
+        **(_planning(request, figures, _asked(request, chosen, form)) if chosen and form and figures else {}),
+    }
+    template = "evaluation/calibration.html"
+    if request.htmx:
+        template = (
+            "evaluation/calibration_plan.html"
+            if request.htmx.target == "plan"
+            else "evaluation/calibration_figures.html"
+        )
+    wrong = (form and form.errors) or (figures and context["plan_form"].errors)
+    return render(request, template, context, status=422 if wrong else 200)
+
+
+def _planning(request: SignedInRequest, figures: Calibration, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the forms of the plan and of the next draw, and the plan that is asked for."""
+    names = [system.name for system in figures.population.systems]
+    form = PlanForm(request.GET if "half_width" in request.GET else None, systems=names)
+    found: dict[str, Any] = {
+        "plan_form": form,
+        "draw_form": DrawForm(),
+        "n_undrawn": int(figures.population.undrawn.sum()),
+    }
+    if form.is_valid():
+        wanted = {name: form.cleaned_data[name] for name in ("half_width", "system", "first", "second", "difference")}
+        plans = figures_of(request, "label_plans", figures.criterion.study, **wanted, **asked)
+        found["interval_plan"], found["separation_plan"] = plans["interval"], plans["separation"]
+        for field, reason in plans["refused"].items():
+            form.add_error(field, reason)
+    return found
+
+
+@require_POST
+@login_required
+def label_next(request: SignedInRequest, name: str) -> HttpResponse:
+    """Draw the items that people label next; then back to the page, which opens them."""
+    study = my_study(request, name)
+    criterion = get_object_or_404(criteria_queryset(study), name=request.POST.get("criterion"))
+    form = DrawForm(request.POST)
+    of_people = load_criterion(criterion)
+    choices = judge_choices(of_people)
+    try:
+        choice = find_judge(choices, request.POST.get("judge"))
+    except JudgeNotFound as error:
+        raise Http404(str(error)) from error
+
+    if form.is_valid():
+        try:
+            population = load_population(of_people, choice)
+            n = draw_next(population, **form.cleaned_data, judges=choices, at=now())
+        except (NothingInSight, TooFewItems, NoAllocation, ItemsNotToBeDrawn) as error:
+            form.add_error("n", str(error))
+        else:
+            messages.success(request, f"{n} items have been drawn. Open them to your assessors below.")
+            return redirect(f"{reverse('evaluation:calibration', args=[name])}?{_address(criterion, choice)}#next")
+
+    context = {"study": study, "criterion": criterion, "choice": choice, "draw_form": form}
+    return render(request, "evaluation/label_next.html", context, status=422)
+
+
+@require_safe
+@login_required
+def calibration_json(request: SignedInRequest, name: str) -> HttpResponse:
+    """Everything on the page, as JSON."""
+    figures, _ = _asked_for(request, name)
+    return json_file(figures.as_dict(), f"{_stem(figures)}-calibration.json")
+
+
+@require_safe
+@login_required
+def calibration_table(request: SignedInRequest, name: str, table: str, table_format: str) -> HttpResponse:
+    """One of the page's tables, `scores` or `recalibration`, as CSV or LaTeX."""
+    figures, _ = _asked_for(request, name)
+    tables = figures.tables()
+    if table not in tables or table_format not in TABLE_FORMATS:
+        raise Http404("This table does not exist.")
+    sight = figures.population.sight
+    caption = f"{table.capitalize()} of {figures.choice.key} under {figures.criterion}, study {name}"
+    caption += f", {sight.words}" if sight.words else ""
+    stem = f"{_stem(figures)}-{table}"
+    return table_file(tables[table], table_format=table_format, stem=stem, caption=caption)
+
+
+@require_safe
+@login_required
+def calibration_chart(request: SignedInRequest, name: str, chart: str, form: str) -> HttpResponse:
+    """A chart, `recalibration` or `scores`, as SVG or as the Vega-Lite description it is drawn from."""
+    figures, asked = _asked_for(request, name)
+    found = figures_of(request, "calibration_chart", figures.criterion.study, chart=chart, **asked)
+    return chart_file(found, form=form, filename=f"{_stem(figures)}-{chart}.vl.json", nothing="")
+
+
+def _figures(
+    request: SignedInRequest, criterion: Criterion | None
+) -> tuple[list[tuple[str, str]], CalibrationForm | None, Calibration | None, str]:
+    """Return the judges' names, the form as it was sent, and the figures it asks for, or why they are empty.
+
+    The test part is shown once somebody has read it by POST; before that there is no such page.
+    """
+    if criterion is None:
+        return [], None, None, ""
+    choices = figures_of(request, "judges_to_calibrate", criterion.study, criterion=criterion.pk)
+    if not choices:
+        return [], None, None, ""
+    form = CalibrationForm({"judge": choices[0][0], **request.GET.dict()}, judges=choices)
+    if not form.is_valid():
+        return choices, form, None, ""
+    try:
+        with locked_is_not_found():
+            asked = _asked(request, criterion, form)
+            figures: Calibration = figures_of(request, "calibration", criterion.study, **asked)
+    except NothingInSight as nothing:
+        return choices, form, None, str(nothing)
+    if figures.population.known in ("drawn", "all"):
+        del form.fields["declared_random"]
+    return choices, form, figures, ""
+
+
+def _asked(request: SignedInRequest, criterion: Criterion, form: CalibrationForm) -> dict[str, Any]:
+    """Return what the calibration's computation is asked for."""
+    chosen = {name: form.cleaned_data[name] for name in ("judge", "label_shift", "declared_random")}
+    return {"criterion": criterion.pk, "part": asked_part(request), **chosen}
+
+
+def _asked_for(request: SignedInRequest, name: str) -> tuple[Calibration, dict[str, Any]]:
+    """Return the figures that a download's address asks for, and what their computation was asked for."""
+    criterion = get_object_or_404(criteria_queryset(my_study(request, name)), name=request.GET.get("criterion"))
+    try:
+        _, form, figures, nothing = _figures(request, criterion)
+    except JudgeNotFound as error:
+        raise Http404(str(error)) from error
+    if form is None or figures is None:
+        raise Http404(nothing or "No judge of this name has graded these items.")
+    return figures, _asked(request, criterion, form)
+
+
+def _stem(figures: Calibration) -> str:
+    """Return how a download's name begins; the part of a split study is in it."""
+    part = figures.population.sight.part
+    return f"{figures.criterion.study}-{figures.criterion}" + ("" if part == "all" else f"-{part}")
+
+
+def _query(criterion: Criterion | None, form: CalibrationForm | None) -> str:
+    """Return the page's choices as the query of its downloads."""
+    if criterion is None or form is None or not form.is_valid():
+        return ""
+    ticked = {name: "on" for name in ("label_shift", "declared_random") if form.cleaned_data[name]}
+    return urlencode({"criterion": criterion.name, "judge": form.cleaned_data["judge"], **ticked})
+
+
+def _address(criterion: Criterion, choice: JudgeChoice) -> str:
+    return urlencode({"criterion": criterion.name, "judge": choice.key})

@@ -1,0 +1,130 @@
+"""Charts of how far a judge may be believed: Vega-Lite descriptions in ink on white, told apart by shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluation.charts.drawing import INK, QUIET, SHAPES, described
+from stats.calibration.recalibration import CurvePoint
+from stats.pattern_intervals import Estimate
+
+SHARE_AXIS: dict[str, Any] = {"format": ".0%", "values": [0, 0.2, 0.4, 0.6, 0.8, 1]}
+
+
+def recalibration_chart(points: Sequence[CurvePoint]) -> dict[str, Any]:
+    """Return people's share of yes by the judge's grade, with intervals, the rising curve and the number of labels."""
+    import altair as alt
+
+    names = ["ungraded" if point.grade is None else f"{point.grade:g}" for point in points]
+    rows = [
+        {
+            "grade": name,
+            "people": point.people.value,
+            "low": point.people.low,
+            "high": point.people.high,
+            "isotonic": None if point.grade is None else point.isotonic,
+            "labels": f"{point.n_labelled} of {point.n_items}",
+        }
+        for name, point in zip(names, points, strict=True)
+    ]
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("grade:N", sort=names, title="the judge’s grade", axis=alt.Axis(labelAngle=0, grid=False))
+    )
+    share = alt.Scale(domain=[0, 1.12], nice=False)
+    spread = base.mark_rule(color=INK, strokeWidth=1.4).encode(
+        y=alt.Y("low:Q", scale=share, title="human share of yes", axis=alt.Axis(**SHARE_AXIS)), y2="high:Q"
+    )
+    curve = base.mark_line(color=QUIET, strokeDash=[5, 4]).encode(y=alt.Y("isotonic:Q", scale=share))
+    dots = base.mark_point(size=80, filled=True, opacity=1, color=INK).encode(y=alt.Y("people:Q", scale=share))
+    counts = base.mark_text(color=QUIET, fontSize=11, baseline="top").encode(y=alt.datum(1.1), text="labels:N")
+    return described(alt.layer(curve, spread, dots, counts).properties(width=460, height=300))
+
+
+def scores_chart(scores: Sequence[tuple[str, str, Estimate]]) -> dict[str, Any]:
+    """Return systems' scores side by side: (system, method, estimate), in the order in which they are drawn."""
+    import altair as alt
+
+    systems = list(dict.fromkeys(system for system, _, _ in scores))
+    methods = list(dict.fromkeys(method for _, method, _ in scores))
+    rows = [
+        {"system": system, "method": method, "value": one.value, "low": one.low, "high": one.high}
+        for system, method, one in scores
+        if one.value is not None
+    ]
+    share = alt.Scale(domain=[0, 1], nice=False)
+    step = 15
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=alt.Y("system:N", sort=systems, title=None, axis=alt.Axis(labelLimit=220, grid=False)),
+        yOffset=alt.YOffset("method:N", sort=methods, scale=alt.Scale(domain=methods)),
+    )
+    spread = base.mark_rule(color=QUIET, strokeWidth=1.4).encode(
+        x=alt.X("low:Q", scale=share, title="share of yes, mean over topics", axis=alt.Axis(**SHARE_AXIS)), x2="high:Q"
+    )
+    dots = base.mark_point(size=55, strokeWidth=1.6, color=INK).encode(
+        x=alt.X("value:Q", scale=share),
+        shape=alt.Shape(
+            "method:N",
+            title=None,
+            sort=methods,
+            scale=alt.Scale(domain=methods, range=SHAPES[: len(methods)]),
+            legend=alt.Legend(
+                orient="top",
+                columns=3,
+                symbolStrokeColor=INK,
+                symbolStrokeWidth=1.6,
+                labelLimit=260,
+            ),
+        ),
+    )
+    height = max(len(systems) * (len(methods) + 1) * step, 90)
+    return described(alt.layer(spread, dots).properties(width=420, height=height))
+
+
+def threshold_chart(
+    curves: Mapping[str, Sequence[tuple[float, float | None]]], *, chosen: float | None
+) -> dict[str, Any]:
+    """Return curves over the judge's threshold η: for each name its (η, value) points; `chosen` is marked."""
+    import altair as alt
+
+    rows = [
+        {"name": name, "at": at, "value": value}
+        for name, points in curves.items()
+        for at, value in points
+        if value is not None
+    ]
+    names = list(curves)
+    thresholds = sorted({at for points in curves.values() for at, _ in points})
+    shape = alt.Shape(
+        "name:N",
+        title=None,
+        sort=names,
+        scale=alt.Scale(domain=names, range=SHAPES[: len(names)]),
+        legend=alt.Legend(
+            orient="top",
+            columns=2,
+            symbolStrokeColor=INK,
+            symbolStrokeWidth=1.6,
+            labelLimit=300,
+        ),
+    )
+    least = min([0.0, *(row["value"] for row in rows if isinstance(row["value"], float))])
+    scale = alt.Scale(domain=[least, 1], nice=False)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X(
+            "at:Q",
+            scale=alt.Scale(zero=False),
+            title="η: the lowest judge grade that counts as yes",
+            axis=alt.Axis(values=thresholds, format="~g"),
+        ),
+        y=alt.Y("value:Q", title=None, scale=scale),
+    )
+    lines = base.mark_line(color=QUIET, strokeWidth=1.2).encode(detail="name:N")
+    dots = base.mark_point(size=60, strokeWidth=1.6, color=INK, opacity=1).encode(shape=shape)
+    layers = [lines, dots]
+    if chosen is not None:
+        mark = (
+            alt.Chart(alt.InlineData(values=[{"at": chosen}])).mark_rule(color=INK, strokeDash=[3, 3]).encode(x="at:Q")
+        )
+        layers.insert(0, mark)
+    return described(alt.layer(*layers).properties(width=460, height=300))

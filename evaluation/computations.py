@@ -1,0 +1,252 @@
+"""What workers compute for pages, each a function of a study and what was asked: `kept` says when and for whom.
+
+What pages read of the figures is worked out here as far as it costs anything, so a web server needs no statistics.
+"""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any
+
+from django.utils.timezone import now
+
+from collection.models import Criterion, Rater, Study
+from evaluation.agreement.breakdowns import Breakdowns, measure_breakdowns
+from evaluation.agreement.report import CriterionFigures, coverage_points, judged_unit, measure_criterion
+from evaluation.calibration.planning import plan_difference, plan_interval
+from evaluation.calibration.report import METHODS, MOST_SYSTEMS_DRAWN, Calibration, calibrate_population
+from evaluation.charts.drawing import coverage_chart, draw
+from evaluation.charts.leaderboard import scores_chart
+from evaluation.charts.reliability import recalibration_chart, threshold_chart
+from evaluation.charts.reliability import scores_chart as corrected_scores_chart
+from evaluation.computing.kept import kept_here
+from evaluation.data.judgments import load_criterion, marked_raters_of
+from evaluation.data.population import find_judge, judge_choices, load_population, population_of
+from evaluation.data.visibility import in_words
+from evaluation.leaderboards.divergence import MeasureDivergence, chosen_pair, compare_places
+from evaluation.leaderboards.export import leaderboard_as_dict, tables_of_leaderboard
+from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard, score_points
+from evaluation.leaderboards.measure_correlations import MeasureCorrelations, correlate_measures
+from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.publishing.audit_bundle import write_bundle
+from evaluation.publishing.data_card import compile_data_card
+from evaluation.publishing.qrels import Qrels, compile_each, compile_qrels
+from evaluation.rubrics.masking import MaskingByGrades, masking_by_grades, masking_sources
+from evaluation.rubrics.redundancy import Redundancy, measure_redundancy, rating_sources
+from evaluation.trust.comparison import JudgeComparison, compare_judges_of
+from evaluation.trust.overview import trust_in_judges as measure_trust_in_judges
+from evaluation.trust.page import Examination, examine
+from stats.calibration.pilots import NoPlan
+from stats.completeness import Completeness
+from stats.qrels import Rule
+from stats.ranking.measure_names import parse_measure
+
+# A chart as SVG and as the Vega-Lite description that it is drawn from; None where there is nothing to draw.
+Chart = dict[str, Any] | None
+
+
+def leaderboard(
+    study: Study, *, measure: str, combine: Any, oracle: str | None, order: Any, **asked: Any
+) -> Leaderboard:
+    boards = StudySources(study, combine=combine, oracle=oracle, order=order)
+    board = measure_leaderboard(boards, parse_measure(measure), **asked)
+    leaderboard_as_dict(board), tables_of_leaderboard(board), board.rows()
+    return board
+
+
+def leaderboard_chart(study: Study, *, sort: str, **asked: Any) -> Chart:
+    board: Leaderboard = kept_here("leaderboard", study, **asked)
+    points = score_points(board, sort=sort)
+    if not points:
+        return None
+    n_topics = {column.n_topics for column in board.columns}
+    return _drawn(
+        scores_chart(
+            points,
+            measure=f"{board.measure.name}{in_words(board.sight, board.order)}",
+            n_topics=n_topics.pop() if len(n_topics) == 1 else None,
+        )
+    )
+
+
+def correlations(study: Study, *, order: Any, measures: list[str], **asked: Any) -> MeasureCorrelations:
+    found = correlate_measures(StudySources(study, order=order), measures, **asked)
+    found.tables()
+    return found
+
+
+def agreement(study: Study, *, criterion: int) -> CriterionFigures:
+    figures = measure_criterion(_criterion(study, criterion))
+    figures.as_dict(), figures.tables()
+    return figures
+
+
+def coverage(study: Study, *, criterion: int) -> Chart:
+    chosen = _criterion(study, criterion)
+    points = coverage_points(chosen)
+    return _drawn(coverage_chart(points, unit=judged_unit(chosen))) if points else None
+
+
+def breakdowns(study: Study, *, criterion: int) -> Breakdowns:
+    found = measure_breakdowns(_criterion(study, criterion))
+    found.as_dict(), found.tables()
+    return found
+
+
+def judge_comparison(study: Study, *, criterion: int, against: str) -> JudgeComparison:
+    return compare_judges_of(_criterion(study, criterion), against=against)
+
+
+def examination(study: Study, *, criterion: int, **asked: Any) -> Examination:
+    found = examine(_criterion(study, criterion), **asked)
+    if found.name:
+        found.as_dict(), found.tables()
+    return found
+
+
+def thresholds_chart(study: Study, **asked: Any) -> Chart:
+    examined: Examination = kept_here("examination", study, **asked)
+    choice = examined.same_items.choice if examined.same_items else None
+    if choice is None:
+        return None
+    shown = choice.reported_on or choice.chosen_on
+    curves = {
+        "precision of yes": [(one.at, one.positive.precision.value) for one in shown],
+        "recall of yes": [(one.at, one.positive.recall.value) for one in shown],
+        "F1 of yes": [(one.at, one.positive.f1.value) for one in shown],
+        "κ (unweighted)": [(one.at, one.kappa.value) for one in shown],
+    }
+    if choice.reported_on:
+        curves["κ (unweighted) on the topics used to choose"] = [(one.at, one.kappa.value) for one in choice.chosen_on]
+    return _drawn(threshold_chart(curves, chosen=choice.at))
+
+
+def judges_to_calibrate(study: Study, *, criterion: int) -> list[tuple[str, str]]:
+    """Return what the judges are called that may be calibrated, each with its name as a list to choose from has it."""
+    choices = judge_choices(load_criterion(_criterion(study, criterion)))
+    return [(choice.key, choice.completeness.after(choice.key)) for choice in choices]
+
+
+def calibration(
+    study: Study, *, criterion: int, judge: str | None, declared_random: bool, label_shift: bool, part: Any
+) -> Calibration:
+    of_people = load_criterion(_criterion(study, criterion))
+    choice = find_judge(judge_choices(of_people), judge)
+    population = load_population(of_people, choice, declared_random=declared_random, part=part)
+    found = calibrate_population(population, label_shift=label_shift)
+    found.as_dict(), found.tables()
+    return found
+
+
+def calibration_chart(study: Study, *, chart: str, **asked: Any) -> Chart:
+    figures: Calibration = kept_here("calibration", study, **asked)
+    if chart == "recalibration":
+        return _drawn(recalibration_chart(figures.curve))
+    scores = [
+        (system, METHODS[method][0], score.estimate)
+        for system, corrected in [
+            ("all items", figures.overall),
+            *((one.name, one.corrected) for one in figures.systems[:MOST_SYSTEMS_DRAWN]),
+        ]
+        for method, score in corrected.scores.items()
+        if figures.overall.scores[method].estimate.value is not None
+    ]
+    return _drawn(corrected_scores_chart(scores))
+
+
+def label_plans(
+    study: Study, *, half_width: float | None, system: str, first: str, second: str, difference: float | None,
+    **asked: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """Return the plans that are asked for, and by the name of the field why there is none."""
+    population = kept_here("calibration", study, **asked).population
+    found: dict[str, Any] = {"interval": None, "separation": None, "refused": {}}
+    try:
+        if half_width is not None:
+            found["interval"] = plan_interval(population, half_width, system=system)
+    except NoPlan as none:
+        found["refused"]["half_width"] = str(none)
+    try:
+        if first:
+            found["separation"] = plan_difference(population, first, second, difference=difference)
+    except NoPlan as none:
+        found["refused"]["second"] = str(none)
+    return found
+
+
+def label_plan(
+    study: Study, *, criterion: int, judge: str | None, declared_random: bool, half_width: float | None, system: str,
+    separate: list[str], difference: float | None,
+) -> dict[str, Any]:  # fmt: skip
+    """Return the plan that is asked for: for an interval, or for telling two systems apart."""
+    population = population_of(_criterion(study, criterion), judge, declared_random=declared_random)
+    if half_width is None:
+        first, second = separate
+        plan = plan_difference(population, first, second, difference=difference).as_dict()
+    else:
+        plan = plan_interval(population, half_width, system=system).as_dict()
+    return {**plan, **population.sight.as_dict()}
+
+
+def divergence(
+    study: Study, *, measure: str, other: str, source: str, other_source: str, combine: Any, oracle: str | None,
+    order: Any, part: Any,
+) -> MeasureDivergence:  # fmt: skip
+    boards = StudySources(study, combine=combine, oracle=oracle, order=order)
+    pair = chosen_pair(boards, measure, other, source=source, other_source=other_source)
+    return compare_places(boards, *pair, part=part)
+
+
+def redundancy_choices(study: Study) -> tuple[list[Source], list[str]]:
+    """Return whose ratings there are, and the runs that rank passages."""
+    boards = StudySources(study)
+    return rating_sources(boards), list(boards.rankings)
+
+
+def redundancy(study: Study, **asked: Any) -> Redundancy:
+    return measure_redundancy(StudySources(study), **asked)
+
+
+def masking_choices(study: Study) -> tuple[list[Source], list[str]]:
+    """Return whose grades there are, and the runs that rank passages."""
+    boards = StudySources(study)
+    return masking_sources(boards), list(boards.rankings)
+
+
+def masking(study: Study, **asked: Any) -> MaskingByGrades:
+    return masking_by_grades(StudySources(study), **asked)
+
+
+def qrels_raters(study: Study, *, criterion: int) -> list[tuple[str, Rater, Completeness]]:
+    return marked_raters_of(_criterion(study, criterion))
+
+
+def qrels(study: Study, *, criterion: int, rule: dict[str, Any], **asked: Any) -> Qrels:
+    return compile_qrels(_criterion(study, criterion), rule=Rule(**rule), at=now(), **asked)
+
+
+def qrels_of_each(study: Study, *, criterion: int, rule: dict[str, Any], **asked: Any) -> bytes:
+    return compile_each(_criterion(study, criterion), rule=Rule(**rule), at=now(), **asked)
+
+
+def data_card(study: Study, *, names: bool) -> str:
+    return compile_data_card(study, names=names)
+
+
+def bundle(study: Study, **asked: Any) -> bytes:
+    file = BytesIO()
+    write_bundle(study, file, at=now(), **asked)
+    return file.getvalue()
+
+
+def trust_in_judges(_: None, *, studies: list[int]) -> None:
+    """Measure all judges of these studies; each comparison is kept by itself."""
+    measure_trust_in_judges(Study.objects.filter(pk__in=studies))
+
+
+def _criterion(study: Study, pk: int) -> Criterion:
+    return study.criteria.select_related("study__collection", "scale").get(pk=pk)
+
+
+def _drawn(description: dict[str, Any]) -> Chart:
+    return {"svg": draw(description), "json": description}

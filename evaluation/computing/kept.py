@@ -1,0 +1,276 @@
+"""Figures that take long: computed once by a worker, and kept for the page, its charts, its downloads and the API.
+
+They are kept under the fingerprint of all that they rest on and under what was asked, in a cache that web servers and
+workers share. Nothing here writes to the database: a page must not wait for an import that holds its write lock. A file
+beside the figures says that a worker was asked, and by its age whether the worker lives; a lock on another keeps two
+from computing the same.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from celery import current_app
+from django.conf import settings
+from django.core.cache import caches
+from kombu.exceptions import OperationalError
+
+from collection.importing.background import LONG_PATIENCE, PATIENCE, Beat
+from collection.models import Study
+from evaluation.computing.fingerprints import fingerprint_of
+
+logger = logging.getLogger(__name__)
+
+# Who was lost so often at the same figures was lost because of them.
+MOST_ATTEMPTS = 3
+LOST = "The worker stopped {} times while computing these figures. They may need more memory than is available."
+# For so long a request waits before it answers that the figures are being computed; so many at once in a process, for
+# each of them holds one of the threads that assessors share.
+WAIT_SECONDS = 1.5
+LONG_WAIT_SECONDS = 10.0
+MOST_WAITING = 2
+# For so long whoever waited is shown the figures as they were when they asked, though somebody has judged since: where
+# judgments come in faster than figures are computed, there would never be any.
+SHOWN_FOR_SECONDS = 60.0
+# A page may rest on so many figures, one waited for after the other.
+MOST_SHOWN = 3
+FAILED_FOR_SECONDS = 30.0
+OLD_SECONDS = 24 * 3600
+FAULT = "These figures could not be computed because of an internal error ({}). See the worker’s log."
+
+KEY = re.compile(r"[0-9a-f]{64}")
+
+_waiting = threading.BoundedSemaphore(MOST_WAITING)
+
+
+class StillComputing(Exception):
+    """A worker is at it; `key` is what to ask for again."""
+
+    def __init__(self, key: str, *, begun: bool) -> None:
+        super().__init__("These figures are being computed.")
+        self.key = key
+        self.begun = begun
+
+
+class NotComputed(Exception):
+    """The figures could not be computed; the message says why."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What came of a computation: its value, or the exception by which it was refused; or the fault that ended it."""
+
+    subject: str
+    at: float
+    value: Any = None
+    refusal: Exception | None = None
+    fault: str = ""
+
+
+def kept(kind: str, study: Study, *, shown: Sequence[str] = (), waits_long: bool = False, **asked: Any) -> Any:
+    """Return these figures of the study, as they are by all that is judged now.
+
+    `shown` are the keys of figures that this reader has waited for; who `waits_long` cannot ask again. Raises
+    StillComputing where a worker is at them, NotComputed, and what the computation raises itself. Whether the reader
+    may see the study, the caller has asked.
+    """
+    subject, key = keys(kind, study, asked)
+    waited_for = (_just_computed(one, subject) for one in shown[-MOST_SHOWN:] if KEY.fullmatch(one))
+    found = next(filter(None, waited_for), None) or _cache().get(key)
+    if found is None:
+        _ask(kind, study.pk, asked, key)
+        found = _wait(key, LONG_WAIT_SECONDS if waits_long else WAIT_SECONDS)
+    if found is None:
+        raise StillComputing(key, begun=bool(begun(key)))
+    if found.fault:
+        raise NotComputed(found.fault)
+    if found.refusal is not None:
+        raise found.refusal
+    return found.value
+
+
+def computed_aside(kind: str, key: str, **asked: Any) -> None:
+    """Have figures computed that are kept one by one, not under this key: it says alone that all of them are there.
+
+    Raises StillComputing and NotComputed.
+    """
+    found = _cache().get(key)
+    if found is None:
+        _ask(kind, None, asked, key)
+        found = _wait(key, WAIT_SECONDS)
+    if found is None:
+        raise StillComputing(key, begun=bool(begun(key)))
+    if found.fault:
+        raise NotComputed(found.fault)
+
+
+def keys(kind: str, study: Study, asked: dict[str, Any]) -> tuple[str, str]:
+    """Return what stands for the figures that are asked for, and for them as they are now."""
+    subject = hashlib.sha256(json.dumps([kind, study.pk, asked], sort_keys=True).encode()).hexdigest()
+    return subject, hashlib.sha256(f"{subject}{fingerprint_of(study)}".encode()).hexdigest()
+
+
+def is_there(key: str) -> bool:
+    """Whether there are figures under this key."""
+    return bool(_cache().has_key(key))
+
+
+def begun(key: str) -> bool | None:
+    """Whether a worker has begun; None if none was asked that is not known to be gone."""
+    sign = _sign(key)
+    try:
+        has_begun, quiet = bool(sign.read_text()), time.time() - sign.stat().st_mtime
+    except FileNotFoundError:
+        return None
+    patience = PATIENCE if has_begun else LONG_PATIENCE
+    return has_begun if quiet < patience.total_seconds() else None
+
+
+def _just_computed(key: str, subject: str) -> Kept | None:
+    found: Kept | None = _cache().get(key)
+    shown = found and found.subject == subject and time.time() - found.at < SHOWN_FOR_SECONDS
+    return found if shown else None
+
+
+def _ask(kind: str, study: int | None, asked: dict[str, Any], key: str) -> None:
+    """Ask a worker, unless one was asked that is not known to be gone."""
+    if settings.WORK_AT_ONCE:
+        compute(kind=kind, study=study, asked=asked, key=key)
+        return
+    if begun(key) is not None:
+        return
+    sign = _sign(key)
+    sign.write_text("")
+    try:
+        current_app.send_task("evaluation.compute", args=[kind, study, asked, key], retry=False)
+    except OperationalError:
+        sign.unlink(missing_ok=True)  # the next look asks again
+        logger.warning("The broker does not answer; nothing is computed until it does.", exc_info=True)
+
+
+def _wait(key: str, seconds: float) -> Kept | None:
+    """Return the figures if they come in a moment; at once where many wait already."""
+    until = time.monotonic() + seconds
+    found: Kept | None = _cache().get(key)
+    if found is None and _waiting.acquire(blocking=False):
+        try:
+            while found is None and time.monotonic() < until:
+                time.sleep(0.05)
+                found = _cache().get(key)
+        finally:
+            _waiting.release()
+    return found
+
+
+# --- In the worker --------------------------------------------------------------------------------
+
+
+def compute(*, kind: str, study: int | None, asked: dict[str, Any], key: str) -> None:
+    """Compute the figures and keep them under the key, unless they are there, or somebody is at them."""
+    _remove_old_signs()
+    with _lock(key) as attempt:
+        if not attempt or is_there(key):
+            return
+        found = None if study is None else Study.objects.select_related("collection").get(pk=study)
+        if attempt > MOST_ATTEMPTS:
+            lost = Kept(_now_at(kind, found, asked)[0], time.time(), fault=LOST.format(MOST_ATTEMPTS))
+            _cache().set(key, lost, FAILED_FOR_SECONDS)
+            return
+        with Beat(_sign(key)):
+            _keep(kind, found, asked, key)
+
+
+def kept_here(kind: str, study: Study, **asked: Any) -> Any:
+    """Return figures that others rest on: those that are kept, else computed now, in this process."""
+    _, key = keys(kind, study, asked)
+    found: Kept | None = _cache().get(key)
+    found = found if found and not found.fault else _keep(kind, study, asked, key)
+    if found.fault:
+        raise NotComputed(found.fault)
+    if found.refusal is not None:
+        raise found.refusal
+    return found.value
+
+
+def _keep(kind: str, study: Study | None, asked: dict[str, Any], key: str) -> Kept:
+    """Compute the figures and keep what came of it. What changed meanwhile is under another key."""
+    subject, key_before = _now_at(kind, study, asked)
+    computation = _computation(kind)
+    try:
+        found = Kept(subject, time.time(), value=computation(study, **asked))
+    except Exception as error:
+        if error.__class__.__module__.split(".")[0] in ("evaluation", "collection", "stats"):
+            found = Kept(subject, time.time(), refusal=error.with_traceback(None))
+        else:
+            logger.exception("%s of “%s” could not be computed.", kind, study)
+            found = Kept(subject, time.time(), fault=FAULT.format(type(error).__name__))
+    _, key_now = _now_at(kind, study, asked)
+    lasting = key == key_before == key_now and not found.fault
+    if lasting:
+        _cache().set(key, found)
+    else:
+        _cache().set(key, found, FAILED_FOR_SECONDS if found.fault else SHOWN_FOR_SECONDS)
+    return found
+
+
+def _computation(kind: str) -> Callable[..., Any]:
+    """Return the function of this name in one of the modules of computations, each of a study and what was asked."""
+    modules = map(import_module, settings.COMPUTATIONS)
+    found: Callable[..., Any] = next(getattr(module, kind) for module in modules if hasattr(module, kind))
+    return found
+
+
+def _now_at(kind: str, study: Study | None, asked: dict[str, Any]) -> tuple[str, str]:
+    return keys(kind, study, asked) if study else ("", "")
+
+
+@contextmanager
+def _lock(key: str) -> Iterator[int]:
+    """Say the how-manieth attempt this is, 0 where somebody else is at it; and keep others from it.
+
+    The system lets go of the lock when a process ends, however it ends; the file of one that was killed stays.
+    """
+    path = _folder() / f"{key}.lock"
+    with path.open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield 0
+            return
+        file.write(".")
+        file.flush()
+        yield file.tell()
+        path.unlink(missing_ok=True)
+
+
+def _remove_old_signs() -> None:
+    for path in _folder().iterdir():
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > OLD_SECONDS:
+                path.unlink()
+
+
+def _sign(key: str) -> Path:
+    return _folder() / f"{key}.asked"
+
+
+def _folder() -> Path:
+    path = Path(settings.DATA_DIR) / "computing"
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
+def _cache() -> Any:
+    return caches["figures"]

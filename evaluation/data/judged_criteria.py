@@ -1,0 +1,91 @@
+"""Which criteria of many studies were judged, by people or by judges, and a fingerprint of what was judged."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.db.models import Count, Max, QuerySet
+
+from collection.models import Criterion, EarlierJudgment, Exclusion, Judgment, Masking, Split, Study, TestReading
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The criteria of some studies, with what tells whether figures about them still hold.
+
+    `judgments`: by criterion and kind of rater the number of judgments and the newest's key; a changed or withdrawn
+    judgment leaves one among the `earlier`. `states`: by study its exclusions, its split and who was read on the test
+    part.
+    """
+
+    criteria: tuple[Criterion, ...]
+    judgments: Mapping[tuple[int, str], tuple[int, int]]
+    earlier: Mapping[int, int]
+    states: Mapping[int, tuple[Any, ...]]
+
+    @cached_property
+    def by_pk(self) -> dict[int, Criterion]:
+        return {one.pk: one for one in self.criteria}
+
+    def by(self, kind: str) -> list[Criterion]:
+        """Return the criteria that raters of this kind have judged under."""
+        return [one for one in self.criteria if (one.pk, kind) in self.judgments]
+
+    def fingerprint(self, criteria: Sequence[Criterion]) -> str:
+        """Return a hash that is another one as soon as figures about these criteria could be."""
+        seen = [
+            (
+                *(one.pk, one.threshold, one.scale.content_hash, self.earlier.get(one.pk, 0)),
+                *sorted((kind, found) for (pk, kind), found in self.judgments.items() if pk == one.pk),
+                *self.states[one.study_id],
+            )
+            for one in criteria
+        ]
+        return hashlib.sha256(repr(seen).encode()).hexdigest()
+
+
+def read_judged(studies: QuerySet[Study]) -> Judged:
+    """Read which criteria of these studies were judged: the same few queries, however many studies there are."""
+    criteria = list(
+        Criterion.objects.filter(study__in=studies.order_by())
+        .select_related("study__collection", "scale")
+        .order_by("study_id", "position", "pk")
+    )
+    pks = Criterion.objects.filter(study__in=studies.order_by()).order_by().values("pk")
+    judgments = (
+        Judgment.objects.filter(criterion__in=pks)
+        .order_by()
+        .values_list("criterion", "rater__kind")
+        .annotate(Count("pk"), Max("pk"))
+    )
+    earlier = EarlierJudgment.objects.filter(criterion__in=pks).order_by()
+    return Judged(
+        criteria=tuple(criteria),
+        judgments={(criterion, kind): (n, newest) for criterion, kind, n, newest in judgments},
+        earlier=dict(earlier.values_list("criterion").annotate(Count("pk"))),
+        states=_states(studies, {one.study_id for one in criteria}),
+    )
+
+
+def _states(studies: QuerySet[Study], study_ids: set[int]) -> dict[int, tuple[Any, ...]]:
+    states: dict[int, list[Any]] = defaultdict(list)
+    of_these = {"study__in": studies.order_by()}
+    excluded = Exclusion.objects.filter(**of_these, lifted_at=None).order_by("pk").values_list("study", "rater")
+    splits = Split.objects.filter(**of_these).values_list("study", "pk")
+    readings = TestReading.objects.filter(split__study__in=studies.order_by()).order_by("judge")
+    by_collection = Masking.objects.filter(element__topic__collection__studies__in=studies.order_by()).order_by()
+    masked = by_collection.values_list("element__topic__collection__studies").annotate(Count("pk"), Max("pk"))
+    for name, rows in (
+        ("excluded", excluded),
+        ("masked", masked),
+        ("split", splits),
+        ("read", readings.values_list("split__study", "judge").annotate(Count("pk"))),
+    ):
+        for study, *found in rows:
+            states[study].append((name, *found))
+    return {study: tuple(states[study]) for study in study_ids}

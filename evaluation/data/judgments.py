@@ -1,0 +1,216 @@
+"""Reads a study's judgments into ratings: straight from the cursor into arrays, for there may be millions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from django.db.models import QuerySet, Value
+from django.db.models.functions import Coalesce
+
+from collection.completeness import judges_of_studies
+from collection.masking import uncounted_items
+from collection.models import Criterion, Exclusion, Item, Judgment, Rater, Study
+from stats.completeness import Completeness, complete_first
+from stats.ratings import BoolArray, FloatArray, IntArray, Level, Ratings, codes_matrix
+
+ROWS_AT_ONCE = 50_000
+# Stands for NULL between the cursor and the array; no scale has this grade.
+UNGRADED = -1e300
+
+
+class CriterionNotFound(LookupError):
+    """There is no such study, no such criterion, or the choice among several is missing."""
+
+
+@dataclass(frozen=True)
+class CriterionRatings:
+    """All current judgments under a criterion, but those of excluded raters.
+
+    `raters` are the columns of `ratings`; `asked` (items × raters) says where a rater has a judgment,
+    with a grade or ungraded; `topic_ids` holds the primary keys of the topics that `ratings` numbers, `text_ids` of
+    the texts: the topic's key, and the report's or minus the passage's.
+    """
+
+    criterion: Criterion
+    ratings: Ratings
+    asked: BoolArray
+    raters: tuple[Rater, ...]
+    excluded: tuple[Exclusion, ...]
+    topic_ids: IntArray
+    text_ids: IntArray
+
+    def columns(self, kind: str) -> list[int]:
+        """Return the columns of assessors, or of judges."""
+        return [column for column, rater in enumerate(self.raters) if rater.kind == kind]
+
+    @property
+    def people(self) -> Ratings:
+        """The assessors' ratings of the items they were asked."""
+        columns = self.columns(Rater.Kind.ASSESSOR)
+        of_people = self.ratings.of_raters(columns)
+        asked = self.asked[:, columns]
+        n_ungraded = int(asked.sum()) - of_people.n_ratings
+        rows = np.flatnonzero(asked.any(axis=1))
+        return replace(of_people.of_items(rows), n_ungraded=n_ungraded)
+
+    @property
+    def has_simulated_people(self) -> bool:
+        """Whether any of the assessors is a simulation."""
+        return any(rater.simulated for rater in self.raters if rater.kind == Rater.Kind.ASSESSOR)
+
+    def of_topics(self, topics: Collection[int]) -> CriterionRatings:
+        """Return the judgments about these topics alone, named by their primary keys."""
+        assert self.ratings.topics is not None  # load_criterion
+        rows = np.isin(self.topic_ids, list(topics))[self.ratings.topics]
+        return replace(self, ratings=self.ratings.of_items(rows), asked=self.asked[rows])
+
+    def judge(self, column: int) -> Ratings:
+        """One judge's ratings of the items that it was asked, graded or not."""
+        return self.ratings.of_raters([column]).of_items(self.asked[:, column])
+
+
+def find_study(name: str) -> Study:
+    """Return the study of this name. Raises CriterionNotFound with what there is to choose from."""
+    study = Study.objects.filter(name=name).select_related("collection").first()
+    if study is None:
+        names = ", ".join(Study.objects.order_by("name").values_list("name", flat=True)[:20]) or "none yet"
+        raise CriterionNotFound(f"There is no study “{name}”. Studies: {names}.")
+    return study
+
+
+def find_criterion(study_name: str, criterion_name: str | None) -> Criterion:
+    """Return the criterion of this name; without a name, the only one that people have judged.
+
+    Raises CriterionNotFound with what there is to choose from.
+    """
+    study = find_study(study_name)
+    criteria = list(study.criteria.select_related("study", "scale"))
+    listed = ", ".join(criterion.name for criterion in criteria) or "none"
+    if criterion_name is not None:
+        found = [criterion for criterion in criteria if criterion.name == criterion_name]
+        if not found:
+            raise CriterionNotFound(
+                f"The study “{study_name}” has no criterion “{criterion_name}”. Choose one of: {listed}."
+            )
+        return found[0]
+    judged = judged_criteria(criteria)
+    if not judged:
+        raise CriterionNotFound(f"The study “{study_name}” has no judgments yet. Its criteria: {listed}.")
+    if len(judged) > 1:
+        listed = ", ".join(criterion.name for criterion in judged)
+        raise CriterionNotFound(f"Choose a criterion with --criterion: {listed}.")
+    return judged[0]
+
+
+def judged_criteria(criteria: Iterable[Criterion]) -> list[Criterion]:
+    """Return those of the criteria that people have judged, in their order."""
+    judgments = Judgment.objects.filter(rater__kind=Rater.Kind.ASSESSOR)
+    return [criterion for criterion in criteria if judgments.filter(criterion=criterion).exists()]
+
+
+def load_criterion(criterion: Criterion, *, level: Level | None = None) -> CriterionRatings:
+    """Read the current judgments under the criterion that count. Items and raters are those that have one.
+
+    What was masked after its import leaves the statistics, but not those of the grades that it was masked by.
+    """
+    judgments = Judgment.objects.filter(criterion=criterion).without_the_excluded()
+    grade = Coalesce("grade", Value(UNGRADED))
+    rows = read_numbers(judgments.annotate(grade_or_none=grade).values_list("item_id", "rater_id", "grade_or_none"), 3)
+    if uncounted := uncounted_items(criterion):
+        rows = rows[~np.isin(rows[:, 0], list(uncounted))]
+    item_ids, item = np.unique(rows[:, 0].astype(np.int64), return_inverse=True)
+    rater_ids, rater = np.unique(rows[:, 1].astype(np.int64), return_inverse=True)
+    raters = Rater.objects.in_bulk(rater_ids.tolist())
+    grades = rows[:, 2]
+    graded = grades != UNGRADED
+    scale = np.array(sorted({*map(float, criterion.scale.values), *np.unique(grades[graded]).tolist()}))
+    asked = np.zeros((len(item_ids), len(rater_ids)), dtype=bool)
+    asked[item, rater] = True
+    topic_ids, topics, text_ids, texts = _places(criterion, item_ids)
+    ratings = Ratings(
+        codes=codes_matrix(
+            item[graded],
+            rater[graded],
+            np.searchsorted(scale, grades[graded]),
+            n_items=len(item_ids),
+            n_raters=len(rater_ids),
+        ),
+        scale=tuple(scale.tolist()),
+        level=level or _level(criterion),
+        items=item_ids.tolist(),
+        raters=distinct_names(raters[pk] for pk in rater_ids.tolist()),
+        topics=topics,
+        texts=texts,
+        n_ungraded=int((~graded).sum()),
+    )
+    excluded = Exclusion.objects.filter(study=criterion.study_id, lifted_at=None).select_related("rater")
+    by_column = tuple(raters[pk] for pk in rater_ids.tolist())
+    return CriterionRatings(criterion, ratings, asked, by_column, tuple(excluded), topic_ids, text_ids)
+
+
+def _level(criterion: Criterion) -> Level:
+    levels: dict[str, Level] = {"nominal": "nominal", "ordinal": "ordinal", "interval": "interval"}
+    return levels[criterion.scale.level]
+
+
+def distinct_names(raters: Iterable[Rater]) -> list[str]:
+    """Return the raters' names; where two share one, with what tells them apart."""
+    raters = list(raters)
+    names = [rater.name for rater in raters]
+    return [
+        rater.name if names.count(rater.name) == 1 else f"{rater.name} ({rater.get_kind_display()} {rater.pk})"
+        for rater in raters
+    ]
+
+
+def _places(criterion: Criterion, item_ids: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return the topics' keys with each item's topic as a number into them, and the same of reports or passages."""
+    items = Item.objects.filter(study=criterion.study_id, task_type=criterion.task_type)
+    absent = Value(0)
+    rows = read_numbers(
+        items.annotate(
+            report_or_none=Coalesce("report_id", absent), passage_or_none=Coalesce("passage_id", absent)
+        ).values_list("id", "topic_id", "report_or_none", "passage_or_none"),
+        4,
+    ).astype(np.int64)
+    rows = rows[np.argsort(rows[:, 0])]
+    rows = rows[np.searchsorted(rows[:, 0], item_ids)]
+    topic_ids, topics = np.unique(rows[:, 1], return_inverse=True)
+    # A passage is one text for each topic it is judged under; reports' and passages' ids are told apart by sign.
+    text_ids, texts = np.unique(
+        np.stack([rows[:, 1], np.where(rows[:, 2] > 0, rows[:, 2], -rows[:, 3])], axis=1), axis=0, return_inverse=True
+    )
+    return topic_ids, topics.ravel(), text_ids, texts.ravel()
+
+
+def read_numbers(queryset: QuerySet[Any, Any], width: int) -> FloatArray:
+    """Read numbers straight from the cursor, without a model or a tuple of Django's for each row."""
+    sql, parameters = queryset.order_by().query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        numbers = np.fromiter(chain.from_iterable(_rows(cursor)), dtype=np.float64)
+    return numbers.reshape(-1, width)
+
+
+def _rows(cursor: Any) -> Iterator[tuple[Any, ...]]:
+    while rows := cursor.fetchmany(ROWS_AT_ONCE):
+        yield from rows
+
+
+def raters_of(criterion: Criterion) -> list[tuple[str, Rater]]:
+    """Return who judged under the criterion, by the names that its ratings use, without the excluded."""
+    judgments = Judgment.objects.filter(criterion=criterion).without_the_excluded()
+    raters = list(Rater.objects.filter(pk__in=judgments.values("rater")).order_by("pk"))
+    return list(zip(distinct_names(raters), raters, strict=True))
+
+
+def marked_raters_of(criterion: Criterion) -> list[tuple[str, Rater, Completeness]]:
+    """Return the same with how complete judges are, unfinished and failing ones last."""
+    known = judges_of_studies([criterion.study])
+    raters = ((name, rater, known.of(criterion.pk, rater.pk)) for name, rater in raters_of(criterion))
+    return complete_first(raters, of=lambda one: one[2])

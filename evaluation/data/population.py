@@ -1,0 +1,326 @@
+"""A study's items as a population: what people labelled of it, what a judge says of it, and how labels were drawn.
+
+The population of a judge is the items it was asked about. People's several grades become one by majority, ties to the
+lower grade, as everywhere; a score is the share of yes at the criterion's threshold, each topic counting once.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from collection.completeness import judges_of_studies
+from collection.models import Criterion, Draw, Item, RankedPassage, Rater, Report
+from evaluation.data.judge_pairs import graded_versions
+from evaluation.data.judgments import CriterionRatings, load_criterion
+from evaluation.data.visibility import AskedPart, Sight, in_sight, parts_of
+from stats.calibration.labels import Labels, equal_weights, weights_of_waves
+from stats.completeness import Completeness, complete_first
+from stats.ratings import BoolArray, FloatArray, IntArray, grades_of
+from stats.votes_on_items import votes_on
+
+Known = Literal["drawn", "all", "declared", "unknown"]
+
+# In the place of a wave, for items that were never drawn.
+NEVER = -1
+
+
+class JudgeNotFound(LookupError):
+    """No judge of this name graded items that people judge under the criterion."""
+
+
+class SystemNotFound(LookupError):
+    """The population has no system of this name."""
+
+
+class NothingInSight(JudgeNotFound):
+    """The judge was asked about no topic of the part that may be shown."""
+
+
+@dataclass(frozen=True)
+class JudgeChoice:
+    """A judge that may be calibrated: who, under which criterion it graded, and its column there."""
+
+    rater: Rater
+    key: str
+    graded: CriterionRatings
+    column: int
+    completeness: Completeness
+
+    @property
+    def criterion(self) -> Criterion:
+        return self.graded.criterion
+
+
+@dataclass(frozen=True)
+class System:
+    """What an estimate is made for: a run with the rows of its items."""
+
+    name: str
+    family: str
+    rows: IntArray
+
+
+@dataclass(frozen=True)
+class Population:
+    """All items of the topics in sight that a judge was asked about under a criterion, in the order of their ids.
+
+    - `labels`: people's and the judge's yes and no, with weights as far as the draws are known;
+    - `units`: the number of each item's text where people were given whole texts to label; None where single items;
+    - `known`: how the weights are known: items were `drawn` with stored probabilities, `all` are labelled, the
+      researcher `declared` a simple random sample, or nobody knows;
+    - `undrawn`: items that may still be drawn, no people having been asked about them;
+    - `n_waiting`: items that were drawn and that nobody has judged yet;
+    - `n_set_aside`: labelled items outside the draw, whose labels are not used;
+    - `n_people_only`: items that people judged and the judge was not asked about, no part of the population;
+    - `disagreement`: for each item how far its people are divided; NaN for fewer than two.
+    """
+
+    criterion: Criterion
+    choice: JudgeChoice
+    sight: Sight
+    item_ids: IntArray
+    labels: Labels
+    units: IntArray | None
+    systems: tuple[System, ...]
+    known: Known
+    undrawn: BoolArray
+    n_waiting: int
+    n_set_aside: int
+    n_people_only: int
+    disagreement: FloatArray
+    people: tuple[Rater, ...]
+
+    @property
+    def at(self) -> float:
+        """The judge's threshold."""
+        return self.choice.criterion.threshold
+
+    @property
+    def circular(self) -> list[str]:
+        """Return the systems of the judge's own family: its scores of them are circular."""
+        return [system.name for system in self.systems if is_of_family(self.choice.rater, system.family)]
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulation made some of the grades."""
+        return any(rater.simulated for rater in (*self.people, self.choice.rater))
+
+
+def is_of_family(judge: Rater, family: str) -> bool:
+    """Whether the judge is of this family of models: the family it declares, or one that its name holds.
+
+    A remark in brackets is no part of a family's name.
+    """
+    wanted = family.partition("(")[0].strip().casefold()
+    return bool(wanted) and wanted in f"{judge.attributes.get('family', '')} {judge.name}".casefold()
+
+
+def judge_choices(of_people: CriterionRatings) -> list[JudgeChoice]:
+    """Return the judges that graded under the criterion, or under a graded version of it: by name, marked ones last."""
+    completeness = judges_of_studies([of_people.criterion.study])
+    found = [
+        (judged.raters[column], str(judged.ratings.raters[column]), judged, column)
+        for judged in (of_people, *map(load_criterion, graded_versions(of_people.criterion)))
+        for column in judged.columns(Rater.Kind.JUDGE)
+    ]
+    names = [name for _, name, _, _ in found]
+    choices = (
+        JudgeChoice(
+            rater=rater,
+            key=name if names.count(name) == 1 else f"{name} ({judged.criterion})",
+            graded=judged,
+            column=column,
+            completeness=completeness.of(judged.criterion.pk, rater.pk),
+        )
+        for rater, name, judged, column in found
+    )
+    return complete_first(sorted(choices, key=lambda choice: choice.key), of=lambda choice: choice.completeness)
+
+
+def find_judge(choices: Sequence[JudgeChoice], name: str | None) -> JudgeChoice:
+    """Return the judge of this name; without one, the only one. Raises JudgeNotFound with what there is."""
+    chosen = [choice for choice in choices if name in (None, choice.key)]
+    if len(chosen) == 1:
+        return chosen[0]
+    listed = ", ".join(choice.key for choice in choices) or "none yet"
+    if name is None and choices:
+        raise JudgeNotFound(f"Choose one of the judges that graded these items: {listed}.")
+    raise JudgeNotFound(f"No judge {f'“{name}” ' if name else ''}graded these items. Judges that did: {listed}.")
+
+
+def population_of(
+    criterion: Criterion, judge: str | None, *, declared_random: bool = False, part: AskedPart = "development"
+) -> Population:
+    """Read the criterion's judgments and return the population of the judge of this name.
+
+    Raises JudgeNotFound, and as `in_sight` does.
+    """
+    of_people = load_criterion(criterion)
+    choice = find_judge(judge_choices(of_people), judge)
+    return load_population(of_people, choice, declared_random=declared_random, part=part)
+
+
+def load_population(
+    of_people: CriterionRatings,
+    choice: JudgeChoice,
+    *,
+    declared_random: bool = False,
+    part: AskedPart = "development",
+) -> Population:
+    """Read the items that the judge was asked about with all that is known of them, on the topics in sight.
+
+    `declared_random` says that the labelled items are a simple random sample where no draw tells. Raises
+    NothingInSight, and as `in_sight` does.
+    """
+    criterion = of_people.criterion
+    sight = in_sight(parts_of(criterion.study), [choice.rater], part=part)
+    graded = choice.graded
+    if sight.topics is not None:
+        of_people, graded = of_people.of_topics(sight.topics), graded.of_topics(sight.topics)
+    asked = graded.judge(choice.column)
+    if not asked.items:
+        raise NothingInSight(f"“{choice.key}” was not asked about any {sight.part} topic.")
+    item_ids = np.asarray(asked.items, dtype=np.int64)
+    judge_grades = grades_of(asked.codes[:, 0], asked.numbers)
+    judge_yes = np.where(np.isnan(judge_grades), np.nan, judge_grades >= choice.criterion.threshold)
+    votes = votes_on(of_people.people, asked.items, at=criterion.threshold)
+    assert asked.topics is not None  # load_criterion
+    waves, probabilities = draws_of_items(criterion, item_ids)
+    labelled = np.isfinite(votes.yes)
+    weights, known, kept = weights_of_labels(
+        labelled, waves, probabilities, asked.topics, declared_random=declared_random
+    )
+    labels = Labels(
+        people=np.where(kept, votes.yes, np.nan),
+        judge=judge_yes,
+        grades=judge_grades,
+        weights=weights,
+        topics=asked.topics,
+        per_topic=True,
+    )
+    return Population(
+        criterion=criterion,
+        choice=choice,
+        sight=sight,
+        item_ids=item_ids,
+        labels=labels,
+        units=_whole_texts(labels.labelled, asked.texts),
+        systems=_systems(criterion, item_ids),
+        known=known,
+        undrawn=(waves == NEVER) & ~labelled,
+        n_waiting=int(((waves >= 0) & ~labelled).sum()),
+        n_set_aside=int((labelled & ~kept).sum()),
+        n_people_only=votes.n_elsewhere,
+        disagreement=votes.disagreement,
+        people=tuple(of_people.raters[column] for column in of_people.columns(Rater.Kind.ASSESSOR)),
+    )
+
+
+def _whole_texts(labelled: BoolArray, texts: IntArray | None) -> IntArray | None:
+    """Return the texts if people labelled each with all its items or not at all, and texts have several."""
+    if texts is None:
+        return None
+    _, places, sizes = np.unique(texts, return_inverse=True, return_counts=True)
+    n_labelled = np.bincount(places, weights=labelled)
+    whole = bool(((n_labelled == 0) | (n_labelled == sizes)).all())
+    return texts if whole and sizes.max() > 1 else None
+
+
+def draws_of_items(criterion: Criterion, item_ids: IntArray) -> tuple[IntArray, FloatArray]:
+    """Return for each item the wave in which it was drawn, or NEVER, and with which probability.
+
+    Samples for people are wave 0, whenever they were drawn, for each text meets the same line. Every moment of active
+    drawing is a wave of its own, which knew the waves before.
+    """
+    draws = Draw.objects.filter(item__study=criterion.study_id, item__task_type=criterion.task_type)
+    rows = list(draws.values_list("item", "purpose", "inclusion_probability", "drawn_at"))
+    moments = sorted({at for _, purpose, _, at in rows if purpose == Draw.Purpose.ACTIVE})
+    wave_of = {at: number for number, at in enumerate(moments, start=1)}
+    places = {pk: place for place, pk in enumerate(item_ids.tolist())}
+    waves = np.full(len(item_ids), NEVER, dtype=np.int64)
+    probabilities = np.full(len(item_ids), np.nan)
+    # A sample for people is taken before a control item, and either before an active draw of the same item.
+    first = {Draw.Purpose.SAMPLE: 0, Draw.Purpose.CONTROL: 1, Draw.Purpose.ACTIVE: 2}
+    for pk, purpose, probability, at in sorted(rows, key=lambda row: first[Draw.Purpose(row[1])], reverse=True):
+        if (place := places.get(pk)) is not None:
+            waves[place] = wave_of[at] if purpose == Draw.Purpose.ACTIVE else 0
+            probabilities[place] = probability
+    return waves, probabilities
+
+
+def weights_of_labels(
+    labelled: BoolArray, waves: IntArray, probabilities: FloatArray, topics: IntArray, *, declared_random: bool = False
+) -> tuple[FloatArray | None, Known, BoolArray]:
+    """Return how many items each label stands for, how that is known, and which labels may be used."""
+    if labelled.all():
+        return np.ones(len(labelled)), "all", labelled
+    drawn = waves >= 0
+    if not drawn.any():
+        if declared_random:
+            return equal_weights(np.where(labelled, 1.0, np.nan)), "declared", labelled
+        return None, "unknown", labelled
+    # Items that people had judged before anybody drew are known for certain, and draws were made from the others.
+    certain = labelled & ~drawn if not (waves == 0).any() else np.zeros(len(labelled), dtype=bool)
+    kept = labelled & (drawn | certain)
+    weights = weights_of_waves(waves, probabilities, drawn=drawn)
+    weights = np.where(certain, 1.0, weights * _waiting_stand_for(drawn, kept, waves, topics, weights))
+    return np.where(kept, weights, np.nan), "drawn", kept
+
+
+def _waiting_stand_for(
+    drawn: BoolArray, kept: BoolArray, waves: IntArray, topics: IntArray, weights: FloatArray
+) -> FloatArray:
+    """By how much a label counts more, for drawn items of its topic (later: of its wave) that nobody has judged yet.
+
+    Source: weighting within response homogeneity groups, Särndal, Swensson and Wretman, Model Assisted Survey Sampling
+    (1992), section 15.6.
+    """
+    groups = np.where(waves > 0, -waves, topics)
+    _, groups = np.unique(groups, return_inverse=True)
+    all_drawn = np.bincount(groups, weights=np.where(drawn, weights, 0.0))
+    judged = np.bincount(groups, weights=np.where(drawn & kept, weights, 0.0))
+    factors = np.ones(len(all_drawn))
+    np.divide(all_drawn, judged, out=factors, where=judged > 0)
+    return np.asarray(factors[groups])
+
+
+def _systems(criterion: Criterion, item_ids: IntArray) -> tuple[System, ...]:
+    """Return the runs whose reports, or whose ranked passages, are judged, by name."""
+    items = Item.objects.filter(study=criterion.study_id, task_type=criterion.task_type)
+    places = {pk: place for place, pk in enumerate(item_ids.tolist())}
+    rows: dict[tuple[str, str], list[int]] = defaultdict(list)
+    by_passage: dict[tuple[int, str], list[int]] = defaultdict(list)
+    runs = dict(Report.objects.filter(run__collection=criterion.study.collection_id).values_list("pk", "run__name"))
+    families = dict(criterion.study.collection.runs.values_list("name", "system__family"))
+    for pk, topic, report, passage in items.values_list("pk", "topic__pk", "report__pk", "passage__passage_id"):
+        if (place := places.get(pk)) is None:
+            continue
+        if report is not None:
+            rows[runs[report], families[runs[report]]].append(place)
+        else:
+            by_passage[topic, passage].append(place)
+    if by_passage:
+        ranking = RankedPassage.objects.filter(
+            run__collection=criterion.study.collection_id, topic__in={topic for topic, _ in by_passage}
+        )
+        for run, topic, passage in ranking.values_list("run__name", "topic__pk", "passage_id"):
+            if (topic, passage) in by_passage:
+                rows[run, families[run]] += by_passage[topic, passage]
+    return tuple(
+        System(name, family, np.asarray(sorted(places_of), dtype=np.int64))
+        for (name, family), places_of in sorted(rows.items())
+    )
+
+
+def find_system(population: Population, name: str) -> System:
+    """Return the system of this name. Raises SystemNotFound with those there are."""
+    found = next((system for system in population.systems if system.name == name), None)
+    if found is None:
+        listed = ", ".join(system.name for system in population.systems) or "none"
+        raise SystemNotFound(f"There is no system “{name}”. Systems: {listed}.")
+    return found

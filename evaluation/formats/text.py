@@ -1,0 +1,148 @@
+"""Figures as text for a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stats.agreement.report import Agreement, plain_grade
+from stats.judges.comparison import Comparison
+from stats.judges.text_level import RolledUpComparison
+from stats.pattern_intervals import Estimate
+from stats.plurals import counted
+from stats.votes import RULE_OF_PEOPLE
+
+LABELS = {
+    "percent_agreement": "percent agreement",
+    "fleiss_kappa": "Fleiss’ κ",
+    "randolph_kappa": "Randolph’s κ",
+    "gwet_ac1": "Gwet’s AC1",
+    "gwet_ac2": "Gwet’s AC2",
+    "krippendorff_alpha": "Krippendorff’s α",
+}
+
+
+def estimate_text(estimate: Estimate) -> str:
+    """Return “0.5160  [0.4480, 0.5790] (25 topics)”, or why there is no value."""
+    if estimate.value is None:
+        return f"– ({estimate.reason})"
+    return "  ".join(filter(None, (f"{estimate.value:.4f}", interval_text(estimate))))
+
+
+def interval_text(estimate: Estimate) -> str:
+    """Return “[.4480, .5790] over 25 topics”, or why there is no interval."""
+    if estimate.low is None or estimate.high is None:
+        return f"({estimate.reason})" if estimate.reason else ""
+    resampled = "resampled, " if estimate.resampled else ""
+    over = f"({resampled}{estimate.over})" if estimate.over else ""
+    return f"[{estimate.low:.4f}, {estimate.high:.4f}] {over}".rstrip()
+
+
+def agreement_text(agreement: Agreement) -> str:
+    """Return the coefficients, one a line, then the pairs."""
+    scale = ", ".join(str(plain_grade(grade)) for grade in agreement.scale)
+    lines = [
+        f"{counted(agreement.n_items, 'items')}, {counted(agreement.n_raters, 'raters')}, "
+        f"{counted(agreement.n_ratings, 'ratings')}; two or more: {counted(agreement.n_pairable, 'items')}",
+        f"{agreement.level} scale: {scale}; 95 % intervals",
+        "",
+    ]
+    lines += [f"{LABELS[name]:<26}{estimate_text(estimate)}" for name, estimate in agreement.statistics.items()]
+    for pair in agreement.pairs:
+        lines += [
+            "",
+            f"{pair.raters[0]} and {pair.raters[1]}, {counted(pair.n_items, 'items')}",
+            f"{'  κ (unweighted)':<26}{estimate_text(pair.kappa)}",
+            f"{'  κ (linear weights)':<26}{estimate_text(pair.linear)}",
+            f"{'  κ (quadratic weights)':<26}{estimate_text(pair.quadratic)}",
+        ]
+    return "\n".join(lines)
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """Return the judge against all people together, then against each."""
+    several = len(comparison.by_rater) > 1
+    together = (
+        f"assessors together ({RULE_OF_PEOPLE}; ties on {counted(comparison.n_tied, 'items')})" if several else "people"
+    )
+    lines = [together, *_comparison_lines(comparison)]
+    if comparison.mean_accuracy:
+        raters = counted(comparison.mean_accuracy.n_raters, "annotators")
+        lines += ["", f"accuracy, mean over {raters}: {estimate_text(comparison.mean_accuracy.estimate)}"]
+    if several:
+        for name, one in comparison.by_rater.items():
+            lines += ["", name, *_comparison_lines(one)]
+    return "\n".join(lines)
+
+
+def _comparison_lines(one: Comparison) -> list[str]:
+    at = one.threshold
+    share = one.ungraded_share or 0.0
+    figures = {
+        "κ (unweighted)": one.kappa,
+        "κ (quadratic weights)": one.kappa_quadratic,
+        "Krippendorff’s α": one.krippendorff_alpha,
+        "Spearman’s ρ": one.spearman,
+        "Kendall’s τ_b": one.kendall,
+        f"κ (unweighted) at ≥ {at.at:g}": at.kappa,
+        **{name.replace(".", " "): figure for name, figure in at.figures().items()},
+        "coverage, Spearman": one.coverage.spearman,
+        "coverage, Kendall": one.coverage.kendall,
+    }
+    head = f"  {counted(one.n_items, 'items')}, {one.n_ungraded:,} of them left ungraded by the judge ({share:.1%})"
+    if at.people_at != at.at:
+        head += f"; positive: judge ≥ {at.at:g}, people ≥ {at.people_at:g}"
+    return [head, *(f"  {name:<26}{estimate_text(figure)}" for name, figure in figures.items())]
+
+
+def rolled_up_text(one: RolledUpComparison) -> str:
+    """Return a judge's rolled-up grades beside people's: at the thresholds, and at all others."""
+    figures = {
+        "Spearman’s ρ": one.spearman,
+        "Kendall’s τ_b": one.kendall,
+        f"κ (unweighted) at ≥ {one.threshold.at:g}": one.threshold.kappa,
+        **{name.replace(".", " "): figure for name, figure in one.threshold.figures().items()},
+    }
+    lines = [
+        f"{counted(one.n_texts, 'texts')}; left out, without a readable grade of the judge: {one.n_ungraded:,}; "
+        f"positive: judge ≥ {one.threshold.at:g}, people ≥ {one.threshold.people_at:g}",
+        *(f"{name:<26}{estimate_text(figure)}" for name, figure in figures.items()),
+        "",
+        "κ (unweighted) by the judge’s and the human threshold",
+    ]
+    lines += [
+        f"{f'  ≥ {at:g}, ≥ {people_at:g}':<26}{estimate_text(kappa)}" for (at, people_at), kappa in one.kappas.items()
+    ]
+    grades = "".join(f"{f'human {grade:g}':>12}" for grade in one.contingency.people)
+    lines += ["", f"{'texts':<12}{grades}"]
+    lines += [f"{f'judge {grade:g}':<12}{''.join(f'{n:>12,}' for n in row)}" for grade, row in one.contingency.rows]
+    return "\n".join(lines)
+
+
+def trust_in_judges_text(found: dict[str, Any]) -> str:
+    """Return a few lines for each judge beside people."""
+    lines: list[str] = []
+    for row in found["judges"]:
+        weak = " (weak: a baseline)" if row["weak"] else ""
+        mark = f" ({row['mark']}: {row['mark_reason']})" if row["mark"] else ""
+        rolled = ", text level (highest)" if row["rolled_up"] else ""
+        lines += [
+            f"{row['judge']}{weak}{mark}, {row['study']}: {row['criterion']} ≥ {row['at']:g}{rolled} against "
+            f"{row['human_raters']} of {row['human_criterion']} ≥ {row['human_at']:g}",
+            f"  {row['n']:,} {row['unit']}, {row['n_ungraded']:,} ungraded",
+            f"  κ (unweighted) {_number(row['kappa'])}   α {_number(row['krippendorff_alpha'])}   "
+            f"to the human ceiling {_number(row['human_ceiling']['difference'])}",
+        ]
+        if "part" in row:
+            lines.append(f"  {row['part']} part; test topics unlocked: {row['test_readings']}")
+    return "\n".join(lines) or "No judge can be compared with humans yet."
+
+
+def _number(figure: dict[str, Any]) -> str:
+    """Return a figure of JSON with its interval; a dash where it is undefined."""
+    if figure["value"] is None:
+        return "–"
+    if figure["low"] is None:
+        return f"{figure['value']:.3f} (no interval)"
+    drawn = "items" if figure["n_topics"] is None else "topics"
+    over = counted(figure[f"n_{drawn}"], drawn)
+    return f"{figure['value']:.3f} [{figure['low']:.3f}, {figure['high']:.3f}] ({over})"

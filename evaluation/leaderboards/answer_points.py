@@ -1,0 +1,129 @@
+"""Scores of answers by key points (LONG²RAG) and nuggets (TREC RAG), from a study's judgments."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from collection.models import RubricElement
+from collection.models.studies import TaskType
+from evaluation.leaderboards.answer_items import NOT_JUDGED, items_under, yes
+from evaluation.leaderboards.sources import Source, StudySources
+from stats.measures.long2rag import key_point_f1, key_point_precision, key_point_recall
+from stats.measures.nuggets import AssignedNugget, Importance, nugget_scores
+from stats.measures.scores import Score
+from stats.ranking.answer_measures import AnswerScore
+
+OWN = "run"
+NUGGET_SCORES = {
+    "nuggets-vital": "vital",
+    "nuggets-all": "all",
+    "nuggets-strict-vital": "strict_vital",
+    "nuggets-strict-all": "strict_all",
+}
+
+
+def score_key_points(boards: StudySources, name: str, source: Source) -> Iterator[AnswerScore]:
+    """The question's final key points in answers, and the answers' own (`attributes.run`) in documents.
+
+    Final is what is not masked. All of them, and all own ones, are in the denominators: one that nobody was asked
+    about, for it has no document, say, counts as ungraded.
+    """
+    grades, at = boards.item_grades(source), source.criterion.threshold
+    recalled: dict[tuple[str, str], dict[int, bool | None]] = defaultdict(dict)
+    claimed: dict[tuple[str, str], dict[int, list[bool | None]]] = defaultdict(lambda: defaultdict(list))
+    points = _key_points(boards)
+    own = {pk: run for pk, _, run in points if run}
+    rows = items_under(boards, source.criterion).values_list("pk", "topic__pk", "report__run__name", "element__pk")
+    for item, topic_pk, run, element in rows:
+        flag, topic = yes(grades.get(item), at), boards.topic_names[topic_pk]
+        if element in own:
+            claimed[own[element], topic][element].append(flag)
+        elif run:
+            recalled[run, topic][element] = flag
+    for pk, topic, run in points:
+        if run and (run, topic) in claimed:
+            claimed[run, topic].setdefault(pk, [None])
+        for system in [system for system, of in recalled if of == topic] if not run else []:
+            recalled[system, topic].setdefault(pk, None)
+    for system, topic in sorted(recalled.keys() | claimed.keys()):
+        said = list(recalled.get((system, topic), {}).values())
+        found = [_any(flags) for flags in claimed.get((system, topic), {}).values()]
+        recall, precision = _if_judged(key_point_recall, said), _if_judged(key_point_precision, found)
+        score = {"KPR": recall, "KPP": precision, "KPF": key_point_f1(recall, precision)}[name]
+        n_asked = {"KPR": len(said), "KPP": len(found)}
+        yield AnswerScore(system, topic, score, n_asked.get(name, sum(n_asked.values())))
+
+
+def _key_points(boards: StudySources) -> list[tuple[int, str, str]]:
+    """Return each key point in sight that is not masked, its topic, and the run whose own it is, or nothing."""
+    points = RubricElement.objects.filter(
+        topic__collection=boards.study.collection_id, kind=RubricElement.Kind.KEY_POINT, masked=False
+    )
+    return [
+        (pk, boards.topic_names[topic], str(attributes.get(OWN, "")))
+        for pk, topic, attributes in points.values_list("pk", "topic__pk", "attributes")
+        if topic in boards.topic_names
+    ]
+
+
+def _any(flags: Iterable[bool | None]) -> bool | None:
+    """Whether any passage says it; None if none is known to and one is not known."""
+    listed = list(flags)
+    return True if True in listed else None if None in listed else False
+
+
+def _if_judged(measure: Any, flags: list[bool | None]) -> Score:
+    if flags and all(flag is None for flag in flags):
+        return Score(None, NOT_JUDGED)
+    score: Score = measure(flags)
+    return score
+
+
+def score_nuggets(boards: StudySources, name: str, source: Source) -> Iterator[AnswerScore]:
+    grades, criterion = boards.item_grades(source), source.criterion
+    lowest = min(map(float, criterion.scale.values))
+    importance = _importance(boards, source)
+    nuggets: dict[tuple[str, str], list[AssignedNugget]] = defaultdict(list)
+    rows = items_under(boards, criterion).filter(report__isnull=False)
+    for item, topic, run, element in rows.values_list("pk", "topic__pk", "report__run__name", "element__pk"):
+        grade = grades.get(item)
+        support = None
+        if grade is not None and not np.isnan(grade):
+            full = grade >= criterion.threshold
+            support = "support" if full else "partial_support" if grade > lowest else "not_support"
+        nuggets[run, boards.topic_names[topic]].append(
+            AssignedNugget(importance.get(element, "okay"), support)  # type: ignore[arg-type]  # one of Support
+        )
+    for (system, topic_name), assigned in sorted(nuggets.items()):
+        if all(nugget.support is None for nugget in assigned):
+            yield AnswerScore(system, topic_name, Score(None, NOT_JUDGED))
+        else:
+            score: Score = getattr(nugget_scores(assigned), NUGGET_SCORES[name])
+            yield AnswerScore(system, topic_name, score, len(assigned))
+
+
+def _importance(boards: StudySources, source: Source) -> dict[int, Importance]:
+    """Return which nuggets are vital: as the collection says, else by the source's grades of importance."""
+    stated = dict(
+        RubricElement.objects.filter(topic__collection=boards.study.collection_id, kind=RubricElement.Kind.NUGGET)
+        .exclude(importance="")
+        .values_list("pk", "importance")
+    )
+    found: dict[int, Importance] = {pk: "vital" if said == "vital" else "okay" for pk, said in stated.items()}
+    criterion = boards.criterion_named(TaskType.NUGGET, "importance")
+    judged = boards.same_source(source, criterion) if criterion else None
+    if criterion is None or judged is None:
+        return found
+    grades = boards.item_grades(judged)
+    votes: dict[int, list[bool]] = defaultdict(list)
+    for item, element in items_under(boards, criterion).values_list("pk", "element__pk"):
+        if (said := yes(grades.get(item), criterion.threshold)) is not None:
+            votes[element].append(said)
+    by_votes: dict[int, Importance] = {
+        element: "vital" if 2 * sum(said) > len(said) else "okay" for element, said in votes.items()
+    }
+    return by_votes | found

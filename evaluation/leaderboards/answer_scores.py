@@ -1,0 +1,103 @@
+"""Leaderboards of answers: reads what they need of a study. Grades of answers, and preferences, stand here."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from collection.models import Criterion
+from collection.models.studies import TaskType
+from evaluation.leaderboards.answer_items import NOT_JUDGED, items_under
+from evaluation.leaderboards.answer_points import score_key_points, score_nuggets
+from evaluation.leaderboards.answer_texts import score_texts, score_unanswerable, unanswerable_topics
+from evaluation.leaderboards.sources import Source, StudySources
+from stats.measures.clapnq import AnswerRating, Preference, rating_means, win_rates
+from stats.measures.scores import Score
+from stats.ranking.answer_measures import OF_ANSWERABLE, AnswerScore, AnswerTable, table_of, ties_of
+from stats.ranking.measure_names import SystemMeasure
+from stats.ratings import FloatArray, grades_of
+
+
+def score_answers(boards: StudySources, measure: SystemMeasure, source: Source) -> AnswerTable:
+    """Return the measure's scores of answers by the source."""
+    match measure.family:
+        case "key points":
+            found = list(score_key_points(boards, measure.name, source))
+        case "nuggets":
+            found = list(score_nuggets(boards, measure.name, source))
+        case "texts":
+            found = list(score_texts(boards, measure.name))
+        case "ratings":
+            found = list(_ratings(boards, measure.name, source))
+        case "unanswerable":
+            found = list(score_unanswerable(boards, source))
+        case _:
+            found = list(_preferences(boards, measure.name, source))
+    met = {one.topic for one in found}
+    return table_of(found, [topic for topic in boards.topic_names.values() if topic in met])
+
+
+def _ratings(boards: StudySources, name: str, source: Source) -> Iterator[AnswerScore]:
+    """The mean over the source's raters; for F+A each rater's own two grades of an answer belong together."""
+    wanted = ("faithful", "appropriate") if name == "F+A" else (name,)
+    criteria = [boards.criterion_named(TaskType.ANSWER_EVALUATION, one) for one in wanted]
+    by_rater = [grades_by_rater(boards, source, criterion) if criterion else {} for criterion in criteria]
+    left_out = unanswerable_topics(boards) if name in OF_ANSWERABLE else set()
+    for item, topic, run in items_under(boards, source.criterion).values_list("pk", "topic__pk", "report__run__name"):
+        if run is None or topic in left_out:
+            continue
+        score, n_asked = _rated(name, [of.get(item, {}) for of in by_rater])
+        yield AnswerScore(run, boards.topic_names[topic], score, n_asked)
+
+
+def _rated(name: str, grades: list[dict[int, float]]) -> tuple[Score, int]:
+    raters = sorted({rater for of in grades for rater in of})
+    if not raters:
+        return Score(None, NOT_JUDGED), 0
+    if name == "F+A":
+        faithful, appropriate = ([_whole(of.get(rater)) for rater in raters] for of in grades)
+        ratings = [AnswerRating(f, a) for f, a in zip(faithful, appropriate, strict=True)]
+        return rating_means(ratings).f_plus_a, len(raters)
+    readable = [grades[0][rater] for rater in raters if not np.isnan(grades[0][rater])]
+    n_ungraded = len(raters) - len(readable)
+    if not readable:
+        return Score(None, "There is no readable grade.", ungraded=n_ungraded), len(raters)
+    return Score(float(np.mean(readable)), ungraded=n_ungraded), len(raters)
+
+
+def _whole(grade: float | None) -> int | None:
+    return None if grade is None or np.isnan(grade) else int(grade)
+
+
+def grades_by_rater(boards: StudySources, source: Source, criterion: Criterion) -> Mapping[int, dict[int, float]]:
+    """Return for each item the grade of each of the source's raters who were asked; NaN where ungraded."""
+    judged = boards.judgments(criterion)
+    mine = {rater.pk for rater in source.raters}
+    columns = [column for column, rater in enumerate(judged.raters) if rater.pk in mine]
+    grades: FloatArray = grades_of(judged.ratings.codes[:, columns], judged.ratings.numbers)
+    found: dict[int, dict[int, float]] = defaultdict(dict)
+    for row, place in zip(*np.nonzero(judged.asked[:, columns]), strict=True):
+        found[judged.ratings.items[row]][judged.raters[columns[place]].pk] = float(grades[row, place])
+    return found
+
+
+def _preferences(boards: StudySources, name: str, source: Source) -> Iterator[AnswerScore]:
+    """Each topic's wins over its comparisons, the raters' counted one by one."""
+    grades = grades_by_rater(boards, source, source.criterion)
+    said: dict[str, list[Preference]] = defaultdict(list)
+    rows = items_under(boards, source.criterion).filter(report__isnull=False, other_report__isnull=False)
+    for item, topic, first, second in rows.values_list(
+        "pk", "topic__pk", "report__run__name", "other_report__run__name"
+    ):
+        for rater, grade in grades.get(item, {}).items():
+            winner = first if grade > 0 else second if grade < 0 else None
+            said[boards.topic_names[topic]].append(
+                Preference(str(topic), str(rater), (first, second), winner, ungraded=bool(np.isnan(grade)))
+            )
+    for topic_name, of_topic in sorted(said.items()):
+        n_comparisons = Counter(system for one in of_topic for system in one.systems)
+        for system, score in win_rates(of_topic, ties=ties_of(name)).items():
+            n = n_comparisons[system]
+            yield AnswerScore(system, topic_name, score if score.ungraded < n else Score(None, NOT_JUDGED), n)

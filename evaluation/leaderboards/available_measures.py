@@ -1,0 +1,63 @@
+"""Which measures a study's judgments allow."""
+
+from __future__ import annotations
+
+from django.db.models import Exists, OuterRef
+
+from collection.models import Draw, Judgment, RankedPassage, Study
+from collection.models.studies import TaskType
+from evaluation.leaderboards.sources import GROUNDED, ORACLE
+from stats.ranking.answer_measures import NUGGETS, RATINGS, TEXTS, UNANSWERABLE
+
+DEEPEST, POOL = 20, 10
+
+
+def offered_measures(study: Study) -> list[str]:
+    """Return the measures that the study's judgments allow, the most telling first."""
+    judged = study.criteria.filter(Exists(Judgment.objects.filter(criterion=OuterRef("pk"))))
+    types = set(judged.exclude(task_type=TaskType.KEY_POINT).values_list("task_type", flat=True))
+    if judged.filter(task_type=TaskType.KEY_POINT, name=GROUNDED).exists():
+        types.add(TaskType.KEY_POINT)
+    offered = ["coverage"] if TaskType.ANSWERABILITY in types else []
+    offered += _of_answers(study, set(judged.values_list("task_type", "name")))
+    if not RankedPassage.objects.filter(run__collection=study.collection_id).exists():
+        return offered
+    if TaskType.RATING in types:
+        offered += ["Cover@20>=3", "coverage@10", "alpha-nDCG@10"]
+    if types & {TaskType.RATING, TaskType.RELEVANCE}:
+        offered += _of_qrels(study)
+    if TaskType.KEY_POINT in types:
+        offered += ["KPR@10"]
+    if RankedPassage.objects.filter(run__collection=study.collection_id, run__name=ORACLE).exists():
+        offered += ["density"] if "coverage" in offered else []
+        offered += ["coverage@oracle", "alpha-nDCG@oracle", "density@oracle"] if TaskType.RATING in types else []
+    return offered
+
+
+def _of_qrels(study: Study) -> list[str]:
+    """Return measures on qrels down to the depth of the study's pool; of a drawn sample first what it can give."""
+    k = min(study.depth or DEEPEST, DEEPEST)
+    passages = Draw.objects.filter(item__study=study, item__passage__isnull=False)
+    if passages.filter(inclusion_probability__lt=1).exists():
+        return [f"P(rel=η)@{min(k, POOL)}", f"DCG@{min(k, POOL)}", f"nDCG@{k}", "AP(rel=η)"]
+    return [f"nDCG@{k}", f"P(rel=η)@{k}", "AP(rel=η)"]
+
+
+def _of_answers(study: Study, judged: set[tuple[str, str]]) -> list[str]:
+    """Return the measures of answers that judgments under these task types and criteria allow."""
+    offered: list[str] = []
+    if (TaskType.KEY_POINT, GROUNDED) in judged:
+        items = study.items.filter(task_type=TaskType.KEY_POINT)
+        of_answers = items.filter(report__isnull=False).exists()
+        own = items.filter(element__attributes__has_key="run").exists()
+        offered += [name for name, there in (("KPR", of_answers), ("KPP", own), ("KPF", of_answers and own)) if there]
+    if (TaskType.NUGGET, "support") in judged:
+        offered += list(NUGGETS)
+    rated = {name for task_type, name in judged if task_type == TaskType.ANSWER_EVALUATION}
+    offered += [name for name in RATINGS if name in rated or (name == "F+A" and {"faithful", "appropriate"} <= rated)]
+    offered += list(UNANSWERABLE) if "unknown" in rated else []
+    if (TaskType.PREFERENCE, "preference") in judged:
+        offered += ["win-rate", "win-rate(ties=half)"]
+    if any(task_type in (TaskType.ANSWER_EVALUATION, TaskType.WRITTEN_ANSWER) for task_type, _ in judged):
+        offered += list(TEXTS)
+    return offered

@@ -1,0 +1,197 @@
+"""Which systems two measures, or two sources of judgments, place most differently.
+
+The question of Farzi and Dietz's RUBRIC at TREC RAG (section 7, systems with divergent results), asked of any two
+measures, and of ranks, since two measures need not share a unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from collection.models import Study
+from collection.rankings import Order
+from evaluation.data.visibility import LOCKED, AskedPart, Sight, TestPartLocked
+from evaluation.leaderboards.leaderboard import wanted_sources
+from evaluation.leaderboards.scores import score
+from evaluation.leaderboards.sources import Source, StudySources
+from stats.ranking.common_topics import on_common_topics
+from stats.ranking.leaderboard import Divergence, divergent_systems
+from stats.ranking.measure_names import NoLeaderboard, SystemMeasure, parse_measure
+from stats.ranking.scoring import ScoreTable
+
+MOST_SHOWN = 10
+SEPARATOR = " · "
+Asked = tuple[SystemMeasure, Source]
+
+
+@dataclass(frozen=True)
+class NamedScores:
+    """A measure by a source's judgments; `number` is what a matrix calls it, 0 outside of one."""
+
+    number: int
+    measure: str
+    source: Source
+    scored: ScoreTable
+
+    @property
+    def key(self) -> str:
+        """What it is asked for by: "measure · source"."""
+        return board_key(self.measure, self.source)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The scores whose order may be compared."""
+        return self.scored.given.iloc[:0] if self.scored.estimated else self.scored.given
+
+    @property
+    def reason(self) -> str:
+        """Why there is no order to compare; empty where there is one."""
+        if self.scored.estimated:
+            return f"{self.key}: estimates from a drawn sample are not ranked."
+        none = not self.table.notna().to_numpy().any()
+        why = next(iter(self.scored.withheld.values()), "the measure is undefined for every topic")
+        return f"{self.key}: {why}." if none else ""
+
+
+@dataclass(frozen=True)
+class MeasureDivergence:
+    """The systems that both score, the most divergent first, on the `topics` that both score for all of them.
+
+    `means` has both means of each system; without an order to compare there is a `reason` and no system.
+    """
+
+    study: Study
+    sight: Sight
+    order: Order
+    one: NamedScores
+    other: NamedScores
+    topics: tuple[str, ...]
+    systems: tuple[Divergence, ...]
+    means: dict[str, tuple[float, float]]
+    reason: str
+
+    @property
+    def shown(self) -> tuple[Divergence, ...]:
+        """The most divergent, as far as a page lists them; none that both place alike."""
+        return tuple(one for one in self.systems[:MOST_SHOWN] if one.places)
+
+    def table(self) -> list[list[Any]]:
+        """Return all systems as a table, with a first row of names."""
+        head = ["system", "reference", "mean", "rank", "other", "mean_by_other", "rank_by_other", "places"]
+        rows = [
+            [one.system, self.one.key, mean, one.rank, self.other.key, mean_by_other, one.rank_by_other, one.places]
+            for one in self.systems
+            for mean, mean_by_other in [self.means[one.system]]
+        ]
+        return [head, *rows]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, as API and command have it."""
+        return {
+            "study": self.study.name,
+            **self.sight.as_dict(),
+            "order": self.order,
+            "measure": self.one.measure,
+            "source": self.one.source.name,
+            "other_measure": self.other.measure,
+            "other_source": self.other.source.name,
+            "n_topics": len(self.topics),
+            "systems": [
+                {
+                    "system": one.system,
+                    "mean": self.means[one.system][0],
+                    "rank": one.rank,
+                    "mean_by_other": self.means[one.system][1],
+                    "rank_by_other": one.rank_by_other,
+                    "places": one.places,
+                }
+                for one in self.systems
+            ],
+            **({"reason": self.reason} if self.reason else {}),
+        }
+
+
+def chosen_pair(
+    boards: StudySources, measure: str, other: str = "", *, source: str = "", other_source: str = ""
+) -> tuple[Asked, Asked]:
+    """Return the two measures with their sources. Raises NoLeaderboard.
+
+    `other` is the same measure if left out; `source` the first there is; `other_source` the same source if it judged
+    what the other measure needs, else the first that did.
+    """
+    measures = [parse_measure(measure), parse_measure(other or measure)]
+    one = _source(boards, measures[0], source)
+    two = _source(boards, measures[1], other_source, like=one)
+    if measures[0].name == measures[1].name and one.name == two.name:
+        raise NoLeaderboard("Both measures and sources are the same: choose another measure or source.")
+    return (measures[0], one), (measures[1], two)
+
+
+def compare_places(
+    boards: StudySources, one: Asked, other: Asked, *, part: AskedPart = "development"
+) -> MeasureDivergence:
+    """Compare where the two place the systems, as far as both sources may be seen. Raises as `in_sight` does."""
+    seen = boards.seen([one[1], other[1]], part=part)
+    assert seen.sight is not None  # seen
+    if seen.sight.hidden:
+        raise TestPartLocked(LOCKED)
+    scored = (NamedScores(0, of.name, by, score(seen, of, by).scored) for of, by in (one, other))
+    return place_systems(seen, *scored)
+
+
+def place_systems(boards: StudySources, one: NamedScores, other: NamedScores) -> MeasureDivergence:
+    """Return where the two place the systems, on the topics that both score. `boards` are what is in sight."""
+    assert boards.sight is not None  # seen
+    tables = list(on_common_topics({one.key: one.table, other.key: other.table}).values())
+    reason = one.reason or other.reason
+    means = [
+        {} if reason else {str(system): float(mean) for system, mean in table.mean(axis=1).items()} for table in tables
+    ]
+    systems = divergent_systems(*means)
+    if not reason and not systems:
+        reason = f"{one.key} and {other.key} have no topic on which both score a system."
+    return MeasureDivergence(
+        study=boards.study,
+        sight=boards.sight,
+        order=boards.order,
+        one=one,
+        other=other,
+        topics=() if reason else tuple(map(str, tables[0].columns)),
+        systems=tuple(systems),
+        means={found.system: (means[0][found.system], means[1][found.system]) for found in systems},
+        reason=reason,
+    )
+
+
+def named_board(boards: StudySources, key: str, among: Sequence[NamedScores] = ()) -> NamedScores:
+    """Return the board with this key, scored unless it is `among` these. Raises NoLeaderboard."""
+    if found := next((board for board in among if board.key == key), None):
+        return found
+    if SEPARATOR not in key:
+        raise NoLeaderboard(f"There is no “{key}”. Choose one of: {'; '.join(board.key for board in among)}.")
+    measure = parse_measure(measure_of(key))
+    source = _source(boards, measure, key.partition(SEPARATOR)[2])
+    return NamedScores(0, measure.name, source, score(boards, measure, source).scored)
+
+
+def board_key(measure: str, source: Source) -> str:
+    """Return what a measure by a source's judgments is asked for by."""
+    return f"{measure}{SEPARATOR}{source.name}"
+
+
+def measure_of(key: str) -> str:
+    """Return the measure's name in a board's key."""
+    return key.partition(SEPARATOR)[0]
+
+
+def _source(boards: StudySources, measure: SystemMeasure, name: str, *, like: Source | None = None) -> Source:
+    """Return the source of this name; without one the same as `like`, else the first. Raises NoLeaderboard."""
+    found = wanted_sources(boards, measure, [name] if name else [])
+    if not found:
+        raise NoLeaderboard(f"There are no judgments for {measure.name}.")
+    same = (one for one in found if like and one.raters == like.raters and one.kind == like.kind)
+    return next(same, found[0])

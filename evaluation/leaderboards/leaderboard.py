@@ -1,0 +1,342 @@
+"""A study's leaderboard under one measure: every source of judgments side by side, and how far they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from collection.models import Rater, Study
+from collection.rankings import ORDERS, Order
+from evaluation.calibration.report import calibrate_population
+from evaluation.charts.leaderboard import ScorePoint
+from evaluation.data.judgments import load_criterion
+from evaluation.data.population import NothingInSight, judge_choices, load_population
+from evaluation.data.visibility import LOCKED, AskedPart, Sight, TestPartLocked
+from evaluation.leaderboards.breakdown import LeaderboardBreakdown, break_down
+from evaluation.leaderboards.columns import TOP_SYSTEMS, Agreement, Cell, Column, Corrected, Row, sorted_systems
+from evaluation.leaderboards.oracle_contexts import told
+from evaluation.leaderboards.scores import score
+from evaluation.leaderboards.sources import Combine, Source, SourceScores, StudySources
+from stats.pattern_intervals import undefined
+from stats.plurals import counted
+from stats.qrels import COMBINES
+from stats.ranking.answer_measures import meaning_of
+from stats.ranking.common_topics import CommonTopics, TopicChoice, common_topics, named
+from stats.ranking.leaderboard import Flip, divergent_systems, flipped_pairs
+from stats.ranking.measure_names import NoLeaderboard, SystemMeasure
+from stats.ranking.qrels_scoring import parse_qrels_measure
+from stats.ranking.rank_correlation import bootstrap_over_topics
+from stats.ranking.unjudged import DEPTH
+
+ESTIMATED = "its scores are estimates from a drawn sample, which are not ranked"
+OWN_TOPICS = "the sources score different topics, and means over different topics cannot be ranked together"
+ASIDE = "it is {mark}, and has scores on {n} of the {of} that are compared"
+NO_COMMON_TOPIC = "no topic is scored by every source for every system"
+TOP = 3
+MOST_DIVERGENT = 5
+NO_ORACLE = "There is no oracle run: a sub-question can be answered if any judged passage of the topic answers it."
+NO_ORACLE_OF_REPORTS = "There is no oracle run: every sub-question that is not masked counts."
+BY_THE_SAME_SOURCE = (
+    ", by the grades of the same source; a sub-question for which it did not grade all of them counts, unless masked."
+)
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Everything that the page, its files, the command and the API show of one measure."""
+
+    study: Study
+    measure: SystemMeasure
+    sight: Sight
+    combine: Combine
+    order: Order
+    oracle: str | None
+    top: int
+    families: dict[str, str]
+    columns: tuple[Column, ...]
+    common: CommonTopics
+    topics: TopicChoice
+    breakdown: LeaderboardBreakdown | None = None
+
+    @cached_property
+    def corrected(self) -> tuple[Corrected, ...]:
+        part: AskedPart = "test" if self.sight.part == "test" else "development"
+        return tuple(_corrected(self.columns, part)) if self.measure.name == "coverage" else ()
+
+    @cached_property
+    def agreements(self) -> tuple[Agreement, ...]:
+        return tuple(_agreement(self.columns[0], other) for other in self.columns[1:])
+
+    @cached_property
+    def flips(self) -> tuple[Flip, ...]:
+        return tuple(flipped_pairs({column.name: column.pairs for column in self.columns if not column.unordered}))
+
+    @property
+    def simulated(self) -> bool:
+        return any(column.board.source.simulated for column in self.columns)
+
+    @property
+    def rule(self) -> str:
+        """How several people become one."""
+        return f"{COMBINES[self.combine]}, ties to the lower"
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know of the measure, of the order of passages, and of the oracle if it takes one."""
+        if meaning := meaning_of(self.measure.name):
+            return [f"{meaning[0].upper()}{meaning[1:]}."]
+        found = [f"Passages are ordered {ORDERS[self.order]}."] if self.measure.of_rankings else []
+        if self.measure.family in ("coverage", "density"):
+            found.append(self._what_is_answerable())
+        if self.measure.needs_texts:
+            found.append(f"Tokens: {told(self.measure.tokenizer)}. The oracle’s context counts in full.")
+        return found
+
+    @property
+    def topic_notes(self) -> list[str]:
+        """Over which topics the means are, and which are left out for what reason."""
+        if self.topics == "own" or not self.common.topics:
+            counts = (counted(column.n_topics, "topics") + f" by {column.name}" for column in self.columns)
+            return [f"Each source’s own topics: {', '.join(counts)}."]
+        n, left_out = len(self.common.topics), self.common.reasons
+        over = (
+            f"{n} of {n + len(self.common.left_out)} topics: those that every source scores, for every system"
+            if left_out
+            else f"all {counted(n, 'topics')}"
+            if n > 1
+            else "1 topic"
+        )
+        return [
+            f"Means are over {over}.",
+            *(f"Left out: {named(topics)} ({reason})." for reason, topics in left_out.items()),
+        ]
+
+    def _what_is_answerable(self) -> str:
+        if self.oracle is None:
+            return NO_ORACLE_OF_REPORTS if self.measure.of_reports else NO_ORACLE
+        answered = f"A sub-question can be answered if the passages of “{self.oracle}” answer it"
+        return f"{answered}{BY_THE_SAME_SOURCE if self.measure.of_reports else '.'}"
+
+    @property
+    def aside(self) -> list[Column]:
+        """The sources that are marked, lack topics that are compared, and had no say in which these are."""
+        return [one for one in self.columns if self.topics == "common" and len(one.topics) < len(self.common.topics)]
+
+    @property
+    def has_circular(self) -> bool:
+        return any(column.board.circular for column in self.columns)
+
+    @property
+    def has_marks(self) -> bool:
+        return any(column.marks for column in self.columns)
+
+    @property
+    def judged_name(self) -> str:
+        """What the share of a ranking that is judged is called: judged@20."""
+        measure = self.measure
+        if not measure.of_qrels:
+            return "judged@oracle" if measure.at_oracle else f"judged@{measure.cutoff}"
+        asked = parse_qrels_measure(measure.name, threshold=1)
+        return "judged@oracle" if asked.at_oracle else f"judged@{asked.cutoff or DEPTH}"
+
+    @property
+    def has_top(self) -> bool:
+        """Whether any source orders more systems than the `top` ones, so that P(rank ≤ top) tells something."""
+        return any(len(column.means) > self.top for column in self.columns)
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells a system has under each source."""
+        return 3 + self.measure.of_rankings + self.has_top
+
+    def rows(self, sort: str = "") -> list[Row]:
+        """Return the systems in the order of a source, best first, or by "system"; a minus in front turns it round."""
+        return [self.row(system) for system in sorted_systems(self.columns, sort)]
+
+    def row(self, system: str) -> Row:
+        """Return one system under every source."""
+        cells = (
+            Cell(
+                column.by_system.get(system),
+                column.percentile(system),
+                column.judged(system),
+                column.at_most(system, 1),
+                column.at_most(system, self.top),
+                system in column.board.circular,
+                column.why_not(system),
+            )
+            for column in self.columns
+        )
+        corrected = tuple(one.scores.get(system) for one in self.corrected)
+        return Row(system, self.families.get(system, ""), tuple(cells), corrected)
+
+
+def measure_leaderboard(
+    boards: StudySources,
+    measure: SystemMeasure,
+    *,
+    sources: Sequence[str] = (),
+    without_judges: bool = False,
+    part: AskedPart = "development",
+    top: int = TOP,
+    by: str = "",
+    topics: TopicChoice = "common",
+) -> Leaderboard:
+    """Return the leaderboard under the measure, by all sources, those named or all but judges, as far as in sight.
+
+    `by`: one of `groupings`, by which means are broken down. `topics`: whether the sources are compared on the topics
+    that they share (“common”: unfinished and failing judges have no say in which these are; “all”: they have), or each
+    stands on its own, without ranks. Raises NoLeaderboard, and as `in_sight` does.
+    """
+    wanted = wanted_sources(boards, measure, sources, without_judges=without_judges)
+    boards, sight = _seen(boards, wanted, part, named=bool(sources))
+    shown = boards.marked(source for source in wanted if boards.shows(source))
+    scored = [score(boards, measure, source) for source in shown]
+    common = _common(scored, topics)
+    columns = tuple(_columns(scored, common, topics))
+    return Leaderboard(
+        study=boards.study,
+        measure=measure,
+        sight=sight,
+        combine=boards.combine,
+        order=boards.order,
+        oracle=boards.oracle,
+        top=top,
+        families={run.name: run.system.family for run in boards.runs.values()},
+        columns=columns,
+        common=common,
+        topics=topics,
+        breakdown=break_down(boards, columns, by) if by else None,
+    )
+
+
+def _common(scored: Sequence[SourceScores], topics: TopicChoice) -> CommonTopics:
+    """Return the topics that are compared."""
+    tables = {board.source.name: board.scored.given for board in scored}
+    complete = {board.source.name: board.scored.given for board in scored if not board.source.completeness.mark}
+    found = common_topics(tables if topics == "all" else complete)
+    return found if found.topics else common_topics(tables)
+
+
+def _columns(scored: Sequence[SourceScores], common: CommonTopics, topics: TopicChoice) -> Iterator[Column]:
+    own = {one.source.name: common_topics({one.source.name: one.scored.given}).topics for one in scored}
+    alike = len({topics for topics in own.values() if topics}) <= 1
+    for board in scored:
+        if board.scored.estimated:
+            unordered = ESTIMATED
+        elif topics == "own":
+            unordered = "" if alike else OWN_TOPICS
+        else:
+            unordered = "" if common.topics else NO_COMMON_TOPIC
+        mine = own[board.source.name]
+        shown = common.topics if topics != "own" and common.topics else mine
+        mark = board.source.completeness.mark
+        if topics == "common" and mark and mine and not set(shown) <= set(mine):
+            of = counted(len(shown), "topics")
+            shown = tuple(topic for topic in shown if topic in mine)
+            unordered = unordered or ASIDE.format(mark=mark, n=len(shown), of=of)
+        yield Column(board=board, scored=board.scored, topics=shown, unordered=unordered)
+
+
+def wanted_sources(
+    boards: StudySources, measure: SystemMeasure, names: Sequence[str] = (), *, without_judges: bool = False
+) -> list[Source]:
+    """Return the sources of these names; without a name all, or all but judges. Raises NoLeaderboard."""
+    found = boards.sources(measure)
+    there = [source.name for source in found]
+    for name in names:
+        if name not in there:
+            listed = ", ".join(there) or "none yet"
+            raise NoLeaderboard(f"“{name}” has no judgments for {measure.name}. Sources that have: {listed}.")
+    return [
+        source
+        for source in found
+        if (not names or source.name in names) and not (without_judges and source.kind == Rater.Kind.JUDGE)
+    ]
+
+
+def _seen(
+    boards: StudySources, wanted: Sequence[Source], part: AskedPart, *, named: bool = False
+) -> tuple[StudySources, Sight]:
+    """Return what may be seen of the wanted sources; a judge that was asked for by name must not be locked."""
+    seen = boards.seen(wanted, part=part)
+    assert seen.sight is not None  # seen
+    if named and seen.sight.hidden:
+        raise TestPartLocked(LOCKED)
+    return seen, seen.sight
+
+
+def _agreement(reference: Column, other: Column) -> Agreement:
+    one, two = reference.ordered, other.ordered
+    n_systems = len(reference.means.keys() & other.means.keys())
+    if reason := _not_compared(reference) or _not_compared(other):
+        none = undefined(reason)
+        return Agreement(reference.name, other.name, other.board.source.completeness, 0, 0, none, none, none, none, ())
+    if n_systems > TOP_SYSTEMS:
+        top = bootstrap_over_topics(one, two, correlation="kendall", top_k=TOP_SYSTEMS)
+    else:
+        top = undefined(f"There are no more than {TOP_SYSTEMS} systems.")
+    return Agreement(
+        reference=reference.name,
+        other=other.name,
+        completeness=other.board.source.completeness,
+        n_systems=n_systems,
+        n_topics=reference.n_topics,
+        kendall=bootstrap_over_topics(one, two, correlation="kendall"),
+        tau_ap=bootstrap_over_topics(one, two, correlation="tau_ap"),
+        top_kendall=top,
+        spearman=bootstrap_over_topics(one, two, correlation="spearman"),
+        divergent=tuple(
+            system for system in divergent_systems(reference.means, other.means)[:MOST_DIVERGENT] if system.places
+        ),
+    )
+
+
+def _not_compared(column: Column) -> str:
+    """Say why the source's order of systems cannot be compared; empty where it can."""
+    if column.unordered:
+        return f"{column.name}: {column.unordered}."
+    return "" if column.means else f"{column.name} does not rank any system: {_reasons(column)}."
+
+
+def _reasons(column: Column) -> str:
+    return "; ".join(sorted({reason for system in column.by_system if (reason := column.why_not(system))}))
+
+
+def _corrected(columns: Sequence[Column], part: AskedPart) -> list[Corrected]:
+    """Return coverage of reports by each judge as people's labels correct it.
+
+    It is over every sub-question that is not masked, so it is left out where a source's scores are over fewer.
+    """
+    if any(column.board.scored.n_unanswerable for column in columns):
+        return []
+    people = [column.board.source.criterion for column in columns if column.board.source.kind == Rater.Kind.ASSESSOR]
+    judges = {column.board.source.raters[0].pk for column in columns if column.board.source.kind == Rater.Kind.JUDGE}
+    found = []
+    for of_people in [load_criterion(criterion) for criterion in people] if judges else []:
+        for choice in judge_choices(of_people):
+            if choice.rater.pk not in judges:
+                continue
+            try:
+                calibration = calibrate_population(load_population(of_people, choice, part=part))
+            except NothingInSight:
+                continue
+            found.append(Corrected(choice.key, {one.name: one.corrected.ppi.estimate for one in calibration.systems}))
+    return found
+
+
+def score_points(board: Leaderboard, *, sort: str = "") -> list[ScorePoint]:
+    """Return what the chart shows, in the order of `Leaderboard.rows`."""
+    return [
+        ScorePoint(
+            system=system,
+            source=f"{column.name} (estimated)" if column.board.scored.estimated else column.name,
+            mean=mean.value,
+            low=mean.value if mean.low is None else mean.low,
+            high=mean.value if mean.high is None else mean.high,
+        )
+        for system in sorted_systems(board.columns, sort)
+        for column in board.columns
+        if (standing := column.by_system.get(system)) and (mean := standing.mean) and mean.value is not None
+    ]

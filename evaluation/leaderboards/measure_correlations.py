@@ -1,0 +1,279 @@
+"""Whether measures put a study's systems in the same order: one with another, by threshold, by size of k.
+
+The questions of CRUX's Figure 5, Table 2 and Table 3, asked of any measure and any source of judgments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from collection.models import Rater
+from collection.rankings import ORDERS, Order
+from evaluation.data.visibility import AskedPart, Sight
+from evaluation.leaderboards.divergence import (
+    MeasureDivergence,
+    NamedScores,
+    board_key,
+    measure_of,
+    named_board,
+    place_systems,
+)
+from evaluation.leaderboards.scores import score
+from evaluation.leaderboards.sources import Source, StudySources
+from stats.pattern_intervals import Estimate, undefined
+from stats.ranking.common_topics import CommonTopics, common_topics, on_common_topics
+from stats.ranking.leaderboard import measure_correlations
+from stats.ranking.measure_names import SystemMeasure, parse_measure
+from stats.ranking.rank_correlation import Correlation, bootstrap_over_topics
+
+COEFFICIENTS: dict[Correlation, str] = {"kendall": "Kendall’s τ_b", "spearman": "Spearman’s ρ", "tau_ap": "τ_AP"}
+CUTOFF = re.compile(r"@(\d+|oracle)")
+LEVEL = re.compile(r"rel=[^,)]+")
+SIZES = (1, 5, 10, 20, 50, 100)
+MOST_BOARDS = 20
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A measure at another threshold or size, against the reference, which has the same threshold where it can.
+
+    `setting` is the grade, or k, which is “oracle” where the size is that of the oracle's context, topic by topic.
+    Means are over the systems and the topics that both score, of which there are `n_topics`.
+    """
+
+    source: str
+    setting: float | str
+    measure: str
+    mean: float | None
+    reference: str
+    reference_mean: float | None
+    n_topics: int
+    kendall: Estimate
+    spearman: Estimate
+
+
+@dataclass(frozen=True)
+class MeasureCorrelations:
+    """The matrix, the chosen measure's variants, and where two boards place systems differently.
+
+    `left_out`: boards beyond the most that are compared. `choices`: keys of all boards that may be a reference, or be
+    compared with it, each with the words that a list to choose from shows.
+    """
+
+    sight: Sight
+    order: Order
+    boards: tuple[NamedScores, ...]
+    choices: tuple[tuple[str, str], ...]
+    common: CommonTopics
+    left_out: int
+    coefficient: Correlation
+    matrix: dict[tuple[str, str], Estimate]
+    reference: NamedScores | None
+    varied: str
+    by_threshold: tuple[Variant, ...]
+    by_k: tuple[Variant, ...]
+    divergence: MeasureDivergence | None
+
+    @property
+    def rows(self) -> list[tuple[NamedScores, list[Estimate | None]]]:
+        """Return each board with its correlation with each, None with itself."""
+        return [(one, [self.matrix.get((one.key, other.key)) for other in self.boards]) for one in self.boards]
+
+    @property
+    def order_in_words(self) -> str:
+        """How the passages of a ranking stand."""
+        return ORDERS[self.order]
+
+    @property
+    def simulated(self) -> bool:
+        apart = (self.divergence.one, self.divergence.other) if self.divergence else ()
+        return any(board.source.simulated for board in (*self.boards, *apart))
+
+    def tables(self) -> dict[str, Sequence[Sequence[Any]]]:
+        """Return the page's tables by name, each with a first row of names."""
+        columns = ["source", "setting", "measure", "mean", "reference", "reference_mean", "topics"]
+        columns += [f"{name}{part}" for name in ("kendall", "spearman") for part in ("", "_low", "_high", "_reason")]
+        return {
+            "matrix": [
+                ["measure", "source", "other_measure", "other_source", "coefficient", "value", "reason"],
+                *(
+                    (
+                        one.measure,
+                        one.source.name,
+                        other.measure,
+                        other.source.name,
+                        self.coefficient,
+                        found.value,
+                        found.reason,
+                    )
+                    for one in self.boards
+                    for other in self.boards
+                    if (found := self.matrix.get((one.key, other.key)))
+                ),
+            ],
+            "thresholds": [columns, *map(_variant_row, self.by_threshold)],
+            "sizes": [columns, *map(_variant_row, self.by_k)],
+            "divergent": self.divergence.table() if self.divergence else [],
+        }
+
+
+def _variant_row(one: Variant) -> list[Any]:
+    row: list[Any] = [one.source, one.setting, one.measure, one.mean]
+    row += [one.reference, one.reference_mean, one.n_topics]
+    for found in (one.kendall, one.spearman):
+        row += [found.value, found.low, found.high, found.reason]
+    return row
+
+
+def correlate_measures(
+    boards: StudySources,
+    measures: Sequence[str],
+    *,
+    coefficient: Correlation = "kendall",
+    reference: str = "",
+    varied: str = "",
+    other: str = "",
+    also: Sequence[str] = (),
+    part: AskedPart = "development",
+) -> MeasureCorrelations:
+    """Compare the measures by every source with one another, and variants of `varied` with the board `reference`.
+
+    `reference` is a board's key, "measure · source", which need not be among `measures`; the first board if left out.
+    Where it and the board `other` place the systems stands beside; left out, that is the same source's next measure.
+    `also`: measures that may be chosen for either beside those of the matrix. One judge among the sources is enough for
+    all boards to be of the topics in sight alone. Raises NoLeaderboard, and as `in_sight` does.
+    """
+    asked = [*measures, *filter(None, (varied, measure_of(reference), measure_of(other)))]
+    boards = boards.seen((source for name in asked for source in boards.sources(parse_measure(name))), part=part)
+    assert boards.sight is not None  # seen
+    named = list(_named_boards(boards, measures))
+    kept = named[:MOST_BOARDS]
+    chosen = named_board(boards, reference, kept) if reference else None
+    chosen = chosen or next((board for board in kept if board.source.kind == Rater.Kind.ASSESSOR), None)
+    chosen = chosen or next(iter(kept), None)
+    against = named_board(boards, other, kept) if other else _next_measure(kept, chosen)
+    varied = varied or next((name for name in measures if "@" in name or name == "coverage"), "")
+    measure = parse_measure(varied) if varied else None
+    return MeasureCorrelations(
+        sight=boards.sight,
+        order=boards.order,
+        boards=tuple(kept),
+        choices=tuple(_choices(boards, dict.fromkeys([*measures, *also]))),
+        left_out=len(named) - len(kept),
+        coefficient=coefficient,
+        common=common_topics({board.key: board.table for board in kept}),
+        matrix=_matrix(kept, coefficient),
+        reference=chosen,
+        varied=varied,
+        by_threshold=tuple(_by_threshold(boards, measure, chosen)) if measure and chosen else (),
+        by_k=tuple(_by_k(boards, measure, chosen)) if measure and chosen else (),
+        divergence=place_systems(boards, chosen, against) if chosen and against else None,
+    )
+
+
+def _choices(boards: StudySources, measures: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for measure in map(parse_measure, measures):
+        for source in boards.sources(measure):
+            key = board_key(measure.name, source)
+            yield key, source.completeness.after(key)
+
+
+def _next_measure(kept: Sequence[NamedScores], chosen: NamedScores | None) -> NamedScores | None:
+    """Return another board, of the same source if there is one."""
+    others = [board for board in kept if chosen and board.key != chosen.key]
+    same = (board for board in others if chosen and board.source.raters == chosen.source.raters)
+    return next(same, next(iter(others), None))
+
+
+def _matrix(kept: Sequence[NamedScores], coefficient: Correlation) -> dict[tuple[str, str], Estimate]:
+    """Return the correlation of every two boards; for one without an order the reason."""
+    found = measure_correlations(
+        {board.key: board.table for board in kept if not board.reason}, correlation=coefficient
+    )
+    none = {
+        (one.key, other.key): undefined(one.reason or other.reason)
+        for one in kept
+        for other in kept
+        if one.key != other.key and (one.reason or other.reason)
+    }
+    return found | none
+
+
+def _named_boards(boards: StudySources, measures: Sequence[str]) -> Iterator[NamedScores]:
+    number = 0
+    for name in measures:
+        measure = parse_measure(name)
+        for source in boards.sources(measure):
+            number += 1
+            yield NamedScores(number, measure.name, source, score(boards, measure, source).scored)
+
+
+def _by_threshold(boards: StudySources, measure: SystemMeasure, reference: NamedScores) -> Iterator[Variant]:
+    """Yield the measure at each grade against the reference at the same grade, as CRUX's Table 2 compares them.
+
+    A reference without a threshold, or on a scale with other grades, stays as it is.
+    """
+    for source in boards.sources(measure):
+        values = [value for value in source.criterion.scale.values if value > min(source.criterion.scale.values)]
+        alike = set(source.criterion.scale.values) == set(reference.source.criterion.scale.values)
+        for value in values if len(values) > 1 else []:
+            if name := _at_threshold(measure, value):
+                moved = _at_threshold(parse_measure(reference.measure), value) if alike else ""
+                yield _variant(boards, parse_measure(name), source, value, _moved(boards, reference, moved))
+
+
+def _moved(boards: StudySources, reference: NamedScores, name: str) -> NamedScores:
+    """Return the reference under the measure of this name; itself without one."""
+    if not name or name == reference.measure:
+        return reference
+    return replace(reference, measure=name, scored=score(boards, parse_measure(name), reference.source).scored)
+
+
+def _at_threshold(measure: SystemMeasure, value: float) -> str:
+    """Return the measure's name with another threshold; empty if it has none."""
+    if measure.of_answers:
+        return ""
+    if measure.of_qrels:
+        return LEVEL.sub(f"rel={value:g}", measure.name) if LEVEL.search(measure.name) else ""
+    return f"{measure.name.split('>=')[0]}>={value:g}"
+
+
+def _by_k(boards: StudySources, measure: SystemMeasure, reference: NamedScores) -> Iterator[Variant]:
+    """Yield the measure at several k, as CRUX's Table 3 has them: last at |Z*|, where there is an oracle."""
+    if not CUTOFF.search(measure.name):
+        return
+    deepest = max((len(found) for topics in boards.rankings.values() for found in topics.values()), default=0)
+    sizes: list[float | str] = [k for k in SIZES if k <= deepest]
+    sizes += ["oracle"] if boards.oracle else []
+    for source in boards.sources(measure):
+        for k in sizes:
+            yield _variant(boards, parse_measure(CUTOFF.sub(f"@{k}", measure.name)), source, k, reference)
+
+
+def _variant(
+    boards: StudySources, measure: SystemMeasure, source: Source, setting: float | str, reference: NamedScores
+) -> Variant:
+    board = NamedScores(0, measure.name, source, score(boards, measure, source).scored)
+    if reason := board.reason or reference.reason:
+        none = undefined(reason)
+        return Variant(source.name, setting, measure.name, None, reference.measure, None, 0, none, none)
+    compared = on_common_topics({"board": board.table, "reference": reference.table})
+    means = {
+        name: float(table.to_numpy(dtype=np.float64).mean()) if table.size else None for name, table in compared.items()
+    }
+    return Variant(
+        source=source.name,
+        setting=setting,
+        measure=board.scored.shown,
+        mean=means["board"],
+        reference=f"{reference.scored.shown} · {reference.source.name}",
+        reference_mean=means["reference"],
+        n_topics=len(compared["board"].columns),
+        kendall=bootstrap_over_topics(reference.table, board.table, correlation="kendall"),
+        spearman=bootstrap_over_topics(reference.table, board.table, correlation="spearman"),
+    )

@@ -1,0 +1,309 @@
+"""Leaderboards of a study: its judgments, source by source, as scores of systems on topics.
+
+A source is all people together or one judge, under one criterion. Which criteria count follows from the measure: those
+of reports for measures of reports, of passages with rubric elements for measures of rankings, and for measures on qrels
+relevance as well. A system's row is a run; its passages stand by score, as trec_eval has it, or by rank if so chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, TypeVar, cast
+
+import numpy as np
+
+from collection.completeness import JudgesOfStudies, judges_of_studies
+from collection.models import Criterion, Rater, Report, Run, Study
+from collection.models.studies import TaskType
+from collection.rankings import Order, read_rankings
+from evaluation.data.judgments import CriterionRatings, load_criterion
+from evaluation.data.visibility import AskedPart, Part, Sight, in_sight, parts_of
+from evaluation.leaderboards.grade_tables import Layout, load_layout
+from evaluation.leaderboards.label_draws import label_draw, read_draws
+from stats.agreement.aggregation import majority, median
+from stats.completeness import UNMARKED, Completeness, complete_first
+from stats.ranking.measure_names import NoLeaderboard, SystemMeasure
+from stats.ranking.sampled_labels import Rankings
+from stats.ranking.scoring import ScoreTable, SourceGrades
+from stats.ratings import FloatArray, grades_of
+from stats.votes import TIES_OF_PEOPLE
+
+Combine = Literal["majority", "median"]
+GROUNDED = "grounded"
+ORACLE = "oracle"
+PEOPLE = "people"
+TEXTS = "texts"
+REFERENCES = "references"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Whose judgments: all people under a criterion, or one judge. `name` is what pages and commands call it."""
+
+    name: str
+    kind: str
+    criterion: Criterion
+    raters: tuple[Rater, ...]
+    columns: tuple[int, ...]
+    completeness: Completeness = UNMARKED
+
+    @property
+    def shown(self) -> str:
+        """The name, with the mark of an unfinished or failing judge."""
+        return self.completeness.after(self.name)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is no rater but the texts themselves: answers held against references."""
+        return self.kind == TEXTS
+
+    @property
+    def family(self) -> str:
+        """The judge's model family, where it is known."""
+        return str(self.raters[0].attributes.get("family", "")) if self.kind == Rater.Kind.JUDGE else ""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulation made any of its grades."""
+        return any(rater.simulated for rater in self.raters)
+
+
+@dataclass(frozen=True)
+class SourceScores:
+    """A measure by one source's judgments; `circular` names systems of the judge's own family."""
+
+    source: Source
+    scored: ScoreTable
+    circular: frozenset[str]
+
+
+def judges_among(sources: Iterable[Source]) -> list[Rater]:
+    """Return the judges among the sources, each once, by name."""
+    found = {source.raters[0].pk: source.raters[0] for source in sources if source.kind == Rater.Kind.JUDGE}
+    return sorted(found.values(), key=lambda judge: (judge.name, judge.pk))
+
+
+class StudySources:
+    """Reads what leaderboards of a study need, each part once, however many measures are asked of it.
+
+    They are of all topics and of everybody until `seen` makes of them what may be shown.
+    """
+
+    def __init__(
+        self, study: Study, *, combine: Combine = "majority", oracle: str | None = None, order: Order = "score"
+    ) -> None:
+        self.study = study
+        self.combine = combine
+        self.order = order
+        self._oracle = oracle
+        self.sight: Sight | None = None
+        self._judged: dict[int, CriterionRatings] = {}
+        self._layouts: dict[str, Layout] = {}
+        self._once: dict[str, Any] = {}
+        self._completeness: dict[Part, JudgesOfStudies] = {}
+
+    def seen(self, sources: Iterable[Source], *, part: AskedPart = "development") -> StudySources:
+        """Return the boards of the topics that may be seen of these sources now. Raises as `in_sight` does."""
+        seen = StudySources(self.study, combine=self.combine, oracle=self._oracle, order=self.order)
+        seen.sight = in_sight(parts_of(self.study), judges_among(sources), part=part)
+        seen._completeness = self._completeness
+        seen._judged = {pk: seen._in_sight(judged) for pk, judged in self._judged.items()}
+        return seen
+
+    def _in_sight(self, judged: CriterionRatings) -> CriterionRatings:
+        topics = self.sight.topics if self.sight else None
+        return judged if topics is None else judged.of_topics(topics)
+
+    def shows(self, source: Source) -> bool:
+        """Whether the source may be shown, and judged anything of the topics in sight."""
+        if self.sight is None or source.is_text:
+            return True
+        hidden = {rater.pk for rater in source.raters} & self.sight.hidden
+        return not hidden and bool(self.judgments(source.criterion).asked[:, list(source.columns)].any())
+
+    @cached_property
+    def criteria(self) -> list[Criterion]:
+        return list(self.study.criteria.select_related("study__collection", "scale"))
+
+    @cached_property
+    def runs(self) -> dict[int, Run]:
+        """Return the collection's runs with their systems, by name, by primary key."""
+        runs = Run.objects.filter(collection=self.study.collection_id).select_related("system").order_by("name")
+        return {run.pk: run for run in runs}
+
+    @cached_property
+    def oracle(self) -> str | None:
+        """The run whose passages define what can be answered: the one asked for, else the one called “oracle”."""
+        names = {run.name for run in self.runs.values()}
+        if self._oracle and self._oracle not in names:
+            raise NoLeaderboard(
+                f"There is no run “{self._oracle}” to use as the oracle. Choose one of: {', '.join(sorted(names))}."
+            )
+        return self._oracle or (ORACLE if ORACLE in names else None)
+
+    def sources(self, measure: SystemMeasure) -> list[Source]:
+        """Return who judged what the measure needs: people first, then judges, by criterion; marked ones last."""
+        found = [source for criterion in self._criteria_for(measure) for source in self.sources_of(criterion)]
+        if measure.family in ("texts", "unanswerable") and self.criteria:
+            found.append(Source(REFERENCES, TEXTS, self.criteria[0], (), ()))
+        found.sort(key=lambda source: (source.kind, source.criterion.position, source.name))
+        names = [source.name for source in found]
+        named = (
+            source if names.count(source.name) == 1 else replace(source, name=f"{source.name} ({source.criterion})")
+            for source in found
+        )
+        return self.marked(source for source in named if self.shows(source))
+
+    def marked(self, sources: Iterable[Source]) -> list[Source]:
+        """Return the sources with how complete the judges are on the part in sight, marked ones last."""
+        part = Part.TEST if self.sight is not None and self.sight.part == "test" else Part.DEVELOPMENT
+        if part not in self._completeness:
+            self._completeness[part] = judges_of_studies([self.study], part=part)
+        known = self._completeness[part]
+        found = [
+            replace(one, completeness=known.of(one.criterion.pk, one.raters[0].pk))
+            if one.kind == Rater.Kind.JUDGE
+            else one
+            for one in sources
+        ]
+        return complete_first(found, of=lambda one: one.completeness)
+
+    def grades(self, source: Source) -> SourceGrades:
+        """Return the source's grades by topic; of several people by the rule for combining them."""
+        criterion, layout = source.criterion, self._layout(source.criterion.task_type)
+        items = np.asarray(self.judgments(criterion).ratings.items, dtype=np.int64)
+        known = layout.place(items, self._combined_grades(source))
+        draws = self.once(f"draws of {criterion.task_type}", lambda: read_draws(criterion, layout))
+        return SourceGrades(
+            tables=layout.tables(known),
+            threshold=criterion.threshold,
+            scale=tuple(map(float, criterion.scale.values)),
+            asked=layout.asked if criterion.task_type == TaskType.KEY_POINT else None,
+            draw=label_draw(draws, layout, known),
+        )
+
+    def item_grades(self, source: Source) -> dict[int, float]:
+        """Return the source's grade of each item that anybody judged, by primary key; NaN where it gave none."""
+        items = self.judgments(source.criterion).ratings.items
+        return dict(zip(items, self._combined_grades(source).tolist(), strict=True))
+
+    def _combined_grades(self, source: Source) -> FloatArray:
+        ratings = self.judgments(source.criterion).ratings
+        return combined(grades_of(ratings.codes[:, list(source.columns)], ratings.numbers), self.combine)
+
+    def criterion_named(self, task_type: str, name: str) -> Criterion | None:
+        """Return the study's criterion of this task type and name, if it has one."""
+        return next((one for one in self.criteria if (one.task_type, one.name) == (task_type, name)), None)
+
+    def same_source(self, source: Source, criterion: Criterion) -> Source | None:
+        """Return the same people or the same judge under another criterion, if they judged under it."""
+        mine = {rater.pk for rater in source.raters}
+        return next(
+            (
+                one
+                for one in self.sources_of(criterion)
+                if one.kind == source.kind and mine & {rater.pk for rater in one.raters}
+            ),
+            None,
+        )
+
+    def once(self, name: str, read: Callable[[], T]) -> T:
+        """Return what `read` returned when it was first called under this name."""
+        if name not in self._once:
+            self._once[name] = read()
+        return cast("T", self._once[name])
+
+    @cached_property
+    def topic_attributes(self) -> dict[int, dict[str, Any]]:
+        """The topics' attributes by primary key."""
+        return dict(self.study.collection.topics.values_list("pk", "attributes"))
+
+    def report_texts(self) -> list[tuple[int, str, str]]:
+        """Return the topic's primary key, the run and the text of every report."""
+        rows = Report.objects.filter(run__collection=self.study.collection_id)
+        reports = self.sight.of(rows) if self.sight else rows
+        return self.once("reports", lambda: list(reports.values_list("topic_id", "run__name", "text")))
+
+    @cached_property
+    def rankings(self) -> Rankings:
+        """Every run's passages by topic, best first."""
+        found: dict[str, dict[str, list[str]]] = {}
+        for ranking in read_rankings(self.study.collection, order=self.order):
+            if topic := self.topic_names.get(ranking.topic):
+                found.setdefault(self.runs[ranking.run].name, {})[topic] = ranking.docnos
+        return dict(sorted(found.items()))
+
+    @cached_property
+    def topic_names(self) -> dict[int, str]:
+        """The ids of the topics in sight by primary key."""
+        names = dict(self.study.collection.topics.order_by("pk").values_list("pk", "topic_id"))
+        topics = self.sight.topics if self.sight else None
+        return names if topics is None else {pk: name for pk, name in names.items() if pk in topics}
+
+    def reports(self, source: Source) -> Rankings:
+        """Return for each run with judged reports the one report it has on each topic."""
+        found: dict[str, dict[str, list[str]]] = {}
+        for topic, table in self._layout(source.criterion.task_type).shapes.items():
+            for run in table.texts:
+                found.setdefault(run, {})[topic] = [run]
+        return dict(sorted(found.items()))
+
+    def _criteria_for(self, measure: SystemMeasure) -> list[Criterion]:
+        if measure.of_qrels:
+            return [one for one in self.criteria if one.task_type in (TaskType.RELEVANCE, TaskType.RATING)]
+        if measure.of_answers:
+            return [one for one in self.criteria if (one.task_type, one.name) in answer_criteria(measure)]
+        if measure.family == "KPR":
+            return [one for one in self.criteria if one.task_type == TaskType.KEY_POINT and one.name == GROUNDED]
+        wanted = TaskType.ANSWERABILITY if measure.of_reports else TaskType.RATING
+        return [one for one in self.criteria if one.task_type == wanted]
+
+    def sources_of(self, criterion: Criterion) -> Iterator[Source]:
+        """Yield who judged under the criterion: all people together, then each judge."""
+        judged = self.judgments(criterion)
+        people = judged.columns(Rater.Kind.ASSESSOR)
+        if people:
+            raters = tuple(judged.raters[column] for column in people)
+            yield Source(PEOPLE, Rater.Kind.ASSESSOR, criterion, raters, tuple(people))
+        for column in judged.columns(Rater.Kind.JUDGE):
+            name = str(judged.ratings.raters[column])
+            yield Source(name, Rater.Kind.JUDGE, criterion, (judged.raters[column],), (column,))
+
+    def circular_systems(self, source: Source) -> frozenset[str]:
+        if not source.family:
+            return frozenset()
+        return frozenset(run.name for run in self.runs.values() if run.system.family == source.family)
+
+    def judgments(self, criterion: Criterion) -> CriterionRatings:
+        """Return the judgments under the criterion on the topics in sight, read once."""
+        if criterion.pk not in self._judged:
+            self._judged[criterion.pk] = self._in_sight(load_criterion(criterion))
+        return self._judged[criterion.pk]
+
+    def _layout(self, task_type: str) -> Layout:
+        if task_type not in self._layouts:
+            self._layouts[task_type] = load_layout(self.study, task_type, self.topic_names, self.runs)
+        return self._layouts[task_type]
+
+
+def answer_criteria(measure: SystemMeasure) -> set[tuple[str, str]]:
+    """Return the task types and criteria whose judgments a measure of answers is made of."""
+    rated = "faithful" if measure.name == "F+A" else measure.name
+    of_group: dict[str, set[tuple[str, str]]] = {
+        "key points": {(TaskType.KEY_POINT, GROUNDED)},
+        "nuggets": {(TaskType.NUGGET, "support")},
+        "ratings": {(TaskType.ANSWER_EVALUATION, rated)},
+        "unanswerable": {(TaskType.ANSWER_EVALUATION, "unknown")},
+        "preferences": {(TaskType.PREFERENCE, "preference")},
+    }
+    return of_group.get(measure.family, set())
+
+
+def combined(grades: FloatArray, combine: Combine) -> FloatArray:
+    """Make one grade an item, shape (n,), of grades of shape (n, raters)."""
+    if grades.shape[1] == 1:
+        return grades[:, 0]
+    return (majority if combine == "majority" else median)(grades, ties=TIES_OF_PEOPLE).grades

@@ -1,0 +1,99 @@
+"""manage.py mask: take rubric elements out of what is asked and of denominators, by grades or by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.utils.timezone import now
+
+from collection.masking import NoReason, NothingToAsk, mask_elements, unmask_elements
+from collection.models import RubricElement, User
+from evaluation.data.judgments import CriterionNotFound, find_study
+from evaluation.leaderboards.sources import StudySources
+from evaluation.management.base import EvaluationCommand
+from evaluation.rubrics.masking import MaskingByGrades, mask_unfulfilled, masking_by_grades
+from stats.ranking.measure_names import NoLeaderboard
+
+
+class Command(EvaluationCommand):
+    help = (
+        "Mask the elements that no passage fulfils by a source's grades (--study), or named ones (--collection). "
+        "Each masking is recorded with who decided it, when and why; judgments are kept."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        what = parser.add_mutually_exclusive_group(required=True)
+        what.add_argument("--study", metavar="NAME", help="by this study's grades of passages")
+        what.add_argument("--collection", metavar="NAME", help="named elements of this collection")
+        parser.add_argument("--criterion", default="", metavar="C", help="of the grades (default: the first)")
+        parser.add_argument(
+            "--source", default="", metavar="NAME", help="people, or a judge (default: the first source)"
+        )
+        parser.add_argument(
+            "--run", default="", metavar="RUN", help="whose passages count (default: all judged passages)"
+        )
+        parser.add_argument("--topic", metavar="ID", help="of the named elements")
+        parser.add_argument("--kind", choices=RubricElement.Kind.values, default=RubricElement.Kind.SUB_QUESTION)
+        parser.add_argument(
+            "--element", action="append", default=[], metavar="ID", help="an element to mask; may be repeated"
+        )
+        parser.add_argument("--unmask", action="store_true", help="unmask the named elements")
+        parser.add_argument("--reason", default="", help="the reason (default, by grades: the rule)")
+        parser.add_argument("--by", metavar="USER", help="who decides; without it, nothing is changed")
+        parser.add_argument("--json", action="store_true", help="print JSON")
+
+    def handle(self, **options: Any) -> None:
+        by = _user(options["by"]) if options["by"] else None
+        try:
+            if options["study"]:
+                self.by_grades(by, options)
+            else:
+                self.by_name(by, options)
+        except (CriterionNotFound, NoLeaderboard, NoReason, NothingToAsk) as refused:
+            raise CommandError(str(refused)) from refused
+
+    def by_grades(self, by: User | None, options: dict[str, Any]) -> None:
+        if options["unmask"]:
+            raise CommandError("Name the elements to unmask with --collection, --topic and --element.")
+        boards = StudySources(find_study(options["study"]))
+        found = masking_by_grades(boards, source=options["source"], criterion=options["criterion"], run=options["run"])
+        n = mask_unfulfilled(found, reason=options["reason"], by=by, at=now()) if by else None
+        if options["json"]:
+            self.print_json(found.as_dict() | ({"masked": n} if by else {}))
+            return
+        self.stdout.write(by_grades_text(found))
+        self.note(f"{n:,} masked." if by else "Nothing was changed. Name who decides with --by USER.")
+
+    def by_name(self, by: User | None, options: dict[str, Any]) -> None:
+        if by is None or not options["topic"] or not options["element"]:
+            raise CommandError("Name the elements with --topic and --element, and who decides with --by.")
+        of_topic = RubricElement.objects.filter(
+            topic__collection__name=options["collection"], topic__topic_id=options["topic"], kind=options["kind"]
+        )
+        elements = list(of_topic.filter(element_id__in=options["element"]))
+        if missing := set(options["element"]) - {element.element_id for element in elements}:
+            raise CommandError(
+                f"“{options['topic']}” of “{options['collection']}” has no {', '.join(sorted(missing))}."
+            )
+        decide = unmask_elements if options["unmask"] else mask_elements
+        n = decide(elements=elements, reason=options["reason"], by=by, at=now())
+        if options["json"]:
+            self.print_json({"changed": n})
+        else:
+            self.note(f"{n:,} {'unmasked' if options['unmask'] else 'masked'}.")
+
+
+def _user(name: str) -> User:
+    user = User.objects.filter(username=name).first()
+    if user is None:
+        raise CommandError(f"There is no user “{name}”.")
+    return user
+
+
+def by_grades_text(found: MaskingByGrades) -> str:
+    """Return what is fulfilled and what is not."""
+    counts = ", ".join(f"{n:,} {state}" for state, n in found.counts.items())
+    lines = [f"{found.rule}: {counts} of {len(found.found):,}"]
+    lines += [f"  {one.element.topic.topic_id}  {one.element.element_id}  {one.element}" for one in found.unfulfilled]
+    return "\n".join(lines)

@@ -1,0 +1,31 @@
+"""Tables to take away, as CSV for a spreadsheet or as LaTeX for a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpResponse
+
+from evaluation.formats.latex import latex_table
+from stats.csv_files import csv_text
+
+TABLE_FORMATS = ("csv", "tex")
+
+
+def table_file(rows: Sequence[Sequence[Any]], *, table_format: str, stem: str, caption: str) -> HttpResponse:
+    """Return the table, whose first row names its columns, as `stem.csv` or as `stem.tex` with the caption."""
+    if table_format == "tex":
+        text, kind = latex_table([str(name) for name in rows[0]], rows[1:], caption=caption), "application/x-tex"
+    else:
+        text, kind = csv_text(rows), "text/csv"
+    return as_file(text, f"{stem}.{table_format}", kind)
+
+
+def as_file(content: str | bytes, filename: str, content_type: str) -> HttpResponse:
+    """Return the content as a download."""
+    if isinstance(content, str):
+        content_type += "; charset=utf-8"
+    response = HttpResponse(content, content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{filename}"'
+    return response

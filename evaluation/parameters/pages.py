@@ -1,0 +1,82 @@
+"""What the pages about trust share: the study and the criterion that a request is about, and files to take away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404
+
+from collection.accounts.views import SignedInRequest
+from collection.models import Criterion, Study
+from evaluation.computing.kept import kept
+from evaluation.computing.views import is_for_an_image
+from evaluation.data.judgments import judged_criteria
+from evaluation.data.visibility import AskedPart, NotSplit, TestPartLocked
+
+
+def my_study(request: SignedInRequest, name: str) -> Study:
+    """Return the study if it is this user's; else there is nothing here."""
+    return get_object_or_404(Study.objects.of(request.user).select_related("collection"), name=name)
+
+
+def figures_of(request: HttpRequest, kind: str, study: Study, **asked: Any) -> Any:
+    """Return these figures of a study that the reader may see; see `kept`."""
+    return kept(kind, study, shown=request.GET.getlist("shown"), waits_long=is_for_an_image(request), **asked)
+
+
+def query_without(request: HttpRequest, *left_out: str) -> str:
+    """Return the address's query without these."""
+    asked = [(name, value) for name, values in request.GET.lists() if name not in left_out for value in values]
+    return urlencode(asked)
+
+
+def chart_file(chart: dict[str, Any] | None, *, form: str, filename: str, nothing: str) -> HttpResponse:
+    """Return the chart as SVG, or as the Vega-Lite description that it is drawn from."""
+    if chart is None:
+        raise Http404(nothing)
+    if form == "json":
+        return json_file(chart["json"], filename)
+    return HttpResponse(chart["svg"], content_type="image/svg+xml")
+
+
+def criteria_queryset(study: Study) -> QuerySet[Criterion]:
+    return study.criteria.select_related("study__collection", "scale")
+
+
+def criteria_of(study: Study) -> list[Criterion]:
+    return list(criteria_queryset(study))
+
+
+def chosen_criterion(criteria: list[Criterion], name: str | None) -> Criterion | None:
+    """Return the criterion of this name; without one, the first that people have judged, else the first."""
+    if name:
+        found = next((criterion for criterion in criteria if criterion.name == name), None)
+        if found is None:
+            raise Http404("The study has no such criterion.")
+        return found
+    return next(iter([*judged_criteria(criteria), *criteria]), None)
+
+
+def asked_part(request: SignedInRequest) -> AskedPart:
+    """Return the part of a split study that the address asks for."""
+    return "test" if request.GET.get("part") == "test" else "development"
+
+
+@contextmanager
+def locked_is_not_found() -> Iterator[None]:
+    """Answer 404 where a part is asked for that is locked, or that the study does not have."""
+    try:
+        yield
+    except (TestPartLocked, NotSplit) as error:
+        raise Http404(str(error)) from error
+
+
+def json_file(answer: dict[str, Any], filename: str) -> HttpResponse:
+    response = JsonResponse(answer, json_dumps_params={"ensure_ascii": False, "indent": 2})
+    response["Content-Disposition"] = f'attachment; filename="{filename}"'
+    return response

@@ -1,0 +1,160 @@
+"""The page on which judgments become qrels, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from collection.accounts.views import SignedInRequest
+from collection.models import Criterion, Rater, Study
+from evaluation.data.judgments import judged_criteria
+from evaluation.parameters.downloads import as_file, table_file
+from evaluation.parameters.pages import criteria_of, figures_of, my_study, query_without
+from evaluation.publishing.forms import QrelsForm
+from stats.completeness import Completeness
+from stats.qrels import QrelsRefused, Rule
+
+PREVIEWED = 12
+DEFAULTS = {
+    "combine": Rule.combine,
+    "ties": Rule.ties,
+    "fewest_raters": str(Rule.fewest_raters),
+    "holes_at": "10",
+}
+
+
+@dataclass(frozen=True)
+class QrelsChoice:
+    """A study of this user's and what was chosen of it; `query` is the choice as a URL has it."""
+
+    request: SignedInRequest
+    study: Study
+    criteria: list[Criterion]
+    criterion: Criterion | None
+    form: QrelsForm
+    query: str
+
+
+@require_safe
+@login_required
+def qrels(request: SignedInRequest, name: str) -> HttpResponse:
+    """Choose whose judgments and how; see counts, first lines and holes; take the files."""
+    asked = _asked(request, name)
+
+    compiled, refusal = _figures(asked, "qrels")
+
+    context = {
+        "study": asked.study,
+        "criteria": asked.criteria,
+        "criterion": asked.criterion,
+        "form": asked.form,
+        "qrels": compiled,
+        "previewed": compiled.lines[:PREVIEWED] if compiled else (),
+        "refusal": refusal,
+        "chosen": asked.query,
+    }
+    template = "evaluation/qrels_preview.html" if request.htmx else "evaluation/qrels.html"
+    return render(request, template, context, status=422 if asked.form.errors else 200)
+
+
+@require_safe
+@login_required
+def qrels_file(request: SignedInRequest, name: str) -> HttpResponse:
+    """The qrels themselves."""
+    return _file(request, name, "qrels", lambda found: as_file(found.text, f"{name}.qrels", "text/plain"))
+
+
+@require_safe
+@login_required
+def qrels_provenance(request: SignedInRequest, name: str) -> HttpResponse:
+    """Where the qrels come from: raters, rule, counts, hashes."""
+    filename = f"{name}.provenance.json"
+    return _file(
+        request, name, "qrels", lambda found: as_file(found.provenance_text, filename, "application/json"), hashed=True
+    )
+
+
+@require_safe
+@login_required
+def qrels_unjudged(request: SignedInRequest, name: str) -> HttpResponse:
+    """Every passage in the top k of a run that has no label."""
+    return _file(
+        request,
+        name,
+        "qrels",
+        lambda found: table_file(
+            found.holes_table(), table_format="csv", stem=f"{name}-unjudged", caption=f"Unjudged passages of {name}"
+        ),
+    )
+
+
+@require_safe
+@login_required
+def qrels_each(request: SignedInRequest, name: str) -> HttpResponse:
+    """A zip with one qrels file for each rater alone."""
+    filename = f"{name}-each-rater.zip"
+    return _file(request, name, "qrels_of_each", lambda archive: as_file(archive, filename, "application/zip"))
+
+
+def _file(
+    request: SignedInRequest, name: str, kind: str, written: Callable[[Any], HttpResponse], *, hashed: bool = False
+) -> HttpResponse:
+    found, refusal = _figures(_asked(request, name), kind, hashed=hashed)
+    if found is None:
+        return HttpResponse(f"{refusal}\n", content_type="text/plain; charset=utf-8", status=422)
+    return written(found)
+
+
+def _asked(request: SignedInRequest, name: str) -> QrelsChoice:
+    """Return what was chosen; without a choice the first criterion that was judged and the usual rule."""
+    study = my_study(request, name)
+    criteria = criteria_of(study)
+    data = QueryDict(query_without(request, "shown"), mutable=True)
+    if "criterion" not in data and criteria:
+        data["criterion"] = next(iter([*judged_criteria(criteria), *criteria])).name
+    for field, usual in DEFAULTS.items():
+        data.setdefault(field, usual)
+    chosen = next((criterion for criterion in criteria if criterion.name == data.get("criterion")), None)
+    raters = figures_of(request, "qrels_raters", study, criterion=chosen.pk) if chosen else []
+    choices = [(called, _described(called, rater, found)) for called, rater, found in raters]
+    form = QrelsForm(
+        data,
+        criteria=[criterion.name for criterion in criteria],
+        raters=choices,
+        grades=chosen.scale.values if chosen else [],
+        simulated=any(rater.simulated for _, rater, _ in raters),
+    )
+    return QrelsChoice(request, study, criteria, chosen, form, data.urlencode())
+
+
+def _described(called: str, rater: Rater, found: Completeness) -> str:
+    kind = "simulated" if rater.simulated else rater.get_kind_display()
+    return f"{called} ({', '.join(filter(None, (kind, found.mark, found.why)))})"
+
+
+def _figures(asked: QrelsChoice, kind: str, *, hashed: bool = False) -> tuple[Any, str]:
+    """Return what is made of the judgments that the form chooses, or why nothing is."""
+    form = asked.form
+    if not form.is_valid() or asked.criterion is None:
+        return None, " ".join(
+            f"{form[name].label}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()
+        )
+    chosen = form.cleaned_data
+    choice = {
+        "criterion": asked.criterion.pk,
+        "raters": chosen["rater"],
+        "with_simulated": chosen.get("with_simulated", False),
+        "names": chosen["names"],
+        "rule": asdict(form.rule()),
+        **({"holes_at": chosen["holes_at"], "hashed": hashed} if kind == "qrels" else {}),
+    }
+    try:
+        return figures_of(asked.request, kind, asked.study, **choice), ""
+    except QrelsRefused as refused:
+        return None, str(refused)

@@ -1,0 +1,15 @@
+from django.urls import URLPattern, path
+
+from evaluation.publishing import qrels_views, views
+
+urlpatterns: list[URLPattern] = [
+    path("studies/<slug:name>/qrels/", qrels_views.qrels, name="qrels"),
+    path("studies/<slug:name>/qrels/file/", qrels_views.qrels_file, name="qrels_file"),
+    path("studies/<slug:name>/qrels/provenance/", qrels_views.qrels_provenance, name="qrels_provenance"),
+    path("studies/<slug:name>/qrels/unjudged/", qrels_views.qrels_unjudged, name="qrels_unjudged"),
+    path("studies/<slug:name>/qrels/each/", qrels_views.qrels_each, name="qrels_each"),
+    path("studies/<slug:name>/publish/", views.publish, name="publish"),
+    path("studies/<slug:name>/publish/bundle/", views.bundle, name="bundle"),
+    path("studies/<slug:name>/publish/card/", views.data_card, name="data_card"),
+    path("studies/<slug:name>/publish/card/file/", views.data_card_file, name="data_card_file"),
+]

@@ -1,0 +1,78 @@
+"""The page that gathers what is published of a study, and its audit bundle and data card."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count, Q
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.html import format_html
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+
+from collection.accounts.views import SignedInRequest
+from collection.models import Judgment, Rater, Study
+from collection.texts.markdown import render_markdown
+from evaluation.data.rater_names import study_raters
+from evaluation.parameters.downloads import as_file
+from evaluation.parameters.pages import figures_of, my_study
+
+SCROLLING = '<div class="table-scroll" tabindex="0" role="group" aria-label="Table {}"><table>{}'
+
+
+@require_safe
+@login_required
+def publish(request: SignedInRequest, name: str) -> HttpResponse:
+    """Everything that can be taken from a study to publish it."""
+    study = my_study(request, name)
+    counts = Judgment.objects.of_study(study).aggregate(n=Count("pk"), ungraded=Count("pk", filter=Q(grade=None)))
+    raters = study_raters(study)
+
+    context = {
+        "study": study,
+        "counts": counts,
+        "n_people": sum(rater.kind == Rater.Kind.ASSESSOR for rater in raters),
+        "n_judges": sum(rater.kind == Rater.Kind.JUDGE for rater in raters),
+        "n_simulated": sum(rater.simulated for rater in raters),
+        "n_excluded": study.exclusions.filter(lifted_at=None).count(),
+    }
+    return render(request, "evaluation/publish.html", context)
+
+
+@require_safe
+@login_required
+def bundle(request: SignedInRequest, name: str) -> HttpResponse:
+    """The audit bundle."""
+    study = my_study(request, name)
+    chosen = {choice: choice in request.GET for choice in ("names", "with_simulated")}
+    return bundle_file(study, figures_of(request, "bundle", study, **chosen))
+
+
+def bundle_file(study: Study, bundle: bytes) -> HttpResponse:
+    """Return the study's audit bundle as a download."""
+    return as_file(bundle, f"{study.name}-bundle.zip", "application/zip")
+
+
+@require_safe
+@login_required
+def data_card(request: SignedInRequest, name: str) -> HttpResponse:
+    """The data card, to be read before it is taken."""
+    study = my_study(request, name)
+    html = render_markdown(figures_of(request, "data_card", study, names="names" in request.GET))
+    # Every table scrolls by itself where the window is narrow.
+    first, *others = html.split("<table>")
+    parts = [
+        format_html(SCROLLING, number, mark_safe(part.replace("</table>", "</table></div>")))  # noqa: S308 - was clean
+        for number, part in enumerate(others, start=1)
+    ]
+    card_html = mark_safe("".join([first, *parts]))  # noqa: S308 - made of what was cleaned
+    return render(request, "evaluation/data_card.html", {"study": study, "card": card_html})
+
+
+@require_safe
+@login_required
+def data_card_file(request: SignedInRequest, name: str) -> HttpResponse:
+    """The data card as Markdown."""
+    study = my_study(request, name)
+    card = figures_of(request, "data_card", study, names="names" in request.GET)
+    return as_file(card, f"{study.name}-data-card.md", "text/markdown")

@@ -1,0 +1,181 @@
+"""Which rubric elements no text fulfils by a source's grades, and masking those.
+
+CRUX masks the sub-questions that a topic's own passages do not answer (section 3.2); LONG²RAG keeps the key points that
+people find grounded in a document and agree to be key points (section 3.3). Elements are left alone while a grade that
+might fulfil them is missing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from collection.masking import mask_elements
+from collection.models import Criterion, Item, Masking, RubricElement, Study, User
+from collection.models.studies import TaskType
+from evaluation.leaderboards.sources import GROUNDED, Source, StudySources
+from stats.ranking.measure_names import NoLeaderboard
+
+State = Literal["fulfilled", "unfulfilled", "unknown"]
+UTILITY = "utility"
+
+
+@dataclass(frozen=True)
+class Fulfilment:
+    """Whether any text fulfils the element. `n_texts` were asked about it, `n_known` of them with a grade."""
+
+    element: RubricElement
+    state: State
+    n_texts: int
+    n_known: int
+
+
+@dataclass(frozen=True)
+class MaskingByGrades:
+    """What one source's grades say of a study's elements that are not masked.
+
+    `criteria`: a text fulfils an element that reaches the threshold of each. `run`: the run whose passages count, all
+    that were judged if it is empty.
+    """
+
+    study: Study
+    source: Source
+    criteria: tuple[Criterion, ...]
+    run: str
+    found: tuple[Fulfilment, ...]
+
+    @cached_property
+    def unfulfilled(self) -> list[Fulfilment]:
+        return [one for one in self.found if one.state == "unfulfilled"]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many elements are in which state."""
+        return {state: sum(one.state == state for one in self.found) for state in get_args(State)}
+
+    @property
+    def rule(self) -> str:
+        """When an element is fulfilled, in words."""
+        asked = " and ".join(f"{one.name} ≥ {one.threshold:g}" for one in self.criteria)
+        return f"{asked}, by {self.source.name}{f', passages of {self.run}' if self.run else ''}"
+
+    @property
+    def reason(self) -> str:
+        """Why the unfulfilled elements are masked, where nobody says it otherwise."""
+        return f"No passage fulfils it: {self.rule}."
+
+    @property
+    def basis(self) -> dict[str, Any]:
+        """The grades that it follows from, as a masking keeps them."""
+        return {
+            "study": self.study.name,
+            "criteria": {one.name: one.threshold for one in self.criteria},
+            "source": self.source.name,
+            "run": self.run,
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what the API and the command print."""
+        return {
+            **self.basis,
+            "rule": self.rule,
+            **self.counts,
+            "elements": [
+                {
+                    "topic_id": one.element.topic.topic_id,
+                    "element_id": one.element.element_id,
+                    "state": one.state,
+                    "texts": one.n_texts,
+                    "graded": one.n_known,
+                }
+                for one in self.found
+            ],
+        }
+
+
+def masking_sources(boards: StudySources) -> list[Source]:
+    """Return whose grades elements may be masked by, criterion by criterion."""
+    criteria = [
+        criterion
+        for criterion in boards.criteria
+        if criterion.task_type == TaskType.RATING
+        or (criterion.task_type == TaskType.KEY_POINT and criterion.name == GROUNDED)
+    ]
+    return boards.marked(source for criterion in criteria for source in boards.sources_of(criterion))
+
+
+def masking_by_grades(boards: StudySources, *, source: str = "", criterion: str = "", run: str = "") -> MaskingByGrades:
+    """Return what the grades of a source say, the first if none is named. Raises NoLeaderboard."""
+    there = masking_sources(boards)
+    chosen = next(
+        (one for one in there if source in ("", one.name) and criterion in ("", one.criterion.name)),
+        None,
+    )
+    if chosen is None:
+        listed = ", ".join(f"{one.name} ({one.criterion.name})" for one in there) or "none yet"
+        raise NoLeaderboard(f"There are no such grades of passages. Choose one of: {listed}.")
+    if run and run not in boards.rankings:
+        raise NoLeaderboard(f"No run “{run}” ranks passages. Choose one of: {', '.join(boards.rankings) or 'none'}.")
+    criteria = [chosen.criterion]
+    if chosen.criterion.task_type == TaskType.KEY_POINT and (
+        utility := boards.criterion_named(TaskType.KEY_POINT, UTILITY)
+    ):
+        criteria.append(utility)
+    return MaskingByGrades(
+        boards.study, chosen, tuple(criteria), run, tuple(_fulfilments(boards, chosen, criteria, run))
+    )
+
+
+def _fulfilments(boards: StudySources, source: Source, criteria: Sequence[Criterion], run: str) -> Iterator[Fulfilment]:
+    asked = [(boards.same_source(source, criterion), criterion.threshold) for criterion in criteria]
+    grades = [(boards.item_grades(same) if same else {}, at) for same, at in asked]
+    verdicts: dict[int, list[bool | None]] = defaultdict(list)
+    items = Item.objects.filter(study=boards.study, task_type=source.criterion.task_type, passage__isnull=False)
+    asked_of = items.filter(element__masked=False).exclude(element__attributes__has_key="run")
+    for item, topic, key, passage in asked_of.values_list(
+        "pk", "topic__topic_id", "element__pk", "passage__passage_id"
+    ):
+        if not run or passage in boards.rankings[run].get(topic, ()):
+            verdicts[key].append(_verdict(item, grades))
+    elements = RubricElement.objects.filter(pk__in=list(verdicts)).select_related("topic")
+    for element in elements.order_by("topic__pk", "kind", "position"):
+        found = verdicts[element.pk]
+        known = sum(verdict is not None for verdict in found)
+        state: State = "fulfilled" if True in found else "unknown" if None in found else "unfulfilled"
+        yield Fulfilment(element, state, len(found), known)
+
+
+def _verdict(item: int, grades: Sequence[tuple[Mapping[int, float], float]]) -> bool | None:
+    """Whether the text fulfils the element; None if a grade is missing that decides it."""
+    for of_items, at in grades:
+        grade = of_items.get(item)
+        if grade is None or np.isnan(grade):
+            return None
+        if grade < at:
+            return False
+    return True
+
+
+def mask_unfulfilled(masking: MaskingByGrades, *, reason: str = "", by: User | None, at: datetime) -> int:
+    """Mask what the grades leave unfulfilled, and return how many elements that is."""
+    return mask_elements(
+        elements=[one.element for one in masking.unfulfilled],
+        reason=reason.strip() or masking.reason,
+        by=by,
+        at=at,
+        criterion=masking.source.criterion,
+        basis=masking.basis,
+    )
+
+
+def masked_by_grades(study: Study) -> list[Masking]:
+    """Return the maskings in force that follow from the study's grades."""
+    in_force = RubricElement.objects.filter(masked=True, masking__criterion__study=study)
+    maskings = Masking.objects.filter(pk__in=in_force.values("masking"))
+    return list(maskings.select_related("element__topic", "decided_by").order_by("element__topic", "element__position"))

@@ -1,0 +1,199 @@
+"""One judge beside the people of one criterion: a row of the page that holds all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from collection.models import Criterion, Rater, Study
+from evaluation.data.judge_provenance import Making, making_of
+from evaluation.data.text_level import RollUp
+from evaluation.data.visibility import PartName, times
+from stats.agreement.report import kappa_as_dict
+from stats.completeness import Completeness, complete_first
+from stats.judges.summary import Brief
+from stats.votes import RULE_OF_PEOPLE
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the cache holds of one row: keys in the place of rows of the database."""
+
+    judge: int
+    judge_criterion: int
+    at: float
+    people_at: float
+    n_people_only: int
+    n_judge_only: int
+    brief: Brief
+    part: PartName
+    readings: int
+    test: Brief | None
+    people_simulated: bool
+    completeness: Completeness
+
+
+@dataclass(frozen=True)
+class Row:
+    """One judge beside the people of one criterion. `roll_up`: it graded the texts' elements, they the texts.
+
+    Where the study is split the figures are of the development part; `test` has those of the test part, once read.
+    """
+
+    judge: Rater
+    criterion: Criterion
+    judge_criterion: Criterion
+    roll_up: RollUp | None
+    kept: Kept
+
+    @property
+    def rolled_up(self) -> bool:
+        return self.roll_up is not None
+
+    @property
+    def roll_up_key(self) -> str:
+        return self.roll_up.key if self.roll_up else ""
+
+    @property
+    def brief(self) -> Brief:
+        return self.kept.brief
+
+    @property
+    def completeness(self) -> Completeness:
+        """How much of what people judged the judge has judged too, and readably."""
+        return self.kept.completeness
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulation made some of the grades."""
+        return self.judge.simulated or self.kept.people_simulated
+
+    @property
+    def study(self) -> Study:
+        """The study that the judge graded in."""
+        return self.judge_criterion.study
+
+    @cached_property
+    def making(self) -> Making:
+        return making_of(self.judge)
+
+    @property
+    def made_of(self) -> list[str]:
+        """Engine, model and template as far as the judge's name does not say them already."""
+        making = self.making
+        return [said for said in (making.engine, making.model, making.template) if said and said not in self.judge.name]
+
+    @property
+    def unit(self) -> str:
+        return "texts" if self.rolled_up else "items"
+
+    @property
+    def against(self) -> str:
+        """Whom the judge is held against, in words."""
+        n = self.brief.n_people
+        people = "one assessor" if n == 1 else f"{n} assessors, by {RULE_OF_PEOPLE}"
+        return f"{people}, about whole texts" if self.rolled_up else people
+
+    @property
+    def part_in_words(self) -> str:
+        """Which part the figures rest on; empty where the study is not split."""
+        if self.kept.part == "all":
+            return ""
+        if not self.kept.readings:
+            return "development topics; test topics are locked"
+        return f"development topics; test topics unlocked {times(self.kept.readings)}"
+
+    @property
+    def page_criterion(self) -> Criterion:
+        """The criterion whose trust page has more of this judge."""
+        return self.judge_criterion if self.rolled_up else self.criterion
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as API, command and download have it."""
+        kept, brief = self.kept, self.brief
+        found: dict[str, Any] = {
+            "judge": self.judge.name,
+            "content_hash": self.judge.content_hash,
+            **self.completeness.as_dict(),
+            "origin": self.judge.origin,
+            "simulated": self.simulated,
+            **self.making.as_dict(),
+            "study": self.study.name,
+            "criterion": self.judge_criterion.name,
+            "human_study": self.criterion.study.name,
+            "human_criterion": self.criterion.name,
+            "rolled_up": "highest" if self.rolled_up else None,
+            "human_raters": brief.n_people,
+            "unit": self.unit,
+            "at": kept.at,
+            "human_at": kept.people_at,
+            **_brief_as_dict(brief),
+            "left_out": {"human_only": kept.n_people_only, "judge_only": kept.n_judge_only},
+        }
+        if kept.part != "all":
+            found |= {"part": kept.part, "test_readings": kept.readings}
+            found["test"] = _brief_as_dict(kept.test) if kept.test else None
+        return found
+
+    def cells(self) -> list[Any]:
+        """Return it as a row of the table to take away."""
+        kept, brief = self.kept, self.brief
+        estimates = (brief.kappa, brief.alpha, brief.ceiling.people, brief.ceiling.judge, brief.ceiling.difference)
+        making = self.making
+        return [
+            *(self.judge.name, making.engine, making.model, making.template, int(making.weak), self.judge.origin),
+            self.completeness.mark,
+            *(self.study.name, self.judge_criterion.name, self.criterion.study.name, self.criterion.name),
+            *("highest" if self.rolled_up else "", brief.n_people, self.unit, kept.at, kept.people_at),
+            *(brief.n_items, brief.n_ungraded, kept.n_people_only, kept.n_judge_only, kept.part, kept.readings),
+            *(cell for one in estimates for cell in (*one.cells[:3], *one.cells[4:])),
+        ]
+
+
+COLUMNS = [
+    *("judge", "engine", "model", "template", "weak", "origin", "mark"),
+    *("study", "criterion", "human_study", "human_criterion"),
+    *("rolled_up", "human_raters", "unit", "at", "human_at"),
+    *("compared", "ungraded", "human_only", "judge_only", "part", "test_readings"),
+    *(
+        f"{figure}{end}"
+        for figure in ("kappa_unweighted", "alpha", "ceiling_people", "ceiling_judge", "ceiling_difference")
+        for end in ("", "_low", "_high", "_n_topics", "_n_items", "_reason")
+    ),
+]
+
+
+def _brief_as_dict(brief: Brief) -> dict[str, Any]:
+    return {
+        "n": brief.n_items,
+        "n_ungraded": brief.n_ungraded,
+        "kappa": kappa_as_dict(brief.kappa, "none"),
+        "krippendorff_alpha": brief.alpha.as_dict(),
+        "human_ceiling": brief.ceiling.as_dict(),
+    }
+
+
+# What a row is sorted by, and whether large values come first. Rows without a value come last either way.
+SORTS: dict[str, tuple[Callable[[Row], Any], bool]] = {
+    "judge": (lambda row: row.judge.name.casefold(), False),
+    "study": (lambda row: row.study.name, False),
+    "compared": (lambda row: row.brief.n_items, True),
+    "ungraded": (lambda row: row.brief.n_ungraded, True),
+    "kappa": (lambda row: row.brief.kappa.value, True),
+    "alpha": (lambda row: row.brief.alpha.value, True),
+    "difference": (lambda row: row.brief.ceiling.difference.value, True),
+}
+
+
+def sorted_rows(rows: Iterable[Row], sort: str) -> list[Row]:
+    """Return the rows in the order that is asked for, else by study, criterion and judge; marked judges last."""
+    found = sorted(rows, key=lambda row: (row.study.name, row.judge_criterion.position, row.judge.name))
+    name = sort.removeprefix("-")
+    if name not in SORTS:
+        return complete_first(found, of=lambda row: row.completeness)
+    of_row, descending = SORTS[name]
+    known = sorted((row for row in found if of_row(row) is not None), key=of_row, reverse=descending != (sort != name))
+    in_order = known + [row for row in found if of_row(row) is None]
+    return complete_first(in_order, of=lambda row: row.completeness)

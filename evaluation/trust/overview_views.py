@@ -1,0 +1,58 @@
+"""The page that holds all judges of a researcher's studies side by side."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from collection.accounts.access import refuse_unless_researcher
+from collection.accounts.views import SignedInRequest
+from collection.models import Study
+from evaluation.computing.kept import StillComputing
+from evaluation.parameters.downloads import TABLE_FORMATS, table_file
+from evaluation.parameters.pages import json_file
+from evaluation.trust.overview import TrustInJudges, kept_trust_in_judges
+from evaluation.trust.overview import trust_in_judges as trust_in_judges_now
+
+CAPTION = "How far each judge agrees with humans"
+
+
+@require_safe
+@login_required
+def trust_in_judges(request: SignedInRequest) -> HttpResponse:
+    """Every judge beside people, in all of this researcher's studies."""
+    refuse_unless_researcher(request.user)
+    sort = request.GET.get("sort", "")
+
+    studies = Study.objects.of(request.user)
+    try:
+        found = kept_trust_in_judges(studies, sort=sort)
+    except StillComputing:
+        found = trust_in_judges_now(studies, sort=sort, measure=False)
+
+    page = "trust_in_judges_table.html" if request.htmx else "trust_in_judges.html"
+    return render(request, f"evaluation/{page}", {"found": found, "sort": sort})
+
+
+@require_safe
+@login_required
+def trust_in_judges_json(request: SignedInRequest) -> HttpResponse:
+    """Everything on the page, as JSON."""
+    return json_file(_everything(request).as_dict(), "trust-in-judges.json")
+
+
+@require_safe
+@login_required
+def trust_in_judges_table(request: SignedInRequest, table_format: str) -> HttpResponse:
+    """The page's table as CSV or LaTeX."""
+    if table_format not in TABLE_FORMATS:
+        raise Http404("This table does not exist.")
+    table = _everything(request).table()
+    return table_file(table, table_format=table_format, stem="trust-in-judges", caption=CAPTION)
+
+
+def _everything(request: SignedInRequest) -> TrustInJudges:
+    refuse_unless_researcher(request.user)
+    return kept_trust_in_judges(Study.objects.of(request.user), sort=request.GET.get("sort", ""))

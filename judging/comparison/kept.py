@@ -1,0 +1,33 @@
+"""Where pages and the API get the figures of *Judges side by side*: a worker computes them once, and they are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.module_loading import import_string
+
+from collection.models import Criterion
+from judging.comparison.figures import Comparison
+from judging.models import Judge
+
+
+def kept_comparison(request: HttpRequest, criterion: Criterion) -> Comparison:
+    """Return how the judges that fit the criterion compare."""
+    found: Comparison = _kept(request, "side_by_side", criterion, Judge.objects.fitting(criterion).order_by("pk"))
+    return found
+
+
+def kept_pair(request: HttpRequest, criterion: Criterion, pair: Sequence[Judge]) -> dict[str, Any]:
+    """Return how these two compare: their `difference`, and `rows` and number of the items on which they differ."""
+    found: dict[str, Any] = _kept(request, "two_side_by_side", criterion, pair)
+    return found
+
+
+def _kept(request: HttpRequest, kind: str, criterion: Criterion, judges: Any) -> Any:
+    # The app that keeps figures is none that this one may import; the settings name what it offers.
+    kept = import_string(settings.KEPT)
+    asked = {"criterion": criterion.pk, "judges": [judge.pk for judge in judges]}
+    return kept(kind, criterion.study, shown=request.GET.getlist("shown"), **asked)

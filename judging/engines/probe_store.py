@@ -1,0 +1,92 @@
+"""What is remembered of a judge's servers: learnt by workers as they go, or on demand from the judge's page."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import Any
+
+import httpx
+from django.conf import settings
+
+from collection.models import User
+from judging.engines import EngineUnavailable
+from judging.engines.http import addresses, client_for, shown
+from judging.engines.server_probe import Endpoint, Findings, examine, identify, tokens_of
+from judging.engines.token_quotas import check_quota, note_use
+from judging.models import Judge, ServerProbe, TokenUse
+
+# Somebody looks at the page and waits; a model that has just been loaded may need as long for its first reply.
+PROBE_SECONDS = 45.0
+
+# Engines work in threads that have no database: what they learn waits here for one that has.
+_learnt: deque[tuple[int, str, Findings]] = deque(maxlen=1000)
+
+
+def remembered(judge: Judge) -> dict[str, Findings]:
+    """Return what is known of the judge's servers, by address."""
+    probes = {probe.address: Findings.from_dict(probe.findings or {}) for probe in judge.probes.all()}
+    return {address: findings for address, findings in probes.items() if findings is not None}
+
+
+def learner(judge: Judge) -> Callable[[str, Findings], None]:
+    """Return what an engine tells its findings to; they are stored by the next `store_learnt`."""
+    return lambda address, findings: _learnt.append((judge.pk, address, findings))
+
+
+def store_learnt(*, at: datetime) -> None:
+    """Store what engines of this process have learnt since."""
+    while _learnt:
+        judge_id, address, findings = _learnt.popleft()
+        if judge := Judge.objects.filter(pk=judge_id).first():
+            _store(judge, address, findings, at=at)
+
+
+def probe_judge(judge: Judge, *, by: User | None, at: datetime) -> list[ServerProbe]:
+    """Try out all servers of JUDGE_BASE_URL for this judge now, and remember what they are; others are forgotten.
+
+    Raises QuotaSpent.
+    """
+    urls = addresses(settings.JUDGE_BASE_URL)
+    if not urls:
+        return []
+    check_quota(judge, by, at=at)
+    answers: list[Mapping[str, Any]] = []
+    with ThreadPoolExecutor(len(urls)) as executor:
+        found = list(executor.map(lambda url: _probe(url, judge, answers), urls))
+    note_use(judge, by, TokenUse.For.PROBE, map(tokens_of, answers), at=at)
+    judge.probes.exclude(address__in=[shown(url) for url in urls]).delete()
+    return [_store(judge, shown(url), findings, at=at) for url, findings in zip(urls, found, strict=True)]
+
+
+def endpoint_of(decoding: Mapping[str, object]) -> Endpoint:
+    """Return the endpoint that a judge's decoding settings name; chat unless they say otherwise."""
+    return "completions" if decoding.get("endpoint") == "completions" else "chat"
+
+
+def _probe(url: str, judge: Judge, answers: list[Mapping[str, Any]]) -> Findings | str:
+    """Return what was found, or why nothing could be. What the server said is added to `answers`."""
+    try:
+        with client_for(url, api_key=settings.JUDGE_API_KEY, timeout=PROBE_SECONDS) as client:
+            server = identify(client, judge.model)
+            return examine(
+                client,
+                server,
+                model=judge.model,
+                endpoint=endpoint_of(judge.decoding),
+                timeout=PROBE_SECONDS,
+                answers=answers,
+            )
+    except (EngineUnavailable, httpx.HTTPError) as error:
+        return str(error)
+
+
+def _store(judge: Judge, address: str, found: Findings | str, *, at: datetime) -> ServerProbe:
+    problem = found if isinstance(found, str) else ""
+    findings = None if isinstance(found, str) else found.as_dict()
+    probe, _ = ServerProbe.objects.update_or_create(
+        judge=judge, address=address, defaults={"findings": findings, "problem": problem, "probed_at": at}
+    )
+    return probe

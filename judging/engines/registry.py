@@ -1,0 +1,82 @@
+"""Which engine a judge runs on, here and now."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+
+import httpx
+from django.conf import settings
+
+from judging.engines import Engine, EngineState, EngineUnavailable
+from judging.engines.embedded import EmbeddedEngine
+from judging.engines.http import addresses, client_for, shown
+from judging.engines.lexical import LexicalEngine
+from judging.engines.openai import OpenAIEngine
+from judging.engines.probe_store import learner, remembered
+from judging.engines.server_probe import identify
+from judging.engines.vllm import VLLMEngine
+from judging.models import Judge
+
+
+@lru_cache(maxsize=32)
+def engine_of(judge: Judge) -> Engine:
+    """Return the engine of this judge, kept with its connections as long as the process lives.
+
+    Raises EngineUnavailable if it cannot even be tried.
+    """
+    decoding = judge.decoding
+    match judge.engine:
+        case Judge.Engine.LEXICAL:
+            return LexicalEngine(cuts=decoding["cut_points"])
+        case Judge.Engine.EMBEDDED:
+            return EmbeddedEngine(
+                cuts=decoding["cut_points"],
+                prompt=decoding["prompt"],
+                prior_prompt=decoding["prior_prompt"],
+                prior_weight=decoding["prior_weight"],
+            )
+        case Judge.Engine.OPENAI:
+            return OpenAIEngine(
+                base_urls=addresses(settings.JUDGE_BASE_URL),
+                model=judge.model,
+                decoding=decoding,
+                api_key=settings.JUDGE_API_KEY,
+                timeout=settings.JUDGE_TIMEOUT,
+                concurrency=settings.JUDGE_CONCURRENCY,
+                prompts_at_once=settings.JUDGE_PROMPTS_AT_ONCE,
+                patience=settings.JUDGE_PATIENCE,
+                known=remembered(judge),
+                remember=learner(judge),
+            )
+        case Judge.Engine.VLLM:
+            if judge.model not in settings.JUDGE_VLLM_MODELS:
+                raise EngineUnavailable(
+                    f"Workers with vLLM may not load “{judge.model}”: JUDGE_VLLM_MODELS does not name it. The "
+                    "operator of this site can allow it."
+                )
+            return VLLMEngine(model=judge.model, decoding=decoding, options=settings.JUDGE_VLLM)
+    raise EngineUnavailable(f"There is no engine “{judge.engine}”.")
+
+
+def server_states() -> list[EngineState]:
+    """Ask each server of JUDGE_BASE_URL what it is and what it serves, all at once; none if none is named."""
+    urls = addresses(settings.JUDGE_BASE_URL)
+    if not urls:
+        return []
+    with ThreadPoolExecutor(len(urls)) as executor:
+        return list(executor.map(_state_of_server, urls))
+
+
+def _state_of_server(url: str) -> EngineState:
+    try:
+        with client_for(url, api_key=settings.JUDGE_API_KEY, timeout=5) as client:
+            server = identify(client, timeout=5)
+    except (EngineUnavailable, httpx.HTTPError) as error:
+        return EngineState(available=False, reason=str(error), details={"address": shown(url)})
+    return EngineState(
+        available=True,
+        identity=server.identity,
+        models=server.models,
+        details={"address": shown(url), "kind": server.kind, "context_length": server.context_length},
+    )

@@ -1,0 +1,154 @@
+"""From a server's answer to replies. Whatever is odd about an answer is an engine error, never a grade."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collection.models import Judgment
+from judging.engines import GradeRequest, Reply
+from judging.engines.http import Answer, storable
+from judging.engines.log_probabilities import choice_log_probabilities, positions_of
+from judging.engines.server_probe import Findings, cached_tokens, count_of, unwrapped
+
+# How servers say that the prompt is longer than their context.
+TOO_LONG_MARKS = ("input_tokens", "context_length_exceeded", "exceed_context_size", "maximum context length")
+
+
+class NotOneReplyEach(Exception):
+    """The answer to many prompts does not hold exactly one reply for each."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a reader of an answer must know of its question."""
+
+    model: str
+    findings: Findings
+    seconds: float
+
+    @property
+    def identity(self) -> str:
+        """Server and model, as they are kept with the completion."""
+        return storable(f"{self.findings.server.identity}, {self.model}"[:300])
+
+    def ungraded(self, kind: str, error: str, *, text: str = "") -> Reply:
+        """Return a reply that can never be a grade."""
+        return Reply(
+            text=storable(text),
+            ungraded=kind,
+            error=storable(error),
+            seconds=self.seconds,
+            identity=self.identity,
+        )
+
+    def engine_error(self, error: str, *, text: str = "") -> Reply:
+        """Return the reply that a failure of the server is."""
+        return self.ungraded(Judgment.Ungraded.ENGINE_ERROR, error, text=text)
+
+
+def read_answer(answer: Answer, requests: Sequence[GradeRequest], asked: Question) -> list[Reply]:
+    """Return one reply for each request. Raises NotOneReplyEach where many were asked and they cannot be told apart."""
+    if answer.status != 200:
+        if len(requests) > 1:
+            raise NotOneReplyEach
+        return [_refused_request(answer, asked)]
+    try:
+        said = json.loads(answer.content)
+        choices = said["choices"]
+        answered_by = str(said.get("model") or asked.model)
+        rows = [_only(choices)] if len(requests) == 1 else _in_order(choices, len(requests))
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+        if len(requests) > 1:
+            raise NotOneReplyEach from error
+        return [_odd(answer, asked, error)]
+    usage = _shared_out(said, len(requests))
+    return [
+        _read_choice(row, request, asked, answer, answered_by=answered_by, usage=usage[number])
+        for number, (row, request) in enumerate(zip(rows, requests, strict=True))
+    ]
+
+
+def _refused_request(answer: Answer, asked: Question) -> Reply:
+    if answer.status in {400, 413, 422} and any(mark in answer.text for mark in TOO_LONG_MARKS):
+        return asked.ungraded(Judgment.Ungraded.TOO_LONG, answer.excerpt)
+    return asked.engine_error(f"The server answered {answer.status}: {answer.excerpt}")
+
+
+def _odd(answer: Answer, asked: Question, error: Exception) -> Reply:
+    return asked.engine_error(f"The reply is not a completion ({type(error).__name__}): {answer.excerpt}")
+
+
+def _only(choices: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the one choice that an answer to one prompt has. Raises ValueError where several come."""
+    (choice,) = choices
+    index = choice.get("index", 0)
+    if isinstance(index, bool) or index not in {0, None}:
+        raise ValueError(f"the choice has the index {index!r}")
+    return choice
+
+
+def _in_order(choices: Sequence[Mapping[str, Any]], count: int) -> list[Mapping[str, Any]]:
+    by_index = {choice["index"]: choice for choice in choices}
+    if len(choices) != count or set(by_index) != set(range(count)):
+        raise NotOneReplyEach
+    return [by_index[number] for number in range(count)]
+
+
+def _read_choice(
+    choice: Mapping[str, Any],
+    request: GradeRequest,
+    asked: Question,
+    answer: Answer,
+    *,
+    answered_by: str,
+    usage: Mapping[str, int | None],
+) -> Reply:
+    try:
+        message = choice["message"] if "message" in choice else {"content": choice["text"]}
+        text = message.get("content") or ""
+        if not isinstance(text, str):
+            raise TypeError("the content is not text")
+    except (KeyError, TypeError, AttributeError) as error:
+        return _odd(answer, asked, error)
+    if answered_by != asked.model and not answered_by.startswith(f"{asked.model}-"):
+        return asked.engine_error(f"“{answered_by}” replied, not “{asked.model}”.", text=text)
+    finish_reason = str(choice.get("finish_reason") or "")
+    if message.get("refusal") or finish_reason == "content_filter":
+        refusal = str(message.get("refusal") or "The server’s content filter stopped it.")
+        return asked.ungraded(Judgment.Ungraded.REFUSED, refusal, text=text)
+    quoted = request.constrained and asked.findings.abilities.constraint == "response_format"
+    return Reply(
+        text=storable(unwrapped(text, "response_format") if quoted else text),
+        finish_reason=storable(finish_reason[:30]),
+        log_probabilities=_of_choices(request, choice, quoted=quoted),
+        prompt_tokens=usage["prompt_tokens"],
+        completion_tokens=usage["completion_tokens"],
+        cached_tokens=usage["cached_tokens"],
+        seconds=asked.seconds,
+        identity=storable(f"{asked.findings.server.identity}, {answered_by}"[:300]),
+    )
+
+
+def _of_choices(request: GradeRequest, choice: Mapping[str, Any], *, quoted: bool) -> dict[str, float] | None:
+    """Return the choices' log-probabilities; none where the reply need not begin with one."""
+    if not request.constrained:
+        return None
+    return choice_log_probabilities(request.choices, positions_of(choice), quoted=quoted)
+
+
+def _shared_out(said: Mapping[str, Any], count: int) -> list[dict[str, int | None]]:
+    """Return each reply's tokens. An answer to many prompts tells their sum only: it is shared out, to the token."""
+    told = said.get("usage")
+    usage = told if isinstance(told, dict) else {}
+    totals = {
+        "prompt_tokens": count_of(usage.get("prompt_tokens")),
+        "completion_tokens": count_of(usage.get("completion_tokens")),
+        "cached_tokens": cached_tokens(said),
+    }
+    return [
+        {name: None if total is None else total // count + (number < total % count) for name, total in totals.items()}
+        for number in range(count)
+    ]

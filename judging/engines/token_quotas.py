@@ -1,0 +1,121 @@
+"""How many tokens each researcher may use in a month on the servers of JUDGE_BASE_URL, which the operator pays for.
+
+What was used is always summed over what is stored: the counters of grading jobs, which are written with their
+completions, and rows of TokenUse, which are only added. So there is no counter that two workers could overwrite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import QuerySet, Sum
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
+
+from collection.models import User
+from judging.engines import EngineUnavailable
+from judging.models import Completion, GradingJob, Judge, TokenQuota, TokenUse
+
+
+class QuotaSpent(EngineUnavailable):
+    """The researcher's tokens of this month are used."""
+
+
+@dataclass(frozen=True)
+class Quota:
+    """A researcher's tokens of the calendar month (of TIME_ZONE) from `begins` to `begins_anew`."""
+
+    researcher: User
+    limit: int
+    prompt_tokens: int
+    completion_tokens: int
+    begins: datetime
+    begins_anew: datetime
+
+    @property
+    def used(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+    @property
+    def left(self) -> int:
+        return max(self.limit - self.used, 0)
+
+    @property
+    def spent(self) -> bool:
+        return self.used >= self.limit
+
+    def __str__(self) -> str:
+        return (
+            f"{self.researcher} used {self.used:,} of {self.limit:,} tokens this month; the count restarts on "
+            f"{date_format(self.begins_anew, 'j F Y')}."
+        )
+
+
+def quota_of(researcher: User | None, *, at: datetime) -> Quota | None:
+    """Return what the researcher used and may use this month; None where there is no limit, as for commands."""
+    if researcher is None:
+        return None
+    own = TokenQuota.objects.filter(researcher=researcher).first()
+    limit = settings.JUDGE_TOKENS_PER_RESEARCHER if own is None else own.tokens
+    if not limit:
+        return None
+    begins = localtime(at).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    anew = (begins + timedelta(days=32)).replace(day=1)
+    prompts, replies = _used_since(researcher, begins)
+    return Quota(researcher, limit, prompts, replies, begins, anew)
+
+
+def quota_for(judge: Judge, researcher: User | None, *, at: datetime) -> Quota | None:
+    """Return the researcher's quota if this judge uses it: only those on the operator's servers do."""
+    return quota_of(researcher, at=at) if judge.engine == Judge.Engine.OPENAI else None
+
+
+def check_quota(judge: Judge, researcher: User | None, *, at: datetime) -> None:
+    """Raise QuotaSpent if the researcher may ask this judge nothing more this month."""
+    quota = quota_for(judge, researcher, at=at)
+    if quota is not None and quota.spent:
+        raise QuotaSpent(f"{quota} The operator of this site can raise the quota.")
+
+
+def quota_of_job(job: GradingJob, *, at: datetime) -> Quota | None:
+    """Return the quota that the job uses: of whoever started it. A batch service is not asked with our key."""
+    return None if "service" in job.selection else quota_for(job.judge, job.created_by, at=at)
+
+
+def note_use(
+    judge: Judge,
+    researcher: User | None,
+    used_for: TokenUse.For,
+    tokens: Iterable[tuple[int | None, int | None]],
+    *,
+    at: datetime,
+) -> None:
+    """Store what was used of the researcher's tokens: those of prompt and reply, reply by reply."""
+    listed = list(tokens)
+    prompts = sum(of_prompt or 0 for of_prompt, _ in listed)
+    written = sum(of_reply or 0 for _, of_reply in listed)
+    if researcher is None or judge.engine != Judge.Engine.OPENAI or not prompts + written:
+        return
+    TokenUse.objects.create(
+        researcher=researcher, used_for=used_for, prompt_tokens=prompts, completion_tokens=written, used_at=at
+    )
+
+
+def _used_since(researcher: User, since: datetime) -> tuple[int, int]:
+    """Return the tokens of prompts and of replies. Only jobs that were at work before need a look at completions."""
+    jobs = GradingJob.objects.filter(created_by=researcher, judge__engine=Judge.Engine.OPENAI)
+    jobs = jobs.exclude(selection__has_key="service").order_by()
+    older = jobs.filter(created_at__lt=since).exclude(finished_at__lt=since)
+    rows: list[QuerySet[GradingJob] | QuerySet[Completion] | QuerySet[TokenUse]] = [
+        jobs.filter(created_at__gte=since),
+        Completion.objects.filter(job__in=older, completed_at__gte=since),
+        TokenUse.objects.filter(researcher=researcher, used_at__gte=since),
+    ]
+    sums = [
+        each.aggregate(of_prompts=Sum("prompt_tokens", default=0), of_replies=Sum("completion_tokens", default=0))
+        for each in rows
+    ]
+    return sum(each["of_prompts"] for each in sums), sum(each["of_replies"] for each in sums)

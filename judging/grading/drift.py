@@ -1,0 +1,243 @@
+"""Anchor items: whether a judge has changed, and by how much.
+
+A judge's settings never change, but what answers under its model's name may: another version of the server,
+other weights. And a template's next version is a new judge beside the old one. In both cases the criterion's
+anchor items, chosen once by chance, are judged again before anything else, and the job waits until a
+researcher has seen the shift.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.timezone import now
+
+from collection.models import Criterion, Item, Judgment, User
+from judging.data.items import with_texts
+from judging.engines import Engine, EngineUnavailable
+from judging.engines.token_quotas import note_use
+from judging.grading.completions import ReadReply
+from judging.models import Completion, GradingJob, Judge, SentinelRound, SentinelSet, TokenUse
+from judging.prompts.pairwise import read_all
+from judging.prompts.rendering import request_for
+from stats.intervals import UNBOUNDED, mean_interval, share_of_items
+from stats.share_intervals import bounds
+
+SENTINELS = 30
+
+Grades = dict[int, float | None]
+
+
+@dataclass(frozen=True)
+class Before:
+    """How the anchor items were graded before: by this judge, or by the one whose template's next version it is."""
+
+    judge: Judge
+    identity: str
+    grades: Grades
+
+
+@dataclass(frozen=True)
+class Shift:
+    """What changed between two looks at the anchor items. Figures are None where they cannot be told.
+
+    `mean` is the mean of new minus old over the items with both grades, with Student’s interval; `changed` is
+    the share of items whose grade is another one (or was or became ungraded), with Wilson's interval.
+    """
+
+    items: int
+    both_graded: int
+    mean: float | None
+    mean_interval: tuple[float, float] | None
+    changed: float | None
+    changed_interval: tuple[float, float] | None
+    became_ungraded: int
+    was_ungraded: int
+
+    def __str__(self) -> str:
+        if not self.items:
+            return "none of the anchor items was graded before"
+        told = f"{round((self.changed or 0) * self.items)} of {self.items} anchor items changed their grade"
+        if self.changed_interval:
+            low, high = self.changed_interval
+            told += f" ({_percent(self.changed)}, 95 % interval {_percent(low)} to {_percent(high)})"
+        if self.mean is not None:
+            told += f"; new minus old is {self.mean:+.2f} on average"
+        if self.mean_interval:
+            told += f" (95 % interval {self.mean_interval[0]:+.2f} to {self.mean_interval[1]:+.2f})"
+        return told.replace("-", "−")
+
+
+def choose_sentinels(criterion: Criterion, items: Sequence[int], *, at: datetime) -> SentinelSet:
+    """Return the criterion's anchor items, drawn from these keys if it has none yet."""
+    stored = SentinelSet.objects.filter(criterion=criterion).first()
+    if stored is not None:
+        return stored
+    seed = criterion.pk
+    drawn = random.Random(seed).sample(sorted(items), min(SENTINELS, len(items)))  # noqa: S311  # no secret
+    with transaction.atomic():
+        chosen, new = SentinelSet.objects.get_or_create(criterion=criterion, defaults={"seed": seed, "chosen_at": at})
+        if new:
+            chosen.items.set(drawn)
+    return chosen
+
+
+class KnownIdentities:
+    """Which servers and models may grade for a job without a check of the anchor items."""
+
+    def __init__(self, job: GradingJob) -> None:
+        self.job = job
+        jobs = GradingJob.objects.filter(judge=job.judge_id, criterion=job.criterion_id).exclude(engine_identity="")
+        rounds = SentinelRound.objects.filter(
+            judge=job.judge_id, sentinels__criterion=job.criterion_id, confirmed_at__isnull=False
+        )
+        self.known = {*jobs.values_list("engine_identity", flat=True), *rounds.values_list("identity", flat=True)}
+
+    def good(self, row: ReadReply) -> bool:
+        """Whether the reply may be written: its server is known, or there is nothing to hold it against."""
+        identity = row.engine_identity
+        if not identity or identity in self.known or row.ungraded == Judgment.Ungraded.ENGINE_ERROR:
+            return True
+        if before(self.job, identity=identity) is not None:
+            return False
+        self.known.add(identity)
+        GradingJob.objects.filter(pk=self.job.pk).update(engine_identity=identity)
+        return True
+
+
+def before(job: GradingJob, *, identity: str) -> Before | None:
+    """Return how the anchor items were graded before this server answered; None if they never were."""
+    sentinels = SentinelSet.objects.filter(criterion=job.criterion_id).first()
+    if sentinels is None:
+        return None
+    last = SentinelRound.objects.filter(sentinels=sentinels, judge=job.judge_id, confirmed_at__isnull=False).first()
+    if last is not None:
+        return Before(job.judge, last.identity, _by_key(last.after))
+    for judge in (job.judge, *_earlier_versions(job.judge)):
+        completions = (
+            Completion.objects.filter(judge=judge, criterion=job.criterion_id, item__in=sentinels.items.values("pk"))
+            .exclude(engine_identity="")
+            .exclude(ungraded=Judgment.Ungraded.ENGINE_ERROR)
+            .order_by("attempt")
+        )
+        if judge.pk == job.judge_id:
+            completions = completions.exclude(engine_identity=identity)
+        rows = list(completions.values_list("item_id", "grade", "engine_identity"))
+        if rows:
+            return Before(judge, rows[-1][2], {item: grade for item, grade, _ in rows})
+    return None
+
+
+def judge_sentinels(
+    job: GradingJob, engine: Engine, *, identity: str, pause: Callable[[str], bool], stopping: Callable[[], bool]
+) -> SentinelRound | None:
+    """Pause the job, judge the anchor items that were graded before, and store both.
+
+    `pause` says whether it was this call that paused the job; where another worker did, it does the rest
+    and None is returned, as where the items could not be judged: the job then says why.
+    """
+    earlier = before(job, identity=identity)
+    if earlier is None:
+        return None
+    what = _what_changed(job, earlier, identity)
+    if not pause(f"{what} The anchor items are being judged again."):
+        return None
+    items = with_texts(Item.objects.filter(pk__in=list(earlier.grades)))
+    after, tokens = {}, []
+    try:
+        for request, reply in engine.grade([request_for(job.judge, item) for item in items], stopping=stopping):
+            after[request.item_id] = read_all(request, reply)[0].grade
+            tokens.append((reply.prompt_tokens, reply.completion_tokens))
+    except EngineUnavailable as error:
+        _tell(job, f"{what} The anchor items could not be judged again: {error} Resume to try again.")
+        return None
+    finally:
+        note_use(job.judge, job.created_by, TokenUse.For.SENTINELS, tokens, at=now())
+    if len(after) < len(earlier.grades):
+        _tell(job, f"{what} The worker stopped before all anchor items were judged again. Resume to try again.")
+        return None
+    made = SentinelRound.objects.create(
+        sentinels=job.criterion.sentinels,
+        judge=job.judge,
+        earlier_judge=earlier.judge,
+        job=job,
+        identity=identity,
+        earlier_identity=earlier.identity,
+        before=earlier.grades,
+        after=after,
+        judged_at=now(),
+    )
+    _tell(job, f"{what} {_sentence(str(shift_of(made)))} Resume to accept the new model’s grades.")
+    return made
+
+
+def confirm_shift(*, job: GradingJob, by: User | None, at: datetime) -> None:
+    """Let the server that answered in the job's last check of the anchor items grade from now on."""
+    seen = job.sentinel_rounds.first()
+    if seen is not None and seen.confirmed_at is None:
+        seen.confirmed_at, seen.confirmed_by = at, by
+        seen.save(update_fields=["confirmed_at", "confirmed_by"])
+        GradingJob.objects.filter(pk=job.pk).update(engine_identity=seen.identity)
+
+
+def shift_of(seen: SentinelRound) -> Shift:
+    """Measure what changed, from the stored grades alone."""
+    old, new = _by_key(seen.before), _by_key(seen.after)
+    pairs = [(old[item], new[item]) for item in old if item in new]
+    differences = [after - earlier for earlier, after in pairs if earlier is not None and after is not None]
+    changed = sum(earlier != after for earlier, after in pairs)
+    return Shift(
+        items=len(pairs),
+        both_graded=len(differences),
+        mean=statistics.fmean(differences) if differences else None,
+        mean_interval=bounds(mean_interval(differences, within=UNBOUNDED, unit="items")),
+        changed=changed / len(pairs) if pairs else None,
+        changed_interval=bounds(share_of_items(changed, len(pairs))),
+        became_ungraded=sum(earlier is not None and after is None for earlier, after in pairs),
+        was_ungraded=sum(earlier is None and after is not None for earlier, after in pairs),
+    )
+
+
+def _earlier_versions(judge: Judge) -> list[Judge]:
+    """Return the judges with the same model and an earlier version of the same template, latest first."""
+    if judge.template is None:
+        return []
+    return list(
+        Judge.objects.filter(
+            engine=judge.engine,
+            model=judge.model,
+            scale=judge.scale_id,
+            task_type=judge.task_type,
+            template__name=judge.template.name,
+            template__version__lt=judge.template.version,
+        ).order_by("-template__version", "-pk")
+    )
+
+
+def _what_changed(job: GradingJob, earlier: Before, identity: str) -> str:
+    if earlier.judge.pk != job.judge_id:
+        return f"The template’s last version graded this criterion before, as “{earlier.judge}”."
+    return f"The model that answers is “{identity}”; before, it was “{earlier.identity}”."
+
+
+def _tell(job: GradingJob, reason: str) -> None:
+    GradingJob.objects.filter(pk=job.pk, state=GradingJob.State.PAUSED).update(reason=reason)
+    job.reason = reason
+
+
+def _by_key(grades: dict[str, float | None] | Grades) -> Grades:
+    """Return the grades by item: JSON made text of the keys."""
+    return {int(item): grade for item, grade in grades.items()}
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.0f} %"

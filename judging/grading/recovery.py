@@ -1,0 +1,51 @@
+"""Jobs whose messages or workers are lost, found by the signs of it, and jobs that can go on: queued again."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime, timedelta
+
+from django.db.models import F
+
+from judging.grading.holders import free_chunks_of_the_dead
+from judging.grading.jobs import LimitReached, WrongState, finish_if_done, resume_job
+from judging.grading.notify import send_messages
+from judging.models import GradingJob
+
+# Without a sign of life for so long, messages are taken to be lost.
+PATIENCE = timedelta(seconds=45)
+LONG_PATIENCE = timedelta(minutes=15)
+
+
+def requeue_stalled_jobs(*, at: datetime, patience: timedelta = PATIENCE) -> list[GradingJob]:
+    """Send messages again for jobs whose messages or workers are lost. Returns those jobs.
+
+    The evidence: a lease that ran out, or a holder on this machine that is no more; or nothing was
+    heard of any job for as long as `patience`; or not of this one for very long.
+    """
+    free_chunks_of_the_dead(at=at)
+    quiet = at - patience
+    all_quiet = not GradingJob.objects.active().filter(heartbeat_at__gt=quiet).exists()
+    requeued = []
+    for job in GradingJob.objects.active().select_related("judge", "criterion"):
+        if finish_if_done(job=job, at=at):
+            continue
+        chunks = job.chunks.filter(finished_at=None)
+        orphaned = chunks.filter(leased_until__lt=at).update(holder="", leased_until=None)
+        lost = all_quiet and job.queued_at <= quiet
+        forgotten = max(job.queued_at, job.heartbeat_at or job.queued_at) < at - LONG_PATIENCE
+        if not (orphaned or lost or forgotten) or not chunks.filter(leased_until=None).exists():
+            continue
+        unchanged = GradingJob.objects.active().filter(pk=job.pk, generation=job.generation)
+        if unchanged.update(generation=F("generation") + 1, queued_at=at):
+            job.refresh_from_db()
+            send_messages(job)
+            requeued.append(job)
+    return requeued
+
+
+def go_on_with_new_tokens(*, at: datetime) -> None:
+    """Resume the jobs that wait for their researcher's quota, where there is room in it again."""
+    for job in GradingJob.objects.filter(state=GradingJob.State.PAUSED, pause_cause=GradingJob.Cause.QUOTA):
+        with suppress(LimitReached, WrongState):
+            resume_job(job=job, at=at)

@@ -1,0 +1,111 @@
+"""What files of grades from elsewhere there are, and how each is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from collection.formats.problems import BrokenLine, InputFile
+from collection.formats.rubric_workbench import WorkbenchFile, read_graded
+from collection.formats.trec import read_qrels
+from collection.formats.values import read_number
+from collection.models import Judgment
+from collection.models.studies import TaskType
+from judging.imported.batch_outputs import read_batch_output
+from judging.imported.crux_ratings import read_ratings
+from judging.imported.rows import FileGrade
+
+# What UMBRELA, CRUX and TREC write where there is no grade.
+NO_GRADE = (-1.0,)
+
+
+@dataclass(frozen=True)
+class GradesFormat:
+    """A format: what it is called, what stands in it, and how a file of it is opened."""
+
+    label: str
+    about: str
+    opened: type[InputFile] = InputFile
+    task_type: TaskType | None = None
+
+
+FORMATS = {
+    "crux-ratings": GradesFormat(
+        "CRUX ratings", "JSONL: one text a line, with a rating for each sub-question, 0 to 5; −1 is ungraded."
+    ),
+    "qrels": GradesFormat(
+        "Qrels, of UMBRELA or another judge",
+        "topic 0 docno grade: relevance of passages. −1, or the grades that you name, mean ungraded; pairs that are "
+        "not listed are missing.",
+        task_type=TaskType.RELEVANCE,
+    ),
+    "rubric": GradesFormat(
+        "RUBRIC graded file",
+        "The workbench’s JSONL, plain or gzipped: self-ratings of passages on questions or nuggets.",
+        opened=WorkbenchFile,
+    ),
+    "batch": GradesFormat(
+        "Batch output, of requests written by CRUX",
+        "OpenAI’s or vLLM’s JSONL with custom_id topic::text::number. Import replies to requests written here on "
+        "their job’s page.",
+    ),
+}
+
+
+def read_no_grade(written: str) -> tuple[float, ...]:
+    """Return the numbers that mean no grade, with commas between them. Raises ValueError."""
+    try:
+        return tuple(
+            read_number(part.strip().replace("−", "-"), "number") for part in written.split(",") if part.strip()
+        )
+    except BrokenLine:
+        raise ValueError("These are not numbers separated by commas. Write, for example: -1, -2") from None
+
+
+def opened(path: Path, file_format: str, *, name: str, advance: Callable[[int], object] | None = None) -> InputFile:
+    """Return the file, to be read in this format."""
+    return FORMATS[file_format].opened(path, name=name, advance=advance)
+
+
+def read_grades(file: InputFile, file_format: str, *, no_grade: Collection[float] = NO_GRADE) -> Iterator[FileGrade]:
+    """Yield what the file tells, line after line."""
+    match file_format:
+        case "crux-ratings":
+            return read_ratings(file)
+        case "batch":
+            return read_batch_output(file)
+        case "rubric":
+            return _read_rubric(file)
+        case _:
+            return _read_qrels(file, no_grade)
+
+
+def _read_qrels(file: InputFile, no_grade: Collection[float]) -> Iterator[FileGrade]:
+    for number, line in read_qrels(file):
+        unread = line.grade in no_grade
+        yield FileGrade(
+            number=number,
+            topic_id=line.topic_id,
+            text_id=line.passage_id,
+            element=None,
+            grade=None if unread else line.grade,
+            ungraded=Judgment.Ungraded.UNREADABLE.value if unread else "",
+        )
+
+
+def _read_rubric(file: InputFile) -> Iterator[FileGrade]:
+    for number, topic in read_graded(file):
+        for passage in topic.passages:
+            for grading in passage.gradings:
+                judge = " · ".join(part for part in (grading.llm, grading.prompt_class) if part)
+                for element, grade in grading.grades.items():
+                    yield FileGrade(
+                        number=number,
+                        topic_id=topic.topic_id,
+                        text_id=passage.passage_id,
+                        element=element,
+                        grade=None if grade is None else float(grade),
+                        ungraded="" if grade is not None else Judgment.Ungraded.UNREADABLE.value,
+                        judge=judge,
+                    )

@@ -1,0 +1,134 @@
+"""What a job would take, before it is started: pairs, tokens, minutes and money."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from collection.models import Criterion, Item
+from judging.data.items import with_texts
+from judging.data.selection import Selection, check_selection, items_asked, narrowed, without_text
+from judging.grading.jobs import check_fit, missing
+from judging.models import Completion, GradingJob, Judge
+from judging.prompts.rendering import request_for
+
+# Prompts are filled for so many items to see how long they are.
+LOOKED_AT = 40
+# Of English text, where this model's tokens were never counted.
+CHARACTERS_A_TOKEN = 4.0
+# A choice and what ends it.
+TOKENS_OF_A_CHOICE = 3.0
+
+
+@dataclass(frozen=True)
+class JobEstimate:
+    """What a job would have to do.
+
+    Tokens and cost are None for a judge that reads no prompt; cost also without prices. `counted` says
+    whether tokens follow from what the model counted before; else they are guessed from characters.
+    `seconds` is None where this judge has never worked. What a prefix cache saves is not taken off.
+    """
+
+    pairs: int
+    skipped: int
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    counted: bool = False
+    seconds: float | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+
+    @property
+    def minutes(self) -> float | None:
+        return None if self.seconds is None else self.seconds / 60
+
+    @property
+    def tokens(self) -> int | None:
+        return None if self.prompt_tokens is None else self.prompt_tokens + (self.completion_tokens or 0)
+
+    @property
+    def cost(self) -> float | None:
+        if self.prompt_tokens is None or (self.price_in is None and self.price_out is None):
+            return None
+        paid = self.prompt_tokens * (self.price_in or 0) + (self.completion_tokens or 0) * (self.price_out or 0)
+        return paid / 1_000_000
+
+
+def estimate(
+    *,
+    criterion: Criterion,
+    judge: Judge,
+    selection: Selection = Selection(),  # noqa: B008  # immutable
+    price_in: float | None = None,
+    price_out: float | None = None,
+) -> JobEstimate:
+    """Count what a job would grade and tell what that takes. Prices are for a million tokens.
+
+    Raises JudgeDoesNotFit and NoSuchPart.
+    """
+    check_fit(judge, criterion)
+    check_selection(criterion.study, selection)
+    asked = missing(narrowed(items_asked(criterion), selection, criterion), criterion=criterion, judge=judge, attempt=1)
+    skipped = without_text(asked).count()
+    pairs = asked.count() - skipped
+    if selection.sample is not None:
+        pairs = min(pairs, selection.sample)
+    seen = asked.exclude(pk__in=without_text(asked).values("pk"))
+    prompt, reply, counted = _tokens_of_a_pair(judge, seen, pairs)
+    return JobEstimate(
+        pairs=pairs,
+        skipped=skipped,
+        prompt_tokens=None if prompt is None else round(prompt * pairs),
+        completion_tokens=None if reply is None else round(reply * pairs),
+        counted=counted,
+        seconds=_seconds_of_a_pair(judge, pairs),
+        price_in=price_in,
+        price_out=price_out,
+    )
+
+
+def last_prices(judge: Judge) -> tuple[float | None, float | None]:
+    """Return the prices of the judge's last job that had any."""
+    priced = GradingJob.objects.filter(judge=judge, price_in__isnull=False).first()
+    return (priced.price_in, priced.price_out) if priced else (None, None)
+
+
+def _tokens_of_a_pair(judge: Judge, items: QuerySet[Item], pairs: int) -> tuple[float | None, float | None, bool]:
+    """Return the mean tokens of a prompt and of a reply, and whether they follow from counts."""
+    if judge.template is None or not pairs:
+        return None, None, False
+    before: list[tuple[int, int | None, int | None]] = list(
+        Completion.objects.filter(job__judge=judge, prompt_tokens__isnull=False)
+        .order_by("-pk")
+        .values_list("item_id", "prompt_tokens", "completion_tokens")[:LOOKED_AT]
+    )
+    step = max(items.count() // LOOKED_AT, 1)
+    keys = list(items.order_by("pk").values_list("pk", flat=True))[::step][:LOOKED_AT]
+    characters = _characters(judge, [*keys, *(item for item, _, _ in before)])
+    ratio = CHARACTERS_A_TOKEN
+    reply_tokens = TOKENS_OF_A_CHOICE * judge.template.orders
+    if before:
+        ratio = sum(characters[item] for item, _, _ in before) / max(sum(tokens or 0 for _, tokens, _ in before), 1)
+        reply_tokens = sum(tokens or 0 for _, _, tokens in before) / len(before)
+    return sum(characters[key] for key in keys) / len(keys) / ratio, reply_tokens, bool(before)
+
+
+def _characters(judge: Judge, keys: list[int]) -> dict[int, int]:
+    """Return how long the prompts of these items are."""
+    lengths = {}
+    for item in with_texts(Item.objects.filter(pk__in=keys)):
+        request = request_for(judge, item)
+        lengths[item.pk] = len(request.system) + len(request.prompt)
+        if request.swapped is not None:
+            lengths[item.pk] += len(request.swapped.system) + len(request.swapped.prompt)
+    return lengths
+
+
+def _seconds_of_a_pair(judge: Judge, pairs: int) -> float | None:
+    """Return how long so many pairs take at the pace of the judge's last job that was done."""
+    last = GradingJob.objects.filter(judge=judge, state=GradingJob.State.DONE, started_at__isnull=False).first()
+    if last is None or last.finished_at is None or last.started_at is None or last.done <= last.done_at_start:
+        return None
+    pace = (last.finished_at - last.started_at).total_seconds() / (last.done - last.done_at_start)
+    return pace * pairs

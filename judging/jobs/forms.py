@@ -1,0 +1,163 @@
+"""What a researcher fills in about grading jobs: what is graded by whom, for how much, and replies of a batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from collection.importing.uploads import at_most
+from collection.models import Judgment
+from judging.data.missing_grades import MissingGrades
+from judging.data.selection import DEFAULT_SEED, Selection
+from judging.grading.batch_files import SERVICES
+from judging.grading.jobs import JobLimits
+from judging.models import GradingJob
+
+MOST_BATCH_MEGABYTES = 1_000
+
+
+class Names(forms.Field):
+    """Names that are sent several times under one key."""
+
+    widget = forms.MultipleHiddenInput
+
+    def clean(self, value: Any) -> list[str]:
+        names = list(dict.fromkeys(str(name) for name in value or []))
+        if not names or any(not 0 < len(name) <= 150 or "\x00" in name for name in names):
+            raise ValidationError("Choose at least one judge.")
+        return names
+
+
+class Lines(forms.CharField):
+    """Names, one a line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, widget=forms.Textarea(attrs={"rows": 2}), **options)
+
+    def clean(self, value: Any) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(line.strip() for line in super().clean(value).splitlines() if line.strip()))
+
+
+class LimitsForm(forms.Form):
+    """What a job may spend."""
+
+    price_in = forms.FloatField(
+        required=False,
+        min_value=0,
+        label="Price of a million prompt tokens",
+        help_text="In any currency.",
+    )
+    price_out = forms.FloatField(required=False, min_value=0, label="Price of a million reply tokens")
+    token_limit = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**53,
+        label="Token limit",
+        help_text="The job pauses when it has used this many.",
+    )
+    cost_limit = forms.FloatField(
+        required=False,
+        min_value=0,
+        label="Cost limit",
+        help_text="The job pauses when it has cost this much; prices are needed too.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        sent = super().clean() or self.cleaned_data
+        if sent.get("cost_limit") is not None and sent.get("price_in") is None and sent.get("price_out") is None:
+            self.add_error("cost_limit", "A cost limit needs a price: give one, or set a token limit.")
+        return sent
+
+    @property
+    def terms(self) -> JobLimits:
+        """What may be spent. Only for a form that is valid."""
+        sent = self.cleaned_data
+        return JobLimits(sent["price_in"], sent["price_out"], sent["token_limit"], sent["cost_limit"])
+
+    @staticmethod
+    def initial_of(job: GradingJob) -> dict[str, Any]:
+        """Return the job's terms as the form shows them."""
+        return {name: getattr(job, name) for name in ("price_in", "price_out", "token_limit", "cost_limit")}
+
+
+# Which pairs, by what other judges left without a grade: the choice that no judge has graded, and how one is named.
+BY_NO_JUDGE = "no-judge"
+BY_A_JUDGE = "judge:"
+
+
+class StartForm(LimitsForm):
+    """Which judges shall grade which criterion, on which items.
+
+    A baseline that was never made for its scale is named by its engine.
+    """
+
+    criterion = forms.CharField(max_length=50, widget=forms.HiddenInput)
+    judge = Names()
+    topics = Lines(label="Topics", help_text="Ids, one per line. All if empty.")
+    runs = Lines(label="Runs", help_text="Names, one per line: only what these runs answered or ranked. All if empty.")
+    holes = forms.CharField(
+        required=False, max_length=210, widget=forms.Select, label="Only pairs without a grade",
+        help_text="The grades are stored for the judge that you start; other judges’ grades do not change.",
+    )  # fmt: skip
+    sample = forms.IntegerField(
+        required=False, min_value=1, max_value=10_000_000, label="Sample size",
+        help_text="A random sample of the items left to grade; each item’s probability is stored.",
+    )  # fmt: skip
+    seed = forms.IntegerField(
+        required=False, min_value=0, max_value=2**31 - 1, initial=DEFAULT_SEED, label="Sampling seed"
+    )
+    service = forms.ChoiceField(
+        required=False, choices=[("", "workers"), *((name, name) for name in SERVICES)], widget=forms.HiddenInput
+    )
+
+    @property
+    def selection(self) -> Selection:
+        """The items that were chosen. Only for a form that is valid."""
+        sent = self.cleaned_data
+        seed = DEFAULT_SEED if sent["seed"] is None else sent["seed"]
+        holes: str = sent["holes"]
+        return Selection(
+            sent["topics"],
+            sent["runs"],
+            sent["sample"],
+            seed,
+            without_grade_by=(holes.removeprefix(BY_A_JUDGE),) if holes.startswith(BY_A_JUDGE) else (),
+            graded_by_no_judge=holes == BY_NO_JUDGE,
+        )
+
+    def clean_holes(self) -> str:
+        holes: str = self.cleaned_data["holes"]
+        if holes and holes != BY_NO_JUDGE and not holes.startswith(BY_A_JUDGE):
+            raise ValidationError("Choose one of these.")
+        return holes
+
+    def offer_holes(self, offered: list[MissingGrades], by_no_judge: int) -> None:
+        """Let the page choose among what these judges left without a grade."""
+        choices = [("", "all pairs, whatever other judges graded")]
+        if offered:
+            choices.append((BY_NO_JUDGE, f"no grade by any judge: {by_no_judge:,}"))
+        choices += [
+            (
+                f"{BY_A_JUDGE}{holes.rater.name}",
+                f"no grade by {holes.completeness.after(holes.rater.name)}: {holes.total:,} "
+                f"({holes.left_ungraded:,} ungraded, {holes.missing:,} missing)",
+            )
+            for holes in offered
+        ]
+        self.fields["holes"].widget.choices = choices
+
+
+class AgainForm(forms.Form):
+    """Which of the ungraded shall be graded again; all if none is chosen."""
+
+    kinds = forms.MultipleChoiceField(required=False, choices=Judgment.Ungraded)
+
+
+class BatchForm(forms.Form):
+    """A batch service's output."""
+
+    file = forms.FileField(
+        label="Output file of the service", validators=[at_most(MOST_BATCH_MEGABYTES, command="read_batch")]
+    )

@@ -1,0 +1,181 @@
+"""The pages of a study's grading jobs: all of them with what can be started, one with its ledger, and its replies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.timezone import now
+from django.views.decorators.http import require_POST, require_safe
+
+from collection.accounts.views import SignedInRequest
+from judging.data.access import study_of
+from judging.data.imported_judges import graded_in, imported_judges
+from judging.engines.embedded import INSTALL, missing_packages
+from judging.engines.token_quotas import QuotaSpent, quota_of_job
+from judging.grading.drift import shift_of
+from judging.grading.jobs import (
+    AlreadyUnderWay,
+    LimitReached,
+    NothingToGrade,
+    WrongState,
+    cancel_job,
+    grade_again,
+    pause_job,
+    resume_job,
+)
+from judging.grading.progress import JobCounts, counts_of_job, pace_of
+from judging.jobs.available_judges import judges_on_offer
+from judging.jobs.forms import AgainForm, BatchForm, LimitsForm
+from judging.models import GradingJob
+
+REPLIES_A_PAGE = 50
+# Replies that a job's page shows while they come.
+LATEST = 5
+
+
+@require_safe
+@login_required
+def jobs(request: SignedInRequest, name: str) -> HttpResponse:
+    """The study's jobs, and every judge that could be started. htmx asks for the jobs alone while some are at work."""
+    study = study_of(request.user, name)
+    listed = list(study.grading_jobs.select_related("judge", "criterion")[:100])
+    context: dict[str, Any] = {"study": study, "jobs": listed, "at_work": any(job.active for job in listed)}
+    if request.htmx:
+        return render(request, "judging/jobs_list.html", context)
+    context |= {"offers": judges_on_offer(study), "missing_packages": missing_packages(), "install": INSTALL}
+    context["elsewhere"] = graded_in(study, list(imported_judges(study.collection)))
+    return render(request, "judging/jobs.html", context)
+
+
+@require_safe
+@login_required
+def job(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
+    """One job with its ledger. htmx asks for the changing part alone until the job is over."""
+    found = job_of(request, name, pk)
+    template = "judging/job_progress.html" if request.htmx else "judging/job.html"
+    return render(request, template, job_context(found))
+
+
+@require_POST
+@login_required
+def job_move(request: SignedInRequest, name: str, pk: int, move: str) -> HttpResponse:
+    """Pause, resume or cancel the job."""
+    found = job_of(request, name, pk)
+
+    try:
+        match move:
+            case "pause":
+                pause_job(job=found)
+            case "resume":
+                form = LimitsForm(request.POST)
+                if "token_limit" in request.POST and not form.is_valid():
+                    return render(request, "judging/job.html", {**job_context(found), "terms_form": form}, status=422)
+                terms = form.terms if "token_limit" in request.POST else None
+                resume_job(job=found, terms=terms, by=request.user, at=now())
+            case "cancel":
+                cancel_job(job=found, at=now())
+    except (WrongState, LimitReached) as refusal:
+        messages.error(request, str(refusal))
+    return redirect("judging:job", name, pk)
+
+
+@require_POST
+@login_required
+def job_again(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
+    """Grade what was left ungraded again, in a job of its own."""
+    found = job_of(request, name, pk)
+    form = AgainForm(request.POST)
+    if not form.is_valid():
+        raise Http404
+
+    try:
+        again = grade_again(job=found, kinds=form.cleaned_data["kinds"], by=request.user, at=now())
+    except (NothingToGrade, AlreadyUnderWay, QuotaSpent) as refusal:
+        messages.error(request, str(refusal))
+        return redirect("judging:job", name, pk)
+    return redirect("judging:job", name, again.pk)
+
+
+@require_safe
+@login_required
+def job_replies(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
+    """The job's replies, newest first, as they came; filtered by grade or by kind of ungraded."""
+    found = job_of(request, name, pk)
+    shown = found.completions.select_related("item__topic", "item__element")
+    shown = shown.prefetch_related("item__text_flags").order_by("-pk")
+    became = request.GET.get("became", "")
+    if became.startswith("grade:"):
+        shown = shown.filter(ungraded="", grade=number_in(became.removeprefix("grade:")))
+    elif became:
+        shown = shown.filter(ungraded=became) if became != "ungraded" else shown.exclude(ungraded="")
+    if (before := request.GET.get("before", "")).isdecimal() and len(before) < 19:
+        shown = shown.filter(pk__lt=int(before))
+    rows = list(shown[: REPLIES_A_PAGE + 1])
+    older = rows[REPLIES_A_PAGE - 1].pk if len(rows) > REPLIES_A_PAGE else None
+    context = {
+        **job_context(found),
+        "filters": filters_of(found, counts_of_job(found)),
+        "rows": rows[:REPLIES_A_PAGE],
+        "older": older,
+        "became": became,
+        "before": before,
+    }
+    return render(request, "judging/job_replies.html", context)
+
+
+def job_of(request: SignedInRequest, name: str, pk: int) -> GradingJob:
+    """Return the study's job if the user researches it; else 404."""
+    study = study_of(request.user, name)
+    return get_object_or_404(
+        GradingJob.objects.select_related("study", "criterion__scale", "judge__template", "judge__scale", "created_by"),
+        study=study,
+        pk=pk,
+    )
+
+
+def job_context(job: GradingJob) -> dict[str, Any]:
+    """Return what the job's pages show. Counts are the job's own: no completion is counted for a page."""
+    ledger = counts_of_job(job)
+    seen = job.sentinel_rounds.select_related("earlier_judge").first()
+    waits = job.pause_cause in {GradingJob.Cause.TOKENS, GradingJob.Cause.COST}
+    return {
+        "job": job,
+        "study": job.study,
+        "ledger": ledger,
+        "grades": [(point, ledger.graded.get(point["value"], 0)) for point in job.criterion.scale.points],
+        "percent": 100 * job.done // job.total,
+        "ungraded_percent": 100 * job.ungraded / job.done if job.done else None,
+        "cache_percent": None if job.cache_share is None else 100 * job.cache_share,
+        "pace": pace_of(job),
+        "sentinels": seen,
+        "shift": shift_of(seen) if seen else None,
+        "quota": quota_of_job(job, at=now()),
+        "terms_form": LimitsForm(initial=LimitsForm.initial_of(job)) if waits else None,
+        "batch_form": BatchForm() if job.state == GradingJob.State.AWAY else None,
+        "latest": job.completions.select_related("item__topic", "item__element").order_by("-pk")[:LATEST],
+    }
+
+
+def filters_of(job: GradingJob, ledger: JobCounts) -> list[tuple[str, str, int]]:
+    """Return what replies can be filtered by: the key in the address, its label, and how many there are."""
+    return [
+        ("", "all", ledger.graded_pairs + ledger.ungraded_pairs),
+        *(
+            (f"grade:{point['value']}", f"grade {point['value']}", ledger.graded.get(point["value"], 0))
+            for point in job.criterion.scale.points
+        ),
+        ("ungraded", "ungraded", ledger.ungraded_pairs),
+        *((kind, f"ungraded: {label}", count) for kind, label, count in ledger.kinds() if count),
+    ]
+
+
+def number_in(text: str) -> float:
+    """Return the number, or 404."""
+    try:
+        return float(text)
+    except ValueError:
+        raise Http404 from None

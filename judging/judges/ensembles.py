@@ -1,0 +1,205 @@
+"""Ensembles: judges whose grades are combined of other judges' grades, by a rule that is declared and hashed.
+
+An ensemble asks no model. It is made of its members' judgments as they stand, can be made again at any time
+with the same outcome, and keeps what it said before in the history.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any
+
+from django.db import transaction
+
+from collection.models import Judgment, User
+from judging.judges.registry import BadJudge, make_judge, store_judge
+from judging.models import EnsembleMember, Judge
+from judging.prompts.few_shot import Examples
+from stats.votes import most_given_of
+
+MOST_MEMBERS = 50
+RULES = {
+    "majority": "the grade that most members gave",
+    "median": "the median of the members’ grades",
+    "mean": "the mean of the members’ expected grades, or of their grades where one has none",
+}
+TIES = {
+    "lower": "the lower of the tied grades",
+    "higher": "the higher of the tied grades",
+    "ungraded": "no grade: the item is undecided",
+}
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What a member said of an item: its grade, and its expected grade where it has one; None is ungraded."""
+
+    grade: float | None
+    expected: float | None = None
+
+
+@dataclass(frozen=True)
+class CombinedGrade:
+    """What an ensemble makes of the votes about an item. `value` is the mean or median before it became a grade."""
+
+    grade: float | None
+    ungraded: str
+    reason: str
+    value: float | None
+    graded_members: int
+    ungraded_members: int
+    agreeing_members: int
+
+
+def combine_votes(votes: Sequence[Vote], *, scale: Sequence[float], rule: str, ties: str, quorum: int) -> CombinedGrade:
+    """Combine the members' votes about one item into a grade of the scale, or into no grade with the reason.
+
+    Ungraded votes do not count, and are counted. With fewer graded votes than `quorum` there is no grade. A
+    value between two grades goes to the nearer; what `ties` says decides between grades that are as near, and
+    between grades that as many members gave. A nominal scale knows only the majority.
+    """
+    graded = [vote for vote in votes if vote.grade is not None]
+    counts = Counter(vote.grade for vote in graded)
+
+    def outcome(grade: float | None, reason: str = "", value: float | None = None) -> CombinedGrade:
+        return CombinedGrade(
+            grade=grade,
+            ungraded="" if grade is not None else Judgment.Ungraded.UNDECIDED,
+            reason=reason,
+            value=value,
+            graded_members=len(graded),
+            ungraded_members=len(votes) - len(graded),
+            agreeing_members=0 if grade is None else counts[grade],
+        )
+
+    if len(graded) < quorum:
+        return outcome(None, f"{len(graded)} of {len(votes)} members graded it; {quorum} are required.")
+    if rule == "majority":
+        candidates, value = most_given_of(vote.grade for vote in graded if vote.grade is not None), None
+    else:
+        value = _middle(graded, rule)
+        nearest = min(abs(grade - value) for grade in scale)
+        candidates = sorted(grade for grade in scale if abs(abs(grade - value) - nearest) < 1e-9)
+    if len(candidates) == 1 or ties == "lower":
+        return outcome(candidates[0], value=value)
+    if ties == "higher":
+        return outcome(candidates[-1], value=value)
+    return outcome(None, f"{' and '.join(f'{grade:g}' for grade in candidates)} are tied.", value)
+
+
+def _middle(graded: Sequence[Vote], rule: str) -> float:
+    """Return the votes' median or mean. Either all votes count with their expected grades, or none does."""
+    grades = [vote.grade for vote in graded if vote.grade is not None]
+    if rule == "median":
+        return float(median(grades))
+    expected = [vote.expected for vote in graded if vote.expected is not None]
+    return fmean(expected if len(expected) == len(grades) else grades)
+
+
+def make_ensemble(
+    members: Sequence[Judge],
+    *,
+    rule: str = "majority",
+    ties: str = "lower",
+    quorum: int | None = None,
+    name: str = "",
+    by: User | None = None,
+) -> tuple[Judge, bool]:
+    """Return the ensemble of these judges under this rule, and whether it is new. Raises BadJudge.
+
+    Its hash covers its members, whatever their order, its rule, what it does with ties, and its quorum: how many
+    members must have graded an item. Without one, more than half must.
+    """
+    members = sorted(members, key=lambda judge: judge.content_hash)
+    quorum = len(members) // 2 + 1 if quorum is None else quorum
+    _check(members, rule=rule, ties=ties, quorum=quorum)
+    first = members[0]
+    homes = {judge.examples_from_id: judge.examples_from for judge in members if judge.examples_from_id}
+    with transaction.atomic():
+        ensemble, new = store_judge(
+            Judge(
+                engine=Judge.Engine.ENSEMBLE,
+                task_type=first.task_type,
+                criterion_name=first.criterion_name,
+                scale=first.scale,
+                decoding={
+                    "members": [judge.content_hash for judge in members],
+                    "rule": rule,
+                    "ties": ties,
+                    "quorum": quorum,
+                    "weak": all(judge.weak for judge in members),
+                },
+                examples_from=next(iter(homes.values()), None),
+                created_by=by,
+            ),
+            name=name,
+        )
+        if new:
+            EnsembleMember.objects.bulk_create(
+                EnsembleMember(ensemble=ensemble, judge=judge, position=position)
+                for position, judge in enumerate(members)
+            )
+    return ensemble, new
+
+
+@transaction.atomic
+def make_ensemble_of_samples(
+    judge: Judge, *, count: int, temperature: float, by: User | None = None, **choices: Any
+) -> tuple[Judge, bool]:
+    """Return the ensemble of so many samples of the judge, and whether it is new. Raises BadJudge.
+
+    `choices` are those of `make_ensemble`. Where they are refused, no sample is made either.
+    """
+    return make_ensemble(samples_of(judge, count=count, temperature=temperature, by=by), **choices, by=by)
+
+
+def _check(members: Sequence[Judge], *, rule: str, ties: str, quorum: int) -> None:
+    if rule not in RULES or ties not in TIES:
+        raise BadJudge(f"The rule is one of {', '.join(RULES)}; ties go to {', '.join(TIES)}.")
+    if not 2 <= len(members) <= MOST_MEMBERS or len({judge.pk for judge in members}) < len(members):
+        raise BadJudge(f"An ensemble needs 2 to {MOST_MEMBERS} different members.")
+    if not 1 <= quorum <= len(members):
+        raise BadJudge(f"The quorum must be from 1 to the number of members, {len(members)}.")
+    if any(judge.engine == Judge.Engine.ENSEMBLE for judge in members):
+        raise BadJudge("An ensemble cannot be a member of another: name its members instead.")
+    if len({(judge.task_type, judge.scale_id) for judge in members}) > 1:
+        raise BadJudge("All members must grade the same kind of items on the same scale.")
+    if rule != "majority" and members[0].scale.level == members[0].scale.Level.NOMINAL:
+        raise BadJudge(
+            f"The scale “{members[0].scale}” is nominal: its grades have no median or mean. Use the majority."
+        )
+    collections = {judge.examples_from.collection_id for judge in members if judge.examples_from}
+    if len(collections) > 1:
+        raise BadJudge("The members’ examples come from different collections: no item could be graded by all of them.")
+
+
+def samples_of(
+    judge: Judge, *, count: int, temperature: float, first_seed: int = 0, by: User | None = None
+) -> list[Judge]:
+    """Return this judge `count` times at a temperature, each with a seed of its own: as many samples of its replies.
+
+    Raises BadJudge.
+    """
+    if not 2 <= count <= MOST_MEMBERS:
+        raise BadJudge(f"Take 2 to {MOST_MEMBERS} samples.")
+    if temperature == 0:
+        raise BadJudge("At temperature 0 every sample is the same: choose a higher one.")
+    if judge.template is None:
+        raise BadJudge(f"“{judge}” computes a score without sampling: every sample of it is the same.")
+    return [
+        make_judge(
+            engine=judge.engine,
+            task_type=judge.task_type,
+            criterion_name=judge.criterion_name,
+            scale=judge.scale,
+            model=judge.model,
+            template=judge.template,
+            decoding={**judge.decoding, "temperature": temperature, "seed": first_seed + number},
+            examples=Examples(judge.examples_from, tuple(judge.examples)) if judge.examples_from else None,
+            by=by,
+        )[0]
+        for number in range(count)
+    ]

@@ -1,0 +1,119 @@
+"""A judge as a researcher describes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.conf import settings
+
+from collection.models import Criterion, Scale, Study, User
+from judging.data.human_labels import NoSplit
+from judging.models import Judge, PromptTemplate
+from judging.prompts.criteria import FOR_PEOPLE_ALONE, JUDGED_CRITERIA, judged_criterion_of
+from judging.prompts.few_shot import MOST_EXAMPLES, Examples, NoExamples, draw_examples
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a judge shall grade."""
+
+    task_type: str
+    criterion_name: str
+    scale: Scale
+
+
+def key_of(criterion: Criterion) -> str:
+    """Return what the form calls a criterion that a judge is made for."""
+    asked = judged_criterion_of(criterion)
+    return asked.criterion_name if asked else f"criterion-{criterion.pk}"
+
+
+class JudgeForm(forms.Form):
+    """A new judge on the model server. The baselines need no form: each study offers them by itself."""
+
+    engine = forms.ChoiceField(
+        choices=[(engine.value, engine.label) for engine in (Judge.Engine.OPENAI, Judge.Engine.VLLM)],
+        initial=Judge.Engine.OPENAI,
+        widget=forms.RadioSelect,
+        label="Engine",
+        help_text="vLLM in a worker is for a GPU without a server; a worker must listen to the queue “vllm”.",
+    )
+    asked = forms.ChoiceField(label="Criterion and scale")
+    template = forms.ModelChoiceField(PromptTemplate.objects.none(), label="Prompt template")
+    model = forms.CharField(
+        max_length=300,
+        help_text="The server’s name for it; for vLLM in a worker, a folder or a name on the Hugging Face Hub.",
+        widget=forms.TextInput(attrs={"list": "served"}),
+    )
+    temperature = forms.FloatField(initial=0, min_value=0, max_value=2)
+    seed = forms.IntegerField(initial=0, min_value=0, max_value=2**31 - 1)
+    endpoint = forms.ChoiceField(
+        choices=[("chat", "chat, by the model’s template"), ("completions", "completions, as plain text")],
+        initial="chat",
+        label="Endpoint",
+    )
+    examples = forms.IntegerField(
+        required=False, min_value=0, max_value=MOST_EXAMPLES, initial=0,
+        help_text="How many labelled items the prompt shows, if the template has a place for examples.",
+    )  # fmt: skip
+    examples_from = forms.ModelChoiceField(
+        Study.objects.none(), required=False, to_field_name="name",
+        help_text="A study whose topics are split; examples come from its development topics only.",
+    )  # fmt: skip
+    examples_seed = forms.IntegerField(required=False, initial=0, min_value=0, max_value=2**31 - 1)
+    name = forms.SlugField(
+        required=False,
+        max_length=150,
+        help_text="Letters, digits, - and _. Without a name, one is created from the settings.",
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        studies = self.fields["examples_from"]
+        assert isinstance(studies, forms.ModelChoiceField)
+        studies.queryset = Study.objects.of(user).filter(split__isnull=False).select_related("collection")
+        criteria = Criterion.objects.filter(study__in=Study.objects.of(user)).exclude(task_type__in=FOR_PEOPLE_ALONE)
+        self.reworded = {
+            key_of(criterion): criterion
+            for criterion in criteria.select_related("study", "scale")
+            if judged_criterion_of(criterion) is None
+        }
+        asked = self.fields["asked"]
+        assert isinstance(asked, forms.ChoiceField)
+        asked.choices = [
+            ("Standard criteria", [(each.criterion_name, each.label) for each in JUDGED_CRITERIA]),
+            (
+                "Criteria with their own grades",
+                [(key, f"{c.name} of {c.study}") for key, c in self.reworded.items()],
+            ),
+        ]
+        template = self.fields["template"]
+        assert isinstance(template, forms.ModelChoiceField)
+        template.queryset = PromptTemplate.objects.all()
+        self.fields["model"].initial = settings.JUDGE_MODEL
+
+    def drawn_examples(self) -> Examples | None:
+        """Draw the examples that were wished for. Only for a form that is valid. Raises NoSplit and NoExamples."""
+        count, study = self.cleaned_data["examples"] or 0, self.cleaned_data["examples_from"]
+        if not count:
+            return None
+        if study is None:
+            raise NoSplit("Examples need a study whose topics are split: choose one, or split its topics first.")
+        wanted = self.wanted
+        criterion = study.criteria.filter(
+            task_type=wanted.task_type, name=wanted.criterion_name, scale=wanted.scale
+        ).first()
+        if criterion is None:
+            raise NoExamples(f"“{study}” has no criterion “{wanted.criterion_name}” on the scale “{wanted.scale}”.")
+        return draw_examples(criterion=criterion, count=count, seed=self.cleaned_data["examples_seed"] or 0)
+
+    @property
+    def wanted(self) -> Wanted:
+        """What was chosen to be graded. Only for a form that is valid."""
+        key = self.cleaned_data["asked"]
+        if criterion := self.reworded.get(key):
+            return Wanted(criterion.task_type, criterion.name, criterion.scale)
+        asked = next(each for each in JUDGED_CRITERIA if each.criterion_name == key)
+        return Wanted(asked.task_type, asked.criterion_name, asked.scale.stored())

@@ -1,0 +1,238 @@
+"""How judges are made: each is stored once, known by the hash of all that shapes its grades."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
+from django.db import transaction
+
+from collection.models import Rater, Scale, User
+from judging.engines import embedded, lexical
+from judging.models import Judge, PromptTemplate
+from judging.prompts.criteria import JUDGED_CRITERIA
+from judging.prompts.few_shot import Examples
+from judging.prompts.placeholders import BadTemplate, replies_of
+from judging.prompts.template_files import shipped_templates
+from judging.prompts.template_versions import save_template
+
+MEASURING = {Judge.Engine.LEXICAL: lexical.CUT_POINTS, Judge.Engine.EMBEDDED: embedded.CUT_POINTS}
+
+
+class BadJudge(ValueError):
+    """These settings make no judge; the message says what to change."""
+
+
+class JudgeNameTaken(BadJudge):
+    """Another judge has this name."""
+
+
+def make_judge(
+    *,
+    engine: str,
+    task_type: str,
+    criterion_name: str,
+    scale: Scale,
+    model: str = "",
+    template: PromptTemplate | None = None,
+    decoding: Mapping[str, Any] | None = None,
+    examples: Examples | None = None,
+    name: str = "",
+    by: User | None = None,
+) -> tuple[Judge, bool]:
+    """Return the judge that these settings are, and whether it is new. Raises BadJudge.
+
+    A judge that exists keeps the name it has.
+    """
+    if engine == Judge.Engine.ENSEMBLE:
+        raise BadJudge("An ensemble needs members.")
+    if engine not in MEASURING:
+        template, settings = _checked_template(template, task_type, scale, examples), _checked_decoding(decoding or {})
+        if not model:
+            raise BadJudge("Name the model that grades.")
+    else:
+        if template is not None or examples is not None:
+            raise BadJudge("This engine computes a score; it uses no prompt template.")
+        model = embedded.MODEL if engine == Judge.Engine.EMBEDDED else ""
+        settings = _measuring(engine, criterion_name, scale)
+    return store_judge(
+        Judge(
+            engine=engine,
+            model=model,
+            template=template,
+            task_type=task_type,
+            criterion_name=criterion_name,
+            scale=scale,
+            decoding=settings,
+            examples=[dict(row) for row in examples.rows] if examples else [],
+            examples_from=examples.study if examples else None,
+            created_by=by,
+        ),
+        name=name,
+    )
+
+
+def store_judge(judge: Judge, *, name: str = "") -> tuple[Judge, bool]:
+    """Store a judge that was put together, with its rater, or return the one that is the same.
+
+    Raises BadJudge and JudgeNameTaken.
+    """
+    content_hash = judge_hash(judge)
+    if not name:
+        name = _name_of(judge)
+        if Judge.objects.filter(name=name).exclude(rater__content_hash=content_hash).exists():
+            name = f"{name}-{content_hash[:6]}"
+    try:
+        validate_slug(name)
+    except ValidationError:
+        raise BadJudge(f"The name “{name}” may contain only letters, digits, - and _.") from None
+    with transaction.atomic():
+        stored = Judge.objects.select_related("rater").filter(rater__content_hash=content_hash).first()
+        if stored is not None:
+            return stored, False
+        if Judge.objects.filter(name=name).exists():
+            raise JudgeNameTaken(f"There is another judge called “{name}”: choose another name.")
+        judge.name = name
+        judge.rater = Rater.objects.create(
+            kind=Rater.Kind.JUDGE,
+            name=name,
+            content_hash=content_hash,
+            source=" ".join(filter(None, (judge.get_engine_display(), judge.model, str(judge.template or "")))),
+            attributes=_as_published(judge),
+        )
+        judge.save()
+        return judge, True
+
+
+def judge_hash(judge: Judge) -> str:
+    """Return the SHA-256 over all of a judge that shapes its grades."""
+    parts = [
+        judge.engine,
+        judge.model,
+        judge.template.content_hash if judge.template else "",
+        judge.task_type,
+        judge.criterion_name,
+        judge.scale.content_hash,
+        judge.decoding,
+        judge.examples,
+        judge.examples_from.name if judge.examples_from else "",
+    ]
+    canonical = json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def load_shipped(*, by: User | None = None) -> tuple[list[PromptTemplate], list[Judge]]:
+    """Store the shipped templates, and the baselines for each criterion they were set for. Returns what is new."""
+    templates = [save_template(text, by=by) for text in shipped_templates()]
+    judges = [
+        make_judge(
+            engine=engine,
+            task_type=asked.task_type,
+            criterion_name=asked.criterion_name,
+            scale=asked.scale.stored(),
+            by=by,
+        )
+        for asked in JUDGED_CRITERIA
+        for engine, cuts in MEASURING.items()
+        if asked.criterion_name in cuts
+    ]
+    return [stored for stored, new in templates if new], [judge for judge, new in judges if new]
+
+
+def _checked_template(
+    template: PromptTemplate | None, task_type: str, scale: Scale, examples: Examples | None
+) -> PromptTemplate:
+    if template is None:
+        raise BadJudge("Choose a prompt template: the model needs one.")
+    if template.task_type != task_type:
+        raise BadJudge(f"The template “{template}” is for “{template.get_task_type_display()}”.")
+    try:
+        values = replies_of(template, scale).values
+    except BadTemplate as error:
+        raise BadJudge(str(error)) from error
+    if template.orders == 2 and ({-value for value in values} != set(values) or 0 not in scale.values):
+        raise BadJudge(f"Judging both orders needs a symmetric scale with a tie; “{scale}” is not one.")
+    if examples is not None:
+        _check_examples(template, values, examples)
+    return template
+
+
+def _check_examples(template: PromptTemplate, values: Sequence[float], examples: Examples) -> None:
+    if not template.example_text:
+        raise BadJudge(f"The template “{template}” has no place for examples.")
+    for row in examples.rows:
+        if row["grade"] not in values:
+            raise BadJudge(f"The template has no reply for the grade {row['grade']:g} of an example.")
+
+
+def _checked_decoding(decoding: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the decoding settings in full. Raises BadJudge for what we do not know how to send."""
+    for name in decoding:
+        if name not in {"temperature", "seed", "endpoint"}:
+            raise BadJudge(f"“{name}” is not a decoding setting. Use temperature, seed and endpoint.")
+    temperature, seed = decoding.get("temperature", 0), decoding.get("seed", 0)
+    if isinstance(temperature, bool) or not isinstance(temperature, int | float) or not 0 <= temperature <= 2:
+        raise BadJudge("The temperature must be a number from 0 to 2.")
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**31:
+        raise BadJudge("The seed must be a whole number from 0 to 2,147,483,647.")
+    endpoint = decoding.get("endpoint", "chat")
+    if endpoint not in ("chat", "completions"):
+        raise BadJudge("The endpoint must be “chat” or “completions”.")
+    return {"temperature": float(temperature), "seed": seed, "endpoint": endpoint}
+
+
+def _measuring(engine: str, criterion_name: str, scale: Scale) -> dict[str, Any]:
+    """Return what a measuring engine is set to on this scale: part of the judge, so that it can never drift."""
+    try:
+        if engine == Judge.Engine.EMBEDDED:
+            return {
+                "method": "query likelihood",
+                "cut_points": lexical.cut_points(embedded.CUT_POINTS, criterion_name, len(scale.values)),
+                "prompt": embedded.PROMPT,
+                "prior_prompt": embedded.PRIOR_PROMPT,
+                "prior_weight": embedded.PRIOR_WEIGHT,
+            }
+        return {
+            "method": lexical.IDENTITY,
+            "cut_points": lexical.cut_points(lexical.CUT_POINTS, criterion_name, len(scale.values)),
+        }
+    except lexical.NoCutPoints as error:
+        raise BadJudge(str(error)) from error
+
+
+def _name_of(judge: Judge) -> str:
+    """Return a name that tells what the judge is."""
+    model = re.sub(r"[^\w-]+", "-", judge.model.rsplit("/", 1)[-1]).strip("-_")
+    first = judge.engine if judge.engine in {*MEASURING, Judge.Engine.ENSEMBLE} else model
+    return f"{first}-{judge.criterion_name}".lower().replace("_", "-")[:140]
+
+
+def _as_published(judge: Judge) -> dict[str, Any]:
+    """Return what an audit bundle shows of a judge, for whom `judging` is out of reach."""
+    template = judge.template
+    return {
+        "engine": judge.engine,
+        "model": judge.model,
+        "task_type": judge.task_type,
+        "criterion": judge.criterion_name,
+        "scale_sha256": judge.scale.content_hash,
+        "decoding": judge.decoding,
+        "examples": judge.examples,
+        "template": template
+        and {
+            "name": template.name,
+            "version": template.version,
+            "sha256": template.content_hash,
+            "system_text": template.system_text,
+            "text": template.text,
+            "reply_with": template.reply_with,
+            "replies": template.replies,
+            "reply_rule": template.reply_rule,
+            "orders": template.orders,
+        },
+    }

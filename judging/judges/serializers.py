@@ -1,0 +1,162 @@
+"""What the API takes and gives of judges, few-shot examples, ensembles and comparisons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from collection.api_tools import NumberField, WholeField
+from collection.completeness import JudgesOfStudies
+from collection.models import Scale, Study
+from judging.data.quota_serializers import QuotaSerializer, quota_in
+from judging.judges.ensembles import MOST_MEMBERS, RULES, TIES
+from judging.models import Combination, Judge, PromptTemplate
+from judging.prompts.criteria import JUDGED_CRITERIA
+from judging.prompts.few_shot import MOST_EXAMPLES
+from stats.completeness import Completeness
+
+MARKS = "“unfinished” or “failing”, else null."
+
+
+class ExamplesSerializer(serializers.Serializer[Any]):
+    """Examples for a judge's prompt, drawn from human labels of the development topics of a study of yours."""
+
+    study = serializers.SlugField()
+    count = WholeField(min_value=1, max_value=MOST_EXAMPLES)
+    seed = WholeField(default=0, min_value=0, max_value=2**31 - 1)
+
+
+class NewEnsembleSerializer(serializers.Serializer[Any]):
+    """Members, by name; or one of them with `samples`, each with its own seed."""
+
+    members = serializers.SlugRelatedField[Judge](
+        slug_field="name",
+        many=True,
+        queryset=Judge.objects.select_related("rater", "template", "scale", "examples_from"),
+    )
+    samples = WholeField(required=False, allow_null=True, default=None, min_value=2, max_value=MOST_MEMBERS)
+    temperature = NumberField(default=0.7, min_value=0, max_value=2, help_text="Of the samples.")
+    rule = serializers.ChoiceField(choices=list(RULES.items()), default="majority")
+    ties = serializers.ChoiceField(choices=list(TIES.items()), default="lower")
+    quorum = WholeField(
+        required=False, allow_null=True, default=None, min_value=1, help_text="More than half if left out."
+    )
+    name = serializers.SlugField(required=False, allow_blank=True, default="", max_length=150)
+
+
+class CombineSerializer(serializers.Serializer[Any]):
+    study = serializers.SlugField()
+    criterion = serializers.SlugField()
+
+
+class CombinationSerializer(serializers.ModelSerializer[Combination]):
+    """Result of combining: graded + ungraded + waiting = all items of the criterion."""
+
+    ensemble = serializers.CharField(source="ensemble.name")
+    study = serializers.SlugRelatedField[Study](source="criterion.study", slug_field="name", read_only=True)
+    criterion = serializers.CharField(source="criterion.name")
+
+    class Meta:
+        model = Combination
+        fields = ["ensemble", "study", "criterion", "graded", "ungraded", "waiting", "changed", "combined_at"]
+
+
+class JudgeFiguresSerializer(serializers.Serializer[Any]):
+    """A judge compared with the human majority (ties go to the lower grade) on the development topics.
+
+    An ungraded reply counts as disagreement.
+    """
+
+    judge = serializers.CharField(source="judge.name")
+    template = serializers.CharField(source="judge.template.content_hash", allow_null=True, default=None)
+    labelled = WholeField()
+    judged = WholeField()
+    ungraded = WholeField()
+    agreeing = WholeField()
+    agreement = NumberField(allow_null=True)
+    agreement_interval = serializers.ListField(
+        child=NumberField(), allow_null=True, help_text="95 %, over topics, low and high."
+    )
+    agreement_over = serializers.CharField(source="share.over", help_text="What the interval is over: “25 topics”.")
+    no_interval = serializers.CharField(source="share.reason", help_text="Why there is no interval; else empty.")
+    kappa = NumberField(allow_null=True)
+    mean_difference = NumberField(allow_null=True)
+    pairs_in_both_orders = WholeField(source="bias.pairs", allow_null=True, default=None)
+    orders_that_disagree = WholeField(source="bias.disagreeing", allow_null=True, default=None)
+    missing = WholeField()
+    mark = serializers.CharField(source="completeness.as_dict.mark", allow_null=True, help_text=MARKS)
+    mark_reason = serializers.CharField(source="completeness.as_dict.mark_reason", allow_null=True)
+
+
+class DifferenceSerializer(serializers.Serializer[Any]):
+    """How much more often the first judge agrees with the human majority than the second, over the same items."""
+
+    items = WholeField()
+    topics = WholeField()
+    first = NumberField(help_text="The first judge's agreement.")
+    second = NumberField()
+    difference = NumberField()
+    interval = serializers.ListField(
+        child=NumberField(), allow_null=True, help_text="95 %, over topics, paired, low and high."
+    )
+    no_interval = serializers.CharField(source="estimate.reason", help_text="Why there is no interval; else empty.")
+    established = serializers.BooleanField(help_text="False: no difference shown.")
+
+
+class JudgeSerializer(serializers.ModelSerializer[Judge]):
+    template = serializers.SlugRelatedField[PromptTemplate](slug_field="content_hash", read_only=True)
+    scale = serializers.SlugRelatedField[Scale](slug_field="content_hash", read_only=True)
+    decoding = serializers.DictField()
+    content_hash = serializers.CharField()
+    examples = serializers.SerializerMethodField(help_text="Number of examples in the prompt.")
+    weak = serializers.BooleanField(help_text="A baseline for trying things out; use a real model for real work.")
+    quota = serializers.SerializerMethodField(help_text="Your token quota, if this judge uses it and there is a limit.")
+    mark = serializers.SerializerMethodField(help_text=f"The worst in your studies. {MARKS}")
+    mark_reason = serializers.SerializerMethodField(help_text="The reason for the mark; otherwise null.")
+
+    class Meta:
+        model = Judge
+        fields = [
+            "name", "engine", "model", "template", "task_type", "criterion_name", "scale", "decoding", "examples",
+            "weak", "mark", "mark_reason", "content_hash", "created_at", "quota",
+        ]  # fmt: skip
+
+    def get_examples(self, judge: Judge) -> int:
+        return len(judge.examples)
+
+    @extend_schema_field(QuotaSerializer(allow_null=True))
+    def get_quota(self, judge: Judge) -> dict[str, Any] | None:
+        return quota_in(self.context, judge, self.context["request"].user)
+
+    def get_mark(self, judge: Judge) -> str | None:
+        return self._completeness(judge).mark or None
+
+    def get_mark_reason(self, judge: Judge) -> str | None:
+        return self._completeness(judge).why or None
+
+    def _completeness(self, judge: Judge) -> Completeness:
+        found: JudgesOfStudies = self.context["completeness"]
+        return found.worst_of(judge.rater_id)
+
+
+class DecodingSerializer(serializers.Serializer[Any]):
+    temperature = NumberField(default=0, min_value=0, max_value=2)
+    seed = WholeField(default=0, min_value=0, max_value=2**31 - 1)
+    endpoint = serializers.ChoiceField(choices=["chat", "completions"], default="chat")
+
+
+class NewJudgeSerializer(serializers.Serializer[Any]):
+    """Settings of a judge. `scale` is a hash; the default is the criterion's standard scale."""
+
+    engine = serializers.ChoiceField(choices=Judge.Engine.choices)
+    criterion_name = serializers.ChoiceField(choices=[asked.criterion_name for asked in JUDGED_CRITERIA])
+    scale = serializers.SlugRelatedField[Scale](slug_field="content_hash", queryset=Scale.objects.all(), required=False)
+    model = serializers.CharField(required=False, allow_blank=True, default="", max_length=300)
+    template = serializers.SlugRelatedField[PromptTemplate](
+        slug_field="content_hash", queryset=PromptTemplate.objects.all(), required=False, allow_null=True, default=None
+    )
+    decoding = DecodingSerializer(required=False)
+    examples = ExamplesSerializer(required=False)
+    name = serializers.SlugField(required=False, allow_blank=True, default="", max_length=150)

@@ -1,0 +1,59 @@
+"""Nugget scores of the TREC RAG track's AutoNuggetizer.
+
+Source: Pradeep et al., Initial Nugget Evaluation Results for the TREC 2024 RAG Track (arXiv 2411.09607), section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from stats.measures.scores import Score
+
+Importance = Literal["vital", "okay"]
+Support = Literal["support", "partial_support", "not_support"]
+CREDIT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
+
+
+@dataclass(frozen=True)
+class AssignedNugget:
+    """One nugget in one answer. `support` is None where the judge failed: ungraded, which gives no credit."""
+
+    importance: Importance
+    support: Support | None
+
+
+@dataclass(frozen=True)
+class NuggetScores:
+    """Four scores of one answer, in 0–1.
+
+    All nuggets or the vital ones; strict counts full support only, the others count partial support as one half.
+    """
+
+    strict_vital: Score
+    strict_all: Score
+    vital: Score
+    all: Score
+
+
+def nugget_scores(nuggets: Sequence[AssignedNugget]) -> NuggetScores:
+    """Return the scores of one answer. Undefined, with the reason, where there is no (vital) nugget."""
+    vital = [nugget for nugget in nuggets if nugget.importance == "vital"]
+    no_vital, none = "The topic has no vital nuggets.", "The topic has no nuggets."
+    return NuggetScores(
+        strict_vital=_credit(vital, strict=True, nothing=no_vital),
+        strict_all=_credit(nuggets, strict=True, nothing=none),
+        vital=_credit(vital, strict=False, nothing=no_vital),
+        all=_credit(nuggets, strict=False, nothing=none),
+    )
+
+
+def _credit(nuggets: Sequence[AssignedNugget], *, strict: bool, nothing: str) -> Score:
+    settings = {"strict": strict}
+    if not nuggets:
+        return Score(None, nothing, settings=settings)
+    earned_each = [CREDIT[nugget.support] if nugget.support else 0.0 for nugget in nuggets]
+    earned = sum(credit == 1.0 for credit in earned_each) if strict else sum(earned_each)
+    ungraded = sum(nugget.support is None for nugget in nuggets)
+    return Score(earned / len(nuggets), ungraded=ungraded, settings=settings)

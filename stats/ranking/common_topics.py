@@ -1,0 +1,90 @@
+"""The topics over which systems are compared: topics that every source scores, for every system.
+
+Means over different topics are not in one order: a system that was scored on easy topics alone would stand first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TopicChoice = Literal["common", "all", "own"]
+TOPICS: dict[TopicChoice, str] = {
+    "common": "topics that every source scores, for every system; unfinished and failing judges do not limit them",
+    "all": "topics that every source scores, unfinished and failing judges included",
+    "own": "each source’s own topics, without ranks where they differ",
+}
+# A system with fewer of a source's topics is shown without a rank, so that it takes no topics from the others.
+FEWEST_OF_TOPICS = 0.5
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class CommonTopics:
+    """`topics` in their order, and why each of the others is left out."""
+
+    topics: tuple[str, ...]
+    left_out: Mapping[str, str]
+
+    def as_dict(self) -> dict[str, object]:
+        return {"n": len(self.topics), "left_out": dict(self.left_out)}
+
+    @property
+    def reasons(self) -> dict[str, list[str]]:
+        """The topics that are left out, by the reason."""
+        found: dict[str, list[str]] = {}
+        for topic, reason in self.left_out.items():
+            found.setdefault(reason, []).append(topic)
+        return found
+
+
+def common_topics(tables: Mapping[str, pd.DataFrame]) -> CommonTopics:
+    """Return the topics on which every source has a score of each of its systems.
+
+    `tables` by source, systems × topics, NaN where a source has no score. Sources without any score have no say, and
+    neither have systems with scores on fewer than half of their source's topics.
+    """
+    scored = {source: table for source, table in tables.items() if table.notna().to_numpy().any()}
+    topics = list(dict.fromkeys(topic for table in tables.values() for topic in table.columns))
+    missing = {source: _missing(table) for source, table in scored.items()}
+    left_out = {}
+    for topic in topics:
+        found = (_why(source, of_source.get(topic)) for source, of_source in missing.items())
+        if reason := next(filter(None, found), ""):
+            left_out[topic] = reason
+    return CommonTopics(tuple(topic for topic in topics if topic not in left_out) if scored else (), left_out)
+
+
+def on_common_topics(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return the tables on the topics that they share, each with the systems that have a score on all of them."""
+    topics = list(common_topics(tables).topics)
+    return {name: table.loc[:, topics].dropna() if topics else table.iloc[:0, :0] for name, table in tables.items()}
+
+
+def _missing(table: pd.DataFrame) -> dict[str, list[str] | None]:
+    """Return the systems without a score on each topic; None stands for all of them."""
+    known = table.notna()
+    with_scores = known.loc[:, known.any()]
+    counting = with_scores.index[with_scores.mean(axis=1) >= FEWEST_OF_TOPICS]
+    return {
+        topic: list(map(str, counting[~known.loc[counting, topic]])) if known[topic].any() else None
+        for topic in table.columns
+    }
+
+
+def _why(source: str, systems: list[str] | None) -> str:
+    """Say why a topic is left out; empty where the source scores all its systems on it."""
+    if systems is None:
+        return f"no score by {source}"
+    return f"no score for {named(systems)} by {source}" if systems else ""
+
+
+def named(names: Iterable[str]) -> str:
+    """Return the first few names, and how many more there are."""
+    listed = list(names)
+    more = len(listed) - MOST_NAMED
+    return ", ".join(listed[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

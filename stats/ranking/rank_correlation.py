@@ -1,0 +1,179 @@
+"""How far two ways of scoring put the systems in the same order.
+
+Scores are interval or ratio, higher is better, of the shape (systems,). Correlations are in −1…1 and undefined, with
+the reason, for fewer than four systems and where all systems score the same. Scores that are equal but for their last
+bit are ties (`rounding`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from stats.intervals import NO_ERROR, SAME_IN_RESAMPLES, Sample, resampled_levels
+from stats.pattern_intervals import REPLICATES, SEED, Estimate, undefined
+from stats.plurals import counted
+from stats.ranking.bootstrap_correlations import kendall_rows, spearman_rows, tau_ap_rows
+from stats.ranking.common_topics import on_common_topics
+from stats.ratings import FloatArray
+from stats.rounding import rounded
+
+FEWEST_SYSTEMS = 4
+# More replicates than this without a value, and the interval would describe the others only.
+MOST_UNDEFINED = 0.05
+
+Correlation = Literal["spearman", "kendall", "tau_ap"]
+Scores = Sequence[float] | FloatArray
+
+
+def spearman(reference: Scores, other: Scores) -> Estimate:
+    """Return Spearman's ρ; ties share their mean rank. Source: scipy.stats.spearmanr."""
+    return _estimate(_spearman, reference, other)
+
+
+def kendall(reference: Scores, other: Scores) -> Estimate:
+    """Return Kendall's τ_b, which corrects for ties on either side. Source: scipy.stats.kendalltau."""
+    return _estimate(_kendall, reference, other)
+
+
+def tau_ap(reference: Scores, other: Scores) -> Estimate:
+    """Return τ_AP of the order by `other`, judged by `reference`: errors at the top weigh more. Not symmetric.
+
+    Source: Yilmaz, Aslam and Robertson, A New Rank Correlation Coefficient for Information Retrieval (SIGIR 2008).
+    Ties: the mean over all ways of breaking them on both sides, which for ties in `other` is the τ_AP,a of Urbano and
+    Marrero, The Treatment of Ties in AP Correlation (ICTIR 2017).
+    """
+    return _estimate(_tau_ap, reference, other)
+
+
+def bootstrap_over_topics(
+    reference: pd.DataFrame,
+    other: pd.DataFrame,
+    *,
+    correlation: Correlation = "kendall",
+    top_k: int | None = None,
+    replicates: int = REPLICATES,
+    seed: int = SEED,
+) -> Estimate:
+    """Return the correlation of two leaderboards with the middle 95 % of its values over resampled topics.
+
+    Tables of the shape systems × topics hold one measure each, NaN where it is undefined; they are compared on the
+    topics and systems that both score. The same topics are drawn for both. `top_k` compares the systems that are best
+    by the reference and any that tie with the k-th, anew in each replicate. A replicate without a correlation is left
+    out; more than 5 % of them, or fewer topics than an interval takes, and there is no range. Of few topics it is wider
+    than 95 % of the values. The range is no confidence interval: docs/measures.md, docs/calibration.md.
+    """
+    first, second = on_common_topics({"reference": reference, "other": other}).values()
+    systems, n_topics = first.index.intersection(second.index), len(first.columns)
+    tables = tuple(_array(table.loc[systems]) for table in (first, second))
+    if not n_topics:
+        return undefined("There is no topic on which both score the systems.")
+    observed = tuple(mean_scores(table, np.ones((1, n_topics)))[0] for table in tables)
+    point, sample = _of(correlation, observed[0], observed[1], top_k), Sample(n_topics=n_topics)
+    if point.value is None or sample.reason:
+        return replace(point, reason=point.reason or sample.reason, sample=sample)
+    weights = np.random.default_rng(seed).multinomial(n_topics, np.full(n_topics, 1 / n_topics), replicates)
+    drawn = [mean_scores(table, weights.astype(np.float64)) for table in tables]
+    values = _resampled(correlation, drawn[0], drawn[1], top_k)
+    if len(values) < (1 - MOST_UNDEFINED) * replicates:
+        return replace(point, reason="too many resamples of its topics have no correlation", sample=sample)
+    low, high = np.quantile(values, resampled_levels(n_topics))
+    if high - low < NO_ERROR:
+        return replace(point, reason=SAME_IN_RESAMPLES, sample=sample)
+    return replace(point, low=float(low), high=float(high), sample=sample, resampled=True)
+
+
+def _resampled(correlation: Correlation, x: FloatArray, y: FloatArray, top_k: int | None) -> FloatArray:
+    """Return the correlations of the replicates (replicates × systems) that have one."""
+    counted = np.ones(x.shape, dtype=bool)
+    if top_k is not None:
+        counted = x >= np.sort(x, axis=1)[:, [-min(top_k, x.shape[1])]]
+    enough = counted.sum(axis=1) >= FEWEST_SYSTEMS
+    found = RESAMPLED[correlation](x[enough], y[enough], counted[enough])
+    return np.asarray(np.clip(found[~np.isnan(found)], -1.0, 1.0))
+
+
+def mean_scores(table: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return systems' means over weighted topics, rounded so that ties are ties, of the shape replicates × systems.
+
+    `table` has the shape systems × topics without NaN, `weights` replicates × topics.
+    """
+    return rounded(weights @ table.T / weights.sum(axis=1, keepdims=True))
+
+
+def _array(table: pd.DataFrame) -> FloatArray:
+    return table.to_numpy(dtype=np.float64)
+
+
+def _of(correlation: Correlation, x: FloatArray, y: FloatArray, top_k: int | None) -> Estimate:
+    x, y = _paired(x, y)
+    if top_k is not None:
+        x, y = _top(x, y, top_k)
+    return _estimate(_FUNCTIONS[correlation], x, y)
+
+
+def _top(x: FloatArray, y: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:
+    if k < 1:
+        raise ValueError(f"k must be at least 1, not {k}.")
+    chosen = np.flatnonzero(x >= np.sort(x)[-min(k, len(x))]) if len(x) else np.empty(0, dtype=np.int64)
+    return x[chosen], y[chosen]
+
+
+def _paired(reference: Scores, other: Scores) -> tuple[FloatArray, FloatArray]:
+    """Return both as arrays without the systems that lack a score on either side, rounded so that ties are ties."""
+    x, y = rounded(reference), rounded(other)
+    if x.shape != y.shape or x.ndim != 1:
+        raise ValueError(f"Each system needs one score on either side; the shapes are {x.shape} and {y.shape}.")
+    both = ~(np.isnan(x) | np.isnan(y))
+    return x[both], y[both]
+
+
+def _estimate(function: Callable[[FloatArray, FloatArray], float], reference: Scores, other: Scores) -> Estimate:
+    x, y = _paired(reference, other)
+    if len(x) < FEWEST_SYSTEMS:
+        return undefined(
+            f"A correlation of {counted(len(x), 'systems')} says nothing; at least {FEWEST_SYSTEMS} are needed."
+        )
+    if (x == x[0]).all() or (y == y[0]).all():
+        return undefined("All systems have the same score on one side.")
+    return Estimate(function(x, y))
+
+
+def _spearman(x: FloatArray, y: FloatArray) -> float:
+    from scipy.stats import spearmanr  # imported late: it weighs much
+
+    return float(spearmanr(x, y).statistic)
+
+
+def _kendall(x: FloatArray, y: FloatArray) -> float:
+    from scipy.stats import kendalltau  # imported late: it weighs much
+
+    return float(kendalltau(x, y).statistic)
+
+
+def _tau_ap(x: FloatArray, y: FloatArray) -> float:
+    """Average, over the ranks by y from the second on, the expected share of those above that x puts above too.
+
+    A system that ties with t − 1 others below a systems stands at ranks a + 1 to a + t equally often; of the systems
+    above it that it ties with, half are right whichever way the tie is broken.
+    """
+    right = np.where(x[:, None] < x, 1.0, np.where(x[:, None] == x, 0.5, 0.0))
+    above = y > y[:, None]
+    n_above, n_tied = above.sum(axis=1), (y == y[:, None]).sum(axis=1)
+    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, len(x)))])
+    inverse_ranks = harmonic[n_above + n_tied - 1] - harmonic[np.maximum(n_above - 1, 0)]
+    within_tie = np.where(n_above > 0, n_tied - n_above * inverse_ranks, n_tied - 1) / 2
+    shares = ((right * above).sum(axis=1) * inverse_ranks + within_tie) / n_tied
+    return float(2 * shares.sum() / (len(x) - 1) - 1)
+
+
+RESAMPLED = {"spearman": spearman_rows, "kendall": kendall_rows, "tau_ap": tau_ap_rows}
+_FUNCTIONS: dict[Correlation, Callable[[FloatArray, FloatArray], float]] = {
+    "spearman": _spearman,
+    "kendall": _kendall,
+    "tau_ap": _tau_ap,
+}

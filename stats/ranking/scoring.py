@@ -1,0 +1,193 @@
+"""Score tables of a measure, systems × topics, from one source's grades.
+
+Measures stand in `measure_names`. Measures of answers, which `answer_measures` names, are not computed here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from stats.measures.grades import GradeTable
+from stats.pattern_intervals import UNBOUNDED, Range
+from stats.ranking.measure_names import NoLeaderboard, SystemMeasure
+from stats.ranking.oracle_contexts import Oracle, TokenCounts
+from stats.ranking.qrels_scoring import parse_qrels_measure, score_qrels
+from stats.ranking.sampled_labels import LabelDraw, Rankings
+from stats.ranking.topic_scores import TopicScorer
+from stats.ranking.unjudged import withheld_for_unjudged
+from stats.ratings import FloatArray
+
+NO_ORACLE = "{name} compares with the oracle’s context: choose the run that ranks the best available passages."
+
+
+@dataclass(frozen=True)
+class SourceGrades:
+    """One source's grades by topic, texts × elements; relevance has one element.
+
+    - `threshold`: the grade from which a text answers;
+    - `scale`: the grades there are; on one of yes and no a measure's own minimum makes no sense;
+    - `asked`: 1 where an item exists, in the shape of the grades; None where every element is asked of every text;
+    - `draw`: how the labels were drawn, where they are a sample.
+    """
+
+    tables: Mapping[str, GradeTable]
+    threshold: float
+    scale: tuple[float, ...] = (0, 1, 2, 3, 4, 5)
+    asked: Mapping[str, FloatArray] | None = None
+    draw: LabelDraw | None = None
+
+    @property
+    def graded(self) -> bool:
+        """Whether the scale is finer than yes and no."""
+        return set(self.scale) != {0, 1}
+
+    @property
+    def no_labels(self) -> str:
+        """Why the grades are no labels of qrels; empty where they are."""
+        broken = next((grade for grade in self.scale if grade != int(grade)), None)
+        return "" if broken is None else f"qrels need whole numbers, and the scale has {broken:g}"
+
+    def unreached(self, grade: float | None) -> str:
+        """Say why no text, or every text, has at least this grade; empty where it tells texts apart."""
+        lowest, highest = min(self.scale), max(self.scale)
+        if grade is None or lowest < grade <= highest:
+            return ""
+        which = "no grade reaches" if grade > highest else "every grade reaches"
+        return f"{which} {grade:g} on a scale from {lowest:g} to {highest:g}"
+
+    def asked_of(self, topic: str, measure: SystemMeasure) -> FloatArray | None:
+        """Return where an item exists, for key points, which are asked of the documents they stand in alone."""
+        return self.asked[topic] if self.asked is not None and measure.family == "KPR" else None
+
+    def minimum(self, measure: SystemMeasure) -> float:
+        """Return the grade from which something is answered under the measure."""
+        return measure.minimum if measure.minimum is not None and self.graded else self.threshold
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """A measure's scores, systems × topics, NaN where undefined.
+
+    - `reasons`: why scores are undefined, and how many are for that reason.
+    - `n_ungraded` of `n_asked`: judgments that the scores rest on (sub-questions, key points, or ranked passages) and
+      that the source left without a grade or never made.
+    - `n_unanswerable`: sub-questions, of all topics together, that do not count as the oracle's context answers none.
+    - `withheld`: why systems are given no score, by name; `judged`: the share of what each score rests on that is
+      judged, for rankings judged@k.
+    - `estimated`: whether scores are estimates from a drawn sample; `shown`: the measure's name with the grade asked
+      for; `within`: what values it can take.
+    """
+
+    table: pd.DataFrame
+    reasons: Mapping[str, int]
+    n_ungraded: int
+    n_asked: int
+    n_unanswerable: int = 0
+    withheld: Mapping[str, str] = field(default_factory=dict)
+    judged: pd.DataFrame | None = None
+    estimated: bool = False
+    shown: str = ""
+    within: Range = UNBOUNDED
+
+    @property
+    def ungraded_share(self) -> float | None:
+        return self.n_ungraded / self.n_asked if self.n_asked else None
+
+    @cached_property
+    def given(self) -> pd.DataFrame:
+        """The scores that are given."""
+        return self.table.mask(self.table.index.to_series().isin(list(self.withheld)))
+
+
+def score_systems(
+    measure: SystemMeasure,
+    grades: SourceGrades,
+    rankings: Rankings,
+    *,
+    oracle: Oracle | None = None,
+    tokens: TokenCounts | None = None,
+) -> ScoreTable:
+    """Score every system of the rankings on every topic of the grades.
+
+    For a measure of reports a ranking holds the report's name alone. `oracle` is the context that says what can be
+    answered (Q of CRUX's eq. 3); without one that is, for rankings, whatever any judged passage of the topic answers,
+    and for reports every sub-question. `tokens` are needed for density. Raises NoLeaderboard and UnknownMeasure.
+    """
+    if measure.needs_oracle and (oracle is None or not oracle.contexts):
+        raise NoLeaderboard(NO_ORACLE.format(name=measure.name))
+    if measure.of_qrels:
+        return _score_qrels(measure, grades, rankings, oracle)
+    shown = f"{measure.name.partition('>=')[0]}≥{grades.minimum(measure):g}"
+    if reason := grades.unreached(grades.minimum(measure)):
+        return _nothing(grades, rankings, reason, shown)
+    cells: dict[str, list[float]] = {system: [] for system in rankings}
+    judged: dict[str, list[float]] = {system: [] for system in rankings}
+    reasons: Counter[str] = Counter()
+    n_ungraded = n_asked = n_unanswerable = 0
+    for topic, table in grades.tables.items():
+        scorer = TopicScorer(measure, table, grades.minimum(measure), topic, oracle, tokens)
+        n_unanswerable += scorer.n_unanswerable
+        for system, found in rankings.items():
+            score, asked = scorer.score(found.get(topic, ()))
+            cells[system].append(np.nan if score.value is None else score.value)
+            judged[system].append(scorer.judged_share(found.get(topic, ()), grades.asked_of(topic, measure)))
+            if score.value is None:
+                reasons[score.reason] += 1
+            else:
+                n_ungraded += score.ungraded
+                n_asked += asked
+    scores, shares = (
+        pd.DataFrame.from_dict(rows, orient="index", columns=list(grades.tables), dtype=np.float64)
+        for rows in (cells, judged)
+    )
+    withheld = withheld_for_unjudged(shares, _what(measure))
+    if grades.draw is not None and measure.of_rankings:
+        withheld = dict.fromkeys(rankings, f"cannot be estimated from {grades.draw.in_words}")
+    return ScoreTable(
+        scores,
+        dict(reasons),
+        n_ungraded,
+        n_asked,
+        n_unanswerable,
+        withheld=withheld,
+        judged=shares,
+        shown=shown,
+        within=measure.within,
+    )
+
+
+def _what(measure: SystemMeasure) -> str:
+    """Name what a measure's scores rest on."""
+    if measure.of_reports:
+        return "the items of its reports are"
+    return f"the grades of its first {'|Z*|' if measure.at_oracle else measure.cutoff} passages are"
+
+
+def _nothing(grades: SourceGrades, rankings: Rankings, reason: str, shown: str) -> ScoreTable:
+    """Return the board that gives no system a score."""
+    none = pd.DataFrame(np.nan, index=list(rankings), columns=list(grades.tables))
+    return ScoreTable(none, {}, 0, 0, withheld=dict.fromkeys(rankings, reason), shown=shown)
+
+
+def _score_qrels(measure: SystemMeasure, grades: SourceGrades, rankings: Rankings, oracle: Oracle | None) -> ScoreTable:
+    asked = parse_qrels_measure(measure.name, threshold=grades.threshold)
+    if reason := grades.unreached(asked.relevant) or grades.no_labels:
+        return _nothing(grades, rankings, reason, asked.shown)
+    found = score_qrels(asked, grades.tables, rankings, oracle=oracle, draw=grades.draw)
+    return ScoreTable(
+        found.table,
+        found.reasons,
+        found.n_unjudged,
+        found.n_ranked,
+        withheld=found.withheld,
+        judged=found.judged,
+        estimated=found.estimated,
+        shown=asked.shown,
+        within=measure.within,
+    )

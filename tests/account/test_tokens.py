@@ -1,0 +1,192 @@
+"""API tokens: kept as hashes, with a name and a last day, and ended by whatever ends the trust in them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.utils.timezone import now
+from playwright.sync_api import Page, expect
+
+from collection.accounts.account import MOST_TOKENS
+from collection.models import ApiToken, User
+from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+from tests.factories import PASSWORD, a_token
+
+ENDPOINT = "/api/v1/studies/"
+
+
+def status(key: str) -> int:
+    return Client().get(ENDPOINT, headers={"Authorization": f"Token {key}"}).status_code
+
+
+@pytest.fixture
+def as_ada(client: Client, ada: User) -> Client:
+    client.force_login(ada)
+    return client
+
+
+# --- Made and shown -------------------------------------------------------------------------------
+
+
+def test_a_new_token_is_shown_once_and_opens_the_api(as_ada: Client, ada: User) -> None:
+    made = as_ada.post("/account/token/", {"name": "export script", "days": 30})
+
+    key = made.context["new_token"]
+    assert key in made.content.decode()
+    assert "no-store" in made["Cache-Control"]
+    assert key not in as_ada.get("/account/").content.decode()
+    assert status(key) == 200
+
+
+def test_a_token_is_stored_as_its_hash_alone(ada: User) -> None:
+    key = a_token(ada)
+
+    assert key not in str(ApiToken.objects.values())
+    assert ApiToken.objects.get().token_key == key[:15]  # what finds the row; 49 characters stay unknown
+
+
+def test_the_page_lists_name_last_use_and_last_day(as_ada: Client, ada: User) -> None:
+    a_token(ada, name="never used")
+    used = a_token(ada, name="export script", days=365)
+    status(used)
+
+    page = as_ada.get("/account/").content.decode()
+
+    rows = {row.split("</th>")[0]: row for row in page.split('<th scope="row">')[1:]}
+    assert "<td>never</td>" in rows["never used"]
+    assert "<td>never</td>" not in rows["export script"]
+    assert f"{now() + timedelta(days=365):%Y-%m-%d}" in rows["export script"]
+
+
+@pytest.mark.parametrize("form", [{"name": "", "days": 30}, {"name": "x", "days": 9999}, {"name": "x" * 61, "days": 7}])
+def test_a_token_has_a_name_and_a_last_day(as_ada: Client, form: dict[str, Any]) -> None:
+    response = as_ada.post("/account/token/", form)
+
+    assert response.status_code == 422
+    assert not ApiToken.objects.exists()
+
+
+def test_nobody_heaps_up_tokens(as_ada: Client, ada: User) -> None:
+    for _ in range(MOST_TOKENS):
+        a_token(ada)
+
+    response = as_ada.post("/account/token/", {"name": "one more", "days": 7})
+
+    assert response.status_code == 422
+    assert "Revoke one that you no longer need" in response.content.decode()
+
+
+def test_the_last_use_is_noted_seldom(ada: User, django_assert_num_queries: Any) -> None:
+    key = a_token(ada)
+    status(key)
+    client = Client(headers={"Authorization": f"Token {key}"})
+
+    with django_assert_num_queries(1):  # the token with its user; an assessor has no studies
+        client.get(ENDPOINT)
+
+
+# --- What ends them -------------------------------------------------------------------------------
+
+
+def test_it_ends_on_its_day(ada: User) -> None:
+    key = a_token(ada)
+    ApiToken.objects.update(expiry=now())
+
+    assert status(key) == 401
+
+
+def test_revoking_leaves_the_others_and_those_of_others(as_ada: Client, ada: User, ben: User) -> None:
+    first, second, bens = a_token(ada), a_token(ada), a_token(ben)
+
+    as_ada.post("/account/token/revoke/", {"token": ApiToken.objects.get(token_key=first[:15]).digest})
+    as_ada.post("/account/token/revoke/", {"token": ApiToken.objects.get(token_key=bens[:15]).digest})
+
+    assert [status(key) for key in (first, second, bens)] == [401, 200, 200]
+
+
+def test_a_changed_password_ends_them(as_ada: Client, ada: User, ben: User) -> None:
+    key, bens = a_token(ada), a_token(ben)
+    new = "horse battery staple"
+
+    said = as_ada.post(
+        "/account/password/", {"old_password": PASSWORD, "new_password1": new, "new_password2": new}, follow=True
+    )
+
+    assert (status(key), status(bens)) == (401, 200)
+    assert "Your API tokens no longer work." in said.content.decode()
+
+
+def test_a_password_that_somebody_else_set_ends_them_too(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = a_token(ada)
+    monkeypatch.setattr("getpass.getpass", lambda **_: "horse battery staple")
+
+    call_command("changepassword", "ada")
+
+    assert status(key) == 401
+
+
+def test_a_closed_account_has_none(ada: User) -> None:
+    key = a_token(ada)
+    User.objects.update(is_active=False)
+
+    assert status(key) == 401
+
+
+@pytest.mark.parametrize("sent", ["Token", "Token a b", "Token \xff\xfe", "Bearer x" * 500, "Token " + "0" * 64])
+def test_nonsense_is_refused(db: None, sent: str) -> None:
+    response = Client().get(ENDPOINT, headers={"Authorization": sent})
+
+    assert response.status_code == 401
+
+
+# --- Tokens of earlier versions -------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+def test_tokens_that_stood_in_clear_are_hashed_and_end_in_ninety_days(ada: User) -> None:
+    former = "9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TABLE authtoken_token (key varchar(40) PRIMARY KEY, user_id bigint NOT NULL, created timestamp)"
+        )
+        cursor.execute("INSERT INTO authtoken_token VALUES (%s, %s, '2024-01-01')", [former, ada.pk])
+    migration = import_module("collection.migrations.0007_api_tokens")
+
+    with connection.schema_editor() as editor:
+        migration.hash_former_tokens(apps, editor)
+
+    assert status(former) == 200
+    assert "authtoken_token" not in connection.introspection.table_names()
+    token = ApiToken.objects.get()
+    assert timedelta(days=89) < token.expiry - now() < timedelta(days=90)
+    ada.set_password("horse battery staple")
+    ada.save()
+    assert status(former) == 401
+
+
+# --- In a browser ---------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_a_token_is_made_and_revoked_by_keyboard(phone: Page, sign_in: SignIn, ada: User) -> None:
+    sign_in(phone, ada)
+    phone.goto("/account/")
+    phone.locator("#id_name").focus()
+    phone.keyboard.type("export script")
+    phone.keyboard.press("Enter")
+    expect(phone.get_by_text("it is shown only this once")).to_be_visible()
+    check_accessibility(phone)
+    check_no_sideways_scroll(phone)
+
+    phone.get_by_role("button", name="Revoke export script").focus()
+    phone.keyboard.press("Enter")
+
+    expect(phone.get_by_text("The token no longer works.")).to_be_visible()
+    assert not ApiToken.objects.exists()

@@ -1,0 +1,182 @@
+"""Spans over any text come back from the browser exactly as the stored text has them."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import time
+
+import pytest
+from playwright.sync_api import Page, Response, expect
+
+from annotate.models import Assignment
+from collection.models import Highlight, Study, User
+from collection.models.texts import text_hash
+from tests.annotate.factories import a_report_task, in_hands_of
+from tests.annotate.work.test_assignment_in_browser import open_assignment, press, saved
+from tests.browser import SignIn
+
+pytestmark = pytest.mark.browser
+
+TEXTS = {
+    "crlf": ("One line.\r\nAnother\r\nline.\r\n\r\nThe end.", "Another\r\nline."),
+    "lone carriage returns": ("One\rtwo\rthree", "two\rthree"),
+    "leading newlines": ("\n\n  One. Two.", "Two."),
+    "emoji": ("A 🌉 bridge 👩‍👩‍👧 of a 🇳🇴 family 👍🏽 stands.", "👩‍👩‍👧 of a 🇳🇴 family 👍🏽"),
+    "arabic": ("يبدأ التقرير هنا. بُني الجسر عام 1998 🌉 وانتهى.", "بُني الجسر عام 1998 🌉"),
+    "hebrew": ("הגשר נבנה ב־1998. שָׁלוֹם לכולם.", "שָׁלוֹם"),
+    "both directions": ("The word שלום means peace.\r\nכן: it does.", "שלום means"),
+    "combining": ("Cafe\u0301 and na\u0308ive; e\u0301te\u0301.", "na\u0308ive; e\u0301te\u0301"),
+    "beyond the basic plane": ("𝒜 𝓑 𐍈 𠀀 end", "𐍈 𠀀"),
+    "markup": ("a < b && c > d </p><script>alert(1)</script> &amp; end", "</p><script>alert(1)</script> &amp;"),
+    "spaces": ("a\u00a0b\u2009c \t d\u200be\u2028f\u2029g \ufeff h", "b\u2009c \t d\u200be\u2028f\u2029g"),
+    "controls": ("a\x0bb\x0cc\x1fd\x85e\x9ff", "b\x0cc\x1fd\x85e"),
+    "thai": ("สะพานสร้างเสร็จในปี 2541 และเปิดใช้", "สร้างเสร็จในปี 2541"),
+}
+
+SELECT = """([from, to]) => {  // in UTF-16 units of the whole text, over the page's text nodes
+    const walker = document.createTreeWalker(document.getElementById("text"), NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    for (let before = 0, node; (node = walker.nextNode()); before += node.length) {
+        if (from >= before && from < before + node.length) range.setStart(node, from - before);
+        if (to > before && to <= before + node.length) range.setEnd(node, to - before);
+    }
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+}"""
+
+
+def utf16(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+@pytest.mark.parametrize(("text", "quote"), TEXTS.values(), ids=TEXTS)
+def test_a_span_comes_back_exactly(page: Page, sign_in: SignIn, study: Study, ada: User, text: str, quote: str) -> None:
+    sign_in(page, ada)
+    open_assignment(page, in_hands_of(ada, a_report_task(study, text)))
+    start = text.index(quote)
+    end = start + len(quote)
+
+    page.evaluate(SELECT, [utf16(text[:start]), utf16(text[:end])])
+    press(page, "Enter")
+    saved(page)
+
+    highlight = Highlight.objects.get()
+    assert page.evaluate("document.getElementById('text').textContent") == text
+    assert (highlight.start, highlight.end, highlight.quote) == (start, end, quote)
+    assert highlight.text_sha256 == text_hash(text)
+
+
+@pytest.mark.parametrize(("text", "quote"), TEXTS.values(), ids=TEXTS)
+def test_a_stored_span_is_drawn_where_it_stands(
+    page: Page, sign_in: SignIn, study: Study, ada: User, text: str, quote: str
+) -> None:
+    sign_in(page, ada)
+    assignment = in_hands_of(ada, a_report_task(study, text))
+    open_assignment(page, assignment)
+    start = text.index(quote)
+    page.evaluate(SELECT, [utf16(text[:start]), utf16(text[: start + len(quote)])])
+    press(page, "Enter")
+    saved(page)
+
+    page.reload()
+    expect(page.locator("#assignment.live")).to_be_visible()
+
+    drawn = page.evaluate("[...CSS.highlights.get('support')].map((range) => range.toString())")
+    assert drawn == [quote]
+
+
+def test_the_caret_marks_words_of_any_script(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
+    sign_in(page, ada)
+    open_assignment(page, in_hands_of(ada, a_report_task(study, "שלום לכולם.\r\nThe 🌉 bridge\r\nstands. 橋が建つ。")))
+
+    press(page, "t", "ArrowLeft", "Enter")  # leftwards is forwards here
+    press(page, "ArrowDown", "ArrowRight", "Shift+ArrowRight", "Enter")
+    press(page, "End", "s", "Enter")
+    saved(page)
+
+    assert [highlight.quote for highlight in Highlight.objects.all()] == ["לכולם", "bridge\r\nstands", "橋が建つ。"]
+
+
+def test_selecting_beyond_the_text_marks_the_text_alone(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
+    sign_in(page, ada)
+    open_assignment(page, in_hands_of(ada, a_report_task(study, "All of it.\nTo the end.\n")))
+
+    press(page, "Control+a")
+    press(page, "Enter")
+    saved(page)
+
+    assert Highlight.objects.get().quote == "All of it.\nTo the end."
+
+
+def test_overlapping_spans_are_told_apart(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
+    sign_in(page, ada)
+    open_assignment(page, in_hands_of(ada, a_report_task(study, "one two three four")))
+
+    press(page, "t", "Shift+ArrowRight", "Shift+ArrowRight", "Enter")
+    press(page, "ArrowLeft", "Shift+ArrowRight", "Shift+ArrowRight", "Enter")
+    saved(page)
+
+    overlap = page.evaluate("[...CSS.highlights.get('overlap')].map((range) => range.toString())")
+    assert [highlight.quote for highlight in Highlight.objects.all()] == ["one two three", "two three four"]
+    assert overlap == ["two three"]
+
+
+def test_other_questions_spans_are_shown_when_asked_for(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
+    sign_in(page, ada)
+    open_assignment(page, in_hands_of(ada, a_report_task(study, "one two three four")))
+    elsewhere = "[...CSS.highlights.get('elsewhere')].map((range) => range.toString())"
+
+    press(page, "t", "Enter", "Escape", "n")
+    hidden = page.evaluate(elsewhere)
+    press(page, "o")
+
+    assert hidden == []
+    assert page.evaluate(elsewhere) == ["one"]
+
+
+# --- Long documents -----------------------------------------------------------------------------
+
+LONG = "\n\n".join(
+    " ".join(
+        f"Sentence {s} of paragraph {p} says that bridge number {p * s} was built in {1900 + s}." for s in range(8)
+    )
+    for p in range(195)
+)  # 20,280 words
+
+
+def test_a_document_of_twenty_thousand_words_opens_and_answers_without_delay(
+    page: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    assert len(LONG.split()) > 20_000
+    assignment = in_hands_of(ada, a_report_task(study, LONG))
+    sign_in(page, ada)
+    open_assignment(page, assignment)
+
+    page.reload()
+    expect(page.locator("#assignment.live")).to_be_visible()
+    usable = page.evaluate("performance.getEntriesByName('usable')[0].startTime")
+    answered = page.evaluate("performance.getEntriesByType('navigation')[0].responseEnd")
+    started = time.perf_counter()
+    press(page, "t", "End", "s", "Enter")
+    marked = time.perf_counter() - started
+    saved(page)
+
+    assert usable - answered < 1_000  # 0.2 s on an idle machine
+    assert marked < 2
+    assert re.match(r"Sentence 7 of paragraph 194 .* in 1907\.$", Highlight.objects.get().quote)
+
+
+def test_a_first_visit_loads_little(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
+    assignment = in_hands_of(ada, a_report_task(study, " ".join(["Words of a report."] * 125)))
+    sign_in(page, ada)
+    responses: list[Response] = []
+    page.on("response", lambda response: responses.append(response))
+
+    open_assignment(page, assignment)
+    page.wait_for_load_state("networkidle")
+
+    over_the_wire = [len(gzip.compress(response.body())) for response in responses]  # as the site serves them
+    assert Assignment.objects.count() == 1
+    assert len(over_the_wire) >= 10
+    assert sum(over_the_wire) < 50_000

@@ -1,0 +1,94 @@
+"""Rows that are inserted past the models: one of a kind, or a few together."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from threading import Barrier
+
+import pytest
+from django.db import IntegrityError, connection
+from pytest_django import DjangoAssertNumQueries
+
+from collection.judgments.inserting import insert_together, insert_unless_there
+from collection.models import Item, Judgment, Rater, Report, Study, Topic
+from collection.models.studies import TaskType
+from tests.factories import an_item
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+UNIQUE = ("criterion", "item", "rater")
+
+
+def a_judgment(study: Study, rater: Rater, *, grade: float = 1, ungraded: str = "") -> Judgment:
+    """A judgment that is not stored, of the study's only item."""
+    item = study.items.first() or a_first_item(study)
+    criterion = study.criteria.get(name="answerability")
+    return Judgment(item=item, criterion=criterion, rater=rater, grade=grade, ungraded=ungraded, judged_at=NOON)
+
+
+def a_first_item(study: Study) -> Item:
+    topic = study.collection.topics.order_by("pk")[0]
+    report = Report.objects.get(topic=topic)
+    return an_item(study, TaskType.ANSWERABILITY, topic=topic, element=topic.rubric_elements.all()[0], text=report)
+
+
+def test_a_new_row_gets_its_key(study: Study, ada_as_rater: Rater) -> None:
+    judgment = a_judgment(study, ada_as_rater)
+
+    assert insert_unless_there(judgment, unique=UNIQUE)
+
+    stored = Judgment.objects.get()
+    assert (stored, stored.grade, stored.judged_at) == (judgment, 1, NOON)
+    assert not judgment._state.adding
+
+
+def test_a_row_that_is_there_stays_as_it_is(study: Study, ada_as_rater: Rater) -> None:
+    insert_unless_there(a_judgment(study, ada_as_rater, grade=1), unique=UNIQUE)
+    second = a_judgment(study, ada_as_rater, grade=0)
+
+    assert not insert_unless_there(second, unique=UNIQUE)
+
+    assert second.pk is None
+    assert Judgment.objects.get().grade == 1
+
+
+def test_what_the_database_refuses_is_refused(study: Study, ada_as_rater: Rater) -> None:
+    with pytest.raises(IntegrityError):
+        insert_unless_there(a_judgment(study, ada_as_rater, grade=1, ungraded="refused"), unique=UNIQUE)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_at_once_one_is_inserted(study: Study, ada_as_rater: Rater) -> None:
+    judgments = [a_judgment(study, ada_as_rater, grade=number % 2) for number in range(6)]
+    together = Barrier(len(judgments))
+
+    def insert(judgment: Judgment) -> bool:
+        together.wait()
+        try:
+            return insert_unless_there(judgment, unique=UNIQUE)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(judgments)) as threads:
+        inserted = list(threads.map(insert, judgments))
+
+    (winner,) = [judgment for judgment, was in zip(judgments, inserted, strict=True) if was]
+    assert Judgment.objects.get().grade == winner.grade
+
+
+def test_a_few_rows_take_one_statement(study: Study, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    topics = [
+        Topic(collection=study.collection, topic_id=f"new-{n}", request=f"Über {n} %s?", attributes={"n": [n]})
+        for n in range(3)
+    ]
+
+    with django_assert_num_queries(1):
+        insert_together(topics)
+
+    stored = Topic.objects.filter(topic_id__startswith="new-").order_by("pk")
+    assert [(topic.request, topic.attributes) for topic in stored] == [(f"Über {n} %s?", {"n": [n]}) for n in range(3)]
+
+
+def test_no_rows_take_no_statement(db: None, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    with django_assert_num_queries(0):
+        insert_together([])

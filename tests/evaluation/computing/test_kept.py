@@ -1,0 +1,462 @@
+"""Figures that take long: computed once, kept until what they rest on changes, and shown to whom they belong."""
+
+from __future__ import annotations
+
+import html
+import re
+import secrets
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from collection.importing.background import LONG_PATIENCE
+from collection.judgments.services import record_judgment, withdraw_judgment
+from collection.masking import mask_elements
+from collection.models import Collection, Judgment, Rater, RubricElement, Run, Study, System, Topic, User
+from collection.splits import make_split, record_reading
+from collection.thresholds import change_threshold
+from config.caches import SignedFileCache
+from evaluation import computations
+from evaluation.computing import kept
+from evaluation.computing.fingerprints import fingerprint_of
+from stats.ranking.measure_names import NoLeaderboard
+from tests.evaluation.judged import AT, criterion_of
+from tests.factories import a_judge_rater
+
+BOARD = "/studies/bridges-study/leaderboard/"
+AGREEMENT = "/studies/bridges-study/agreement/"
+API = "/api/v1/studies/bridges-study/comparison/?criterion=answerability"
+HTMX = {"HX-Request": "true", "HX-Target": "figures"}
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of what was computed, as it comes."""
+    names: list[str] = []
+
+    def counted(name: str, compute: Callable[..., Any]) -> Callable[..., Any]:
+        def compute_and_count(*arguments: Any, **asked: Any) -> Any:
+            names.append(name)
+            return compute(*arguments, **asked)
+
+        return compute_and_count
+
+    for name in ("leaderboard", "leaderboard_chart", "agreement", "coverage"):
+        monkeypatch.setattr(computations, name, counted(name, getattr(computations, name)))
+    return names
+
+
+@pytest.fixture
+def nobody_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[Any, ...]]:
+    """No worker takes what it is asked; the messages to it."""
+    messages: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(settings, "WORK_AT_ONCE", False)
+    monkeypatch.setattr(settings, "DATA_DIR", tmp_path)
+    monkeypatch.setattr(kept, "WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(
+        "evaluation.computing.kept.current_app.send_task", lambda _, args, **__: messages.append(tuple(args))
+    )
+    return messages
+
+
+def work(message: tuple[Any, ...]) -> None:
+    kind, study, asked, key = message
+    kept.compute(kind=kind, study=study, asked=asked, key=key)
+
+
+# --- Computed once ---------------------------------------------------------------------------------
+
+
+def test_page_chart_downloads_and_api_share_what_was_computed_once(
+    client: Client, judged: Study, rosa: User, computed: list[str]
+) -> None:
+    client.force_login(rosa)
+
+    for path in ("", "scores.csv", "pairs.tex", "leaderboard.json", "systems.svg", "systems.vl.json", ""):
+        assert client.get(f"{BOARD}{path}").status_code == 200
+
+    assert computed == ["leaderboard", "leaderboard_chart"]
+
+
+def test_what_is_refused_is_kept_too(judged: Study, computed: list[str]) -> None:
+    for _ in range(2):
+        with pytest.raises(NoLeaderboard, match="Name a measure"):
+            kept.kept("leaderboard", judged, measure="", combine="majority", oracle=None, order="score")
+
+    assert computed == ["leaderboard"]
+
+
+def a_new_judgment(study: Study, _: User) -> None:
+    rater = a_judge_rater(study.collection, "another-judge")
+    item = study.items.first()
+    assert item
+    record_judgment(item=item, criterion=criterion_of(study), rater=rater, grade=1, at=AT)
+
+
+def a_changed_judgment(study: Study, _: User) -> None:
+    stored = Judgment.objects.filter(grade=1, criterion__study=study).select_related("item", "rater").first()
+    assert stored
+    record_judgment(item=stored.item, criterion=criterion_of(study), rater=stored.rater, grade=0, at=AT)
+
+
+def a_withdrawn_judgment(study: Study, _: User) -> None:
+    stored = Judgment.objects.filter(criterion__study=study).select_related("item", "rater").first()
+    assert stored
+    assert withdraw_judgment(item=stored.item, criterion=criterion_of(study), rater=stored.rater, at=AT)
+
+
+def a_masking(study: Study, rosa: User) -> None:
+    assert mask_elements(elements=RubricElement.objects.all()[:1], reason="answered by nothing", by=rosa, at=AT)
+
+
+def another_threshold(study: Study, rosa: User) -> None:
+    assert change_threshold(criterion=criterion_of(study, "rating"), threshold=5, by=rosa, at=AT)
+
+
+def an_exclusion(study: Study, rosa: User) -> None:
+    rater = study.collection.raters.first() or Rater.objects.get(name="ben")
+    study.exclusions.create(rater=rater, reason="in a hurry", excluded_by=rosa, excluded_at=AT)
+
+
+def a_split(study: Study, rosa: User) -> None:
+    make_split(study=study, test_share=0.5, by=rosa, at=AT)
+
+
+def a_rater_renamed(study: Study, _: User) -> None:
+    Rater.objects.filter(name="small-judge").update(name="tiny-judge")
+
+
+def a_family_stated(study: Study, _: User) -> None:
+    System.objects.filter(collection=study.collection).update(family="qwen")
+
+
+def another_run(study: Study, _: User) -> None:
+    Run.objects.create(collection=study.collection, system=System.objects.all()[0], name="another")
+
+
+def a_topic_attribute(study: Study, _: User) -> None:
+    Topic.objects.filter(collection=study.collection).update(attributes={"kind": "factoid"})
+
+
+def another_licence(study: Study, _: User) -> None:
+    Collection.objects.filter(pk=study.collection_id).update(licence="CC BY 4.0")
+
+
+def an_exclusion_anew(study: Study, rosa: User) -> None:
+    an_exclusion(study, rosa)
+    study.exclusions.update(lifted_at=AT)
+    study.exclusions.create(rater=study.exclusions.get().rater, reason="again", excluded_by=rosa, excluded_at=AT)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        a_new_judgment,
+        a_changed_judgment,
+        a_withdrawn_judgment,
+        a_masking,
+        another_threshold,
+        an_exclusion,
+        an_exclusion_anew,
+        another_licence,
+        a_split,
+        a_rater_renamed,
+        a_family_stated,
+        another_run,
+        a_topic_attribute,
+    ],
+)
+def test_nothing_is_shown_that_a_change_made_stale(
+    judged: Study, rosa: User, computed: list[str], change: Callable[[Study, User], None]
+) -> None:
+    criterion = criterion_of(judged).pk
+    before = fingerprint_of(judged)
+    kept.kept("agreement", judged, criterion=criterion)
+
+    change(judged, rosa)
+    kept.kept("agreement", judged, criterion=criterion)
+
+    assert fingerprint_of(judged) != before
+    assert computed == ["agreement", "agreement"]
+
+
+def test_a_reading_of_the_test_part_changes_what_is_shown(judged: Study, rosa: User) -> None:
+    split = make_split(study=judged, test_share=0.5, by=rosa, at=AT)
+    before = fingerprint_of(judged)
+
+    record_reading(split=split, judge=Rater.objects.get(name="small-judge"), by=rosa, at=AT)
+
+    assert fingerprint_of(judged) != before
+
+
+def test_who_may_see_the_study_is_asked_before_what_is_kept(
+    client: Client, judged: Study, rosa: User, mallory: User, ada: User
+) -> None:
+    client.force_login(rosa)
+    assert client.get(BOARD).status_code == client.get(API).status_code == 200
+
+    for stranger in (mallory, ada):
+        client.force_login(stranger)
+        for address in (BOARD, f"{BOARD}scores.csv", f"{BOARD}systems.svg", API):
+            assert client.get(address).status_code == 404
+
+
+# --- While a worker is at it -------------------------------------------------------------------------
+
+
+def test_page_file_part_and_api_say_that_figures_are_being_computed(
+    client: Client, judged: Study, rosa: User, nobody_works: list[Any]
+) -> None:
+    client.force_login(rosa)
+
+    page, part = client.get(AGREEMENT), client.get(AGREEMENT, headers=HTMX)
+    file = client.get(f"{AGREEMENT}answerability/agreement.json")
+    answer = client.get(API)
+
+    assert [each.status_code for each in (page, part, file, answer)] == [202] * 4
+    assert "Computing …" in page.content.decode()
+    assert "waiting for a worker" in page.content.decode()
+    assert "the file comes by itself" in file.content.decode()
+    assert '<section class="stack" id="figures"' in part.content.decode()
+    assert answer.json()["state"] == "waiting for a worker"
+    assert answer["Location"] == answer.json()["ask_again"]
+    assert len(nobody_works) == 1  # all of them wait for the same
+
+    work(nobody_works[0])
+
+    assert client.get(AGREEMENT).status_code == 200
+    assert client.get(answer["Location"]).json()["criterion"] == "answerability"
+
+
+def test_the_waiting_page_is_led_to_the_figures(
+    client: Client, judged: Study, rosa: User, nobody_works: list[Any]
+) -> None:
+    client.force_login(rosa)
+    page = client.get(f"{AGREEMENT}?criterion=answerability").content.decode()
+    [poll] = re.findall(r'hx-get="(/computing/\w+/)"', page)
+    here = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{AGREEMENT}?criterion=answerability"}
+
+    waiting = client.get(poll, headers=here)
+    work(nobody_works[0])
+    ready = client.get(poll, headers=here)
+
+    assert "refresh" not in waiting.content.decode()
+    assert poll in waiting.content.decode()
+    [address] = re.findall(r'http-equiv="refresh" content="0; url=([^"]+)"', ready.content.decode())
+    assert html.unescape(address).startswith(f"{AGREEMENT}?criterion=answerability&shown=")
+    assert client.get(html.unescape(address)).status_code == 200
+
+
+def test_a_chart_that_takes_long_says_so_in_its_place(
+    client: Client, judged: Study, rosa: User, nobody_works: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "LONG_WAIT_SECONDS", 0.0)
+    client.force_login(rosa)
+    as_an_image = {"Sec-Fetch-Dest": "image"}
+
+    chart = client.get(f"{AGREEMENT}answerability/coverage.svg", headers=as_an_image)
+    work(nobody_works[0])
+    drawn = client.get(f"{AGREEMENT}answerability/coverage.svg", headers=as_an_image)
+
+    assert (chart.status_code, chart["Content-Type"]) == (202, "image/svg+xml")
+    assert "This chart is still being drawn." in chart.content.decode()
+    assert "no-store" in chart["Cache-Control"]
+    assert (drawn.status_code, drawn["Content-Type"]) == (200, "image/svg+xml")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/studies/bridges-study/qrels/",
+        "/studies/bridges-study/qrels/file/",
+        "/studies/bridges-study/qrels/provenance/",
+        "/studies/bridges-study/qrels/unjudged/",
+        "/studies/bridges-study/qrels/each/",
+        "/studies/bridges-study/redundancy/",
+        "/studies/bridges-study/redundancy/qrels/",
+        "/studies/bridges-study/masking/",
+        "/studies/bridges-study/publish/bundle/",
+        "/studies/bridges-study/publish/card/",
+        "/studies/bridges-study/publish/card/file/",
+        "/studies/bridges-study/judging/compare/",
+        "/api/v1/judges/comparison/?study=bridges-study&criterion=answerability",
+        "/api/v1/studies/bridges-study/qrels/?criterion=answerability",
+        "/api/v1/studies/bridges-study/bundle/",
+        "/api/v1/studies/bridges-study/redundancy/",
+        "/api/v1/studies/bridges-study/masking/",
+        "/api/v1/studies/bridges-study/divergence/?measure=coverage",
+        "/api/v1/studies/bridges-study/calibration/plan/?criterion=answerability&judge=small-judge&half_width=0.1",
+    ],
+)
+def test_nothing_is_computed_in_a_request(
+    client: Client, judged: Study, rosa: User, nobody_works: list[Any], address: str
+) -> None:
+    client.force_login(rosa)
+
+    answers = [client.get(address).status_code]
+    while nobody_works:
+        work(nobody_works.pop())
+        answers.append(client.get(address).status_code)
+
+    assert answers[0] == 202
+    assert answers[-1] != 202
+
+
+def test_a_page_of_two_figures_comes_though_somebody_judges_all_the_time(
+    client: Client, judged: Study, rosa: User, nobody_works: list[Any]
+) -> None:
+    client.force_login(rosa)
+    first = again_at("/studies/bridges-study/qrels/", client)
+    work(nobody_works.pop())
+    a_changed_judgment(judged, rosa)
+    second = again_at(first, client)
+    work(nobody_works.pop())
+    a_new_judgment(judged, rosa)
+
+    assert client.get(second).status_code == 200
+
+
+def again_at(address: str, client: Client) -> str:
+    """Where the waiting page asks again."""
+    page = client.get(address)
+    assert page.status_code == 202
+    [again] = re.findall(r'<a class="button" href="([^"]+)">Refresh', page.content.decode())
+    return html.unescape(again)
+
+
+def test_who_waited_sees_the_figures_though_somebody_judged_since(
+    client: Client, judged: Study, rosa: User, nobody_works: list[Any]
+) -> None:
+    client.force_login(rosa)
+    again = client.get(API)["Location"]
+    work(nobody_works[0])
+
+    a_new_judgment(judged, rosa)
+
+    assert client.get(again).status_code == 200
+    assert client.get(API).status_code == 202
+    of_others = again.replace("comparison/", "agreement/details/")
+    assert client.get(of_others).status_code == 202
+
+
+def test_somebody_else_is_asked_where_the_worker_is_gone(
+    judged: Study, nobody_works: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask() -> None:
+        with pytest.raises(kept.StillComputing):
+            kept.kept("agreement", judged, criterion=criterion_of(judged).pk)
+
+    ask()
+    ask()
+    assert len(nobody_works) == 1
+
+    later = time.time() + LONG_PATIENCE.total_seconds() + 1
+    monkeypatch.setattr("evaluation.computing.kept.time.time", lambda: later)
+    ask()
+    assert len(nobody_works) == 2
+
+
+def test_what_ends_its_worker_again_and_again_is_given_up(judged: Study, nobody_works: list[Any]) -> None:
+    criterion = criterion_of(judged).pk
+    with pytest.raises(kept.StillComputing):
+        kept.kept("agreement", judged, criterion=criterion)
+    key = nobody_works[0][3]
+    (Path(settings.DATA_DIR) / "computing" / f"{key}.lock").write_text("." * kept.MOST_ATTEMPTS)
+
+    work(nobody_works[0])
+
+    with pytest.raises(kept.NotComputed, match="stopped 3 times"):
+        kept.kept("agreement", judged, criterion=criterion)
+
+
+def test_nobody_computes_what_somebody_is_computing(
+    judged: Study, nobody_works: list[Any], computed: list[str]
+) -> None:
+    with pytest.raises(kept.StillComputing):
+        kept.kept("agreement", judged, criterion=criterion_of(judged).pk)
+
+    with kept._lock(nobody_works[0][3]) as attempt:
+        work(nobody_works[0])
+        assert (attempt, computed) == (1, [])
+    work(nobody_works[0])
+    work(nobody_works[0])
+
+    assert computed == ["agreement"]
+
+
+def test_a_fault_is_said_and_tried_again_later(
+    client: Client, judged: Study, rosa: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(computations, "agreement", fail)
+    client.force_login(rosa)
+
+    page, answer = client.get(AGREEMENT), client.get(API)
+
+    assert (page.status_code, answer.status_code) == (503, 503)
+    assert "because of an internal error (ZeroDivisionError)" in page.content.decode()
+    assert "ZeroDivisionError" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("user", ["ada", "rosa"])
+def test_of_an_unknown_key_nothing_is_told(client: Client, judged: Study, user: str) -> None:
+    client.force_login(User.objects.get(username=user))
+
+    assert client.get(f"/computing/{'0' * 64}/").status_code == 404
+
+
+# --- The files ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> SignedFileCache:
+    return SignedFileCache(tmp_path / "figures", {"TIMEOUT": 60, "OPTIONS": {"MAX_MB": 1}})
+
+
+def test_values_come_back_until_their_time_is_over(files: SignedFileCache) -> None:
+    files.set("a", {"figures": [1, 2]})
+    files.set("b", 1, timeout=-1)
+
+    assert files.get("a") == {"figures": [1, 2]}
+    assert files.has_key("a")
+    assert files.get("b", "none") == "none"
+    assert files.get_many(["a", "b"]) == {"a": {"figures": [1, 2]}}
+
+
+def test_what_this_site_did_not_write_is_no_value(files: SignedFileCache, tmp_path: Path) -> None:
+    files.set("a", "mine")
+    files.set("b", "other")
+    [first, second] = sorted((tmp_path / "figures").iterdir())
+
+    first.write_bytes(second.read_bytes())  # signed, but for another key
+    changed = bytearray(second.read_bytes())
+    changed[-1] ^= 1
+    second.write_bytes(changed)
+
+    assert files.get("a") is files.get("b") is None
+
+
+def test_the_folder_stays_below_its_limit_and_keeps_what_was_read_last(files: SignedFileCache) -> None:
+    for number in range(8):
+        files.set(f"{number}", secrets.token_bytes(200_000))
+        time.sleep(0.02)
+        files.get("0")
+    files._cull()
+
+    assert sum(size for _, size, _ in files._sizes()) <= 1024**2
+    assert files.get("0") is not None
+    assert files.get("7") is not None
+    assert files.get("1") is None
+
+
+def test_files_are_readable_by_nobody_else(files: SignedFileCache, tmp_path: Path) -> None:
+    files.set("a", 1)
+
+    assert all(path.stat().st_mode & 0o077 == 0 for path in (tmp_path / "figures").rglob("*"))

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from collection.models import Rater, Study, User
+from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll, width_of_image
+from tests.evaluation.ranked import three_systems
+
+pytestmark = pytest.mark.browser
+
+PAGE = "/studies/bridges-study/leaderboard/"
+CORRELATIONS = "/studies/bridges-study/leaderboard/correlations/"
+
+
+@pytest.fixture
+def ranked(study: Study, ada_as_rater: Rater, ben_as_rater: Rater) -> Study:
+    three_systems(study, [ada_as_rater, ben_as_rater])
+    return study
+
+
+def test_rosa_sorts_by_the_judge_and_asks_for_another_measure(
+    page: Page, sign_in: SignIn, ranked: Study, rosa: User
+) -> None:
+    sign_in(page, rosa)
+    page.goto(PAGE)
+
+    page.get_by_role("link", name="small-judge", exact=True).click()
+    first = page.get_by_role("region", name="Scores of the systems").locator("tbody th").first
+    expect(first).to_have_text(re.compile("^middle"))
+    chart = page.get_by_role("img", name="A chart of each system’s mean")
+    assert width_of_image(chart) > 300
+    check_accessibility(page)
+    page.get_by_text("Measure and options").click()
+    page.get_by_label("Measure", exact=True).fill("Cover@2>=3")
+    page.get_by_role("button", name="Show").click()
+
+    expect(page.get_by_role("heading", name="Cover@2 ≥ 3")).to_be_visible()
+
+
+@pytest.mark.parametrize("url", [PAGE, CORRELATIONS])
+def test_the_pages_are_accessible_in_the_dark(
+    open_page: Callable[..., Page], sign_in: SignIn, ranked: Study, rosa: User, url: str
+) -> None:
+    page = open_page(color_scheme="dark")
+    sign_in(page, rosa)
+
+    page.goto(url)
+
+    check_accessibility(page)
+
+
+@pytest.mark.parametrize("url", [PAGE, CORRELATIONS])
+def test_a_phone_does_not_scroll_sideways(phone: Page, sign_in: SignIn, ranked: Study, rosa: User, url: str) -> None:
+    Rater.objects.filter(name="small-judge").update(name="laboratory/a-model-70b · " + "VeryLongPromptName" * 4)
+    sign_in(phone, rosa)
+
+    phone.goto(url)
+
+    check_no_sideways_scroll(phone)
+    check_accessibility(phone)

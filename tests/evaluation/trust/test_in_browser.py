@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from collection.models import Draw, Rater, Study, User
+from evaluation.computing.kept import _ask
+from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+from tests.evaluation.rolled import rolled
+from tests.evaluation.sampled import sampled
+
+__all__ = ["rolled", "sampled"]
+
+pytestmark = pytest.mark.browser
+
+CALIBRATION = "/studies/bridges-study/calibration/"
+TRUST = "/studies/bridges-study/trust/"
+DETAILS = "/studies/bridges-study/agreement/details/"
+ALL_JUDGES = "/trust-in-judges/"
+
+
+def test_rosa_calibrates_plans_and_draws(page: Page, sign_in: SignIn, sampled: Study, rosa: User) -> None:
+    sign_in(page, rosa)
+    page.goto(CALIBRATION)
+
+    page.get_by_label("I declare label shift").check()
+    page.wait_for_url("**label_shift=on**")
+    check_accessibility(page)
+    page.get_by_label("Half-width of the interval").fill("0.12")
+    page.get_by_role("button", name="Plan").click()
+    page.get_by_text("For an interval of ± 0.12").wait_for()
+    page.get_by_label("Number of items").fill("15")
+    page.get_by_role("button", name="Draw items").click()
+
+    page.get_by_text("15 items have been drawn").wait_for()
+    assert Draw.objects.filter(purpose="active").count() == 15
+
+
+def test_rosa_opens_a_disputed_item(page: Page, sign_in: SignIn, judged: Study, rosa: User) -> None:
+    sign_in(page, rosa)
+    page.goto(DETAILS)
+    check_accessibility(page)
+
+    page.get_by_role("link", name="What is fact 1 of subject 0?").click()
+
+    expect(page.get_by_role("heading", name="All grades")).to_be_visible()
+    check_accessibility(page)
+
+
+@pytest.mark.parametrize("url", [CALIBRATION, TRUST, DETAILS])
+def test_a_phone_does_not_scroll_sideways(phone: Page, sign_in: SignIn, sampled: Study, rosa: User, url: str) -> None:
+    sign_in(phone, rosa)
+
+    phone.goto(url)
+
+    check_no_sideways_scroll(phone)
+    check_accessibility(phone)
+
+
+@pytest.mark.parametrize("url", [CALIBRATION, TRUST, DETAILS])
+def test_the_pages_are_accessible_in_the_dark(
+    open_page: Callable[..., Page], sign_in: SignIn, sampled: Study, rosa: User, url: str
+) -> None:
+    page = open_page(color_scheme="dark")
+    sign_in(page, rosa)
+
+    page.goto(url)
+
+    check_accessibility(page)
+
+
+def test_rosa_goes_from_all_judges_to_one_and_rolls_its_grades_up(
+    page: Page, sign_in: SignIn, rolled: Study, rosa: User
+) -> None:
+    sign_in(page, rosa)
+    page.goto(ALL_JUDGES)
+    check_accessibility(page)
+
+    page.get_by_role("link", name="κ (unweighted) at η").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="κ (unweighted) at η ↓")).to_be_visible()
+    page.get_by_role("link", name="flan").click()
+    expect(page.get_by_role("heading", name="flan: passage level")).to_be_visible()
+    check_accessibility(page)
+    page.get_by_label("Grade of a text").select_option(label="the number of elements of its topic graded yes")
+    page.get_by_role("button", name="Show").click()
+
+    page.wait_for_url("**rule=answered**")
+    expect(page.get_by_role("region", name="Passages by both grades").get_by_role("row")).to_have_count(4)
+    page.get_by_role("link", name="All judges", exact=True).click()
+    expect(page.get_by_role("heading", name="Trust in judges")).to_be_visible()
+
+
+def test_comparisons_that_take_long_come_in_by_themselves(
+    page: Page, sign_in: SignIn, rolled: Study, rosa: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def ask_for_the_second_time_alone(*message: Any) -> None:
+        asked.append(message[0])
+        if len(asked) > 1:
+            _ask(*message)
+
+    monkeypatch.setattr("evaluation.computing.kept._ask", ask_for_the_second_time_alone)
+    sign_in(page, rosa)
+
+    page.goto(ALL_JUDGES)
+
+    expect(page.get_by_role("link", name="flan")).to_be_visible()
+    expect(page.get_by_text("still being computed")).to_have_count(0)
+
+
+@pytest.mark.parametrize("url", [ALL_JUDGES, f"{TRUST}?criterion=rating"])
+def test_a_phone_does_not_scroll_sideways_over_judges(
+    phone: Page, sign_in: SignIn, rolled: Study, rosa: User, url: str
+) -> None:
+    Rater.objects.filter(name="flan").update(name="a/judge · WithANameThatIsLongerThanAnyTelephoneIsWide")
+    sign_in(phone, rosa)
+
+    phone.goto(url)
+
+    check_no_sideways_scroll(phone)
+    check_accessibility(phone)

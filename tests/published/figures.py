@@ -1,0 +1,68 @@
+"""A published figure beside ours, and the page that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+SHARED = Path(settings.BASE_DIR).parent / "shared"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a paper, or the description of its data, prints; what the product computes; and to how many digits.
+
+    `note` says what is known of a difference.
+    """
+
+    where: str
+    what: str
+    printed: float
+    ours: float
+    digits: int
+    note: str = ""
+
+    @property
+    def difference(self) -> float:
+        """Ours, rounded as it would be printed, less the printed one."""
+        return round(round(self.ours, self.digits) - self.printed, self.digits)
+
+    @property
+    def row(self) -> str:
+        equal = "equal" if not self.difference else f"{self.difference:+.{self.digits}f}"
+        shown = f"{self.ours:,.{self.digits + 2 if self.digits else 0}f}"
+        return f"| {self.where} | {self.what} | {self.printed:,.{self.digits}f} | {shown} | {equal} | {self.note} |"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A table or figure of a paper that cannot be rebuilt here, with the reason."""
+
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper's figures, in the order of the paper."""
+
+    title: str
+    figures: Sequence[Figure] = ()
+    left_out: Sequence[LeftOut] = ()
+
+    @property
+    def lines(self) -> Iterator[str]:
+        yield f"## {self.title}\n"
+        if self.figures:
+            n_equal = sum(not figure.difference for figure in self.figures)
+            yield f"{n_equal} of {len(self.figures)} figures equal the printed ones to their last digit.\n"
+            yield "| where | what | printed | ours | difference | |\n| --- | --- | ---: | ---: | ---: | --- |"
+            yield from (figure.row for figure in self.figures)
+            yield ""
+        if self.left_out:
+            yield "Not rebuilt:\n"
+            yield from (f"- **{one.where}**: {one.reason}" for one in self.left_out)
+            yield ""
