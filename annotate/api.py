@@ -17,6 +17,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
+from annotate.assignments.assignments import Unfinished, return_assignment, reveal_passages, submit_assignment
+from annotate.assignments.errors import AssignmentReturned, NotAsked, StudyClosed
+from annotate.assignments.task_page import screen_of
 from annotate.crowd.api import crowd_api_urlpatterns
 from annotate.models import Assignment, AssignmentItem, Enrolment
 from annotate.quality.api import api_urlpatterns as quality_api_urlpatterns
@@ -51,11 +54,8 @@ from annotate.studies.lifecycle import (
 )
 from annotate.studies.progress import progress_of
 from annotate.task_types import NothingToJudge
-from annotate.work.assignments import Unfinished, return_assignment, reveal_passages, submit_assignment
-from annotate.work.errors import AssignmentReturned, NotAsked, StudyClosed
 from annotate.work.next_work import next_work
 from annotate.work.saving import SavedChoice, save_choice
-from annotate.work.task_page import screen_of
 from collection.judgments.services import NOTHING_WRITTEN, GradeNotOnScale, HighlightDoesNotFit, Span, Written
 from collection.models import Criterion, Study, User
 from collection.thresholds import NoSuchThreshold, ThresholdLocked, change_threshold

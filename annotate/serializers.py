@@ -7,15 +7,15 @@ from typing import Any
 
 from rest_framework import serializers
 
+from annotate.assignments.design import Design, design_of
+from annotate.assignments.revisions import ALL, NON_CONSECUTIVE
 from annotate.models import Enrolment
-from annotate.studies.design import Design, design_of
 from annotate.studies.forms import MOST_PEOPLE_AT_ONCE, UsernamesField
 from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
 from annotate.task_types import RULES, SHAPES, criteria_asked, lacks_of
 from annotate.task_types.key_point import ANSWERS, DOCUMENTS
 from annotate.task_types.nugget import PASSAGES, REPORTS
 from annotate.task_types.writing import MOST_CHARACTERS
-from annotate.work.revisions import ALL, NON_CONSECUTIVE
 from collection.api_tools import NumberField, WholeField
 from collection.models import Collection, Criterion, Scale, Study, ThresholdChange
 from collection.task_types import CriterionShape

@@ -10,10 +10,10 @@ from django.apps import apps
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from annotate.assignments.design import Design
+from annotate.assignments.places import release_next_batch
 from annotate.models import Enrolment
-from annotate.studies.design import Design
 from annotate.studies.lifecycle import open_study
-from annotate.work.places import release_next_batch
 from collection.models import Collection, Study, User
 from tests.annotate.factories import NOON
 from tests.annotate.studies.test_lifecycle import a_study_of

@@ -19,7 +19,6 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotate.crowd import mturk, prolific, prolific_signatures
-from annotate.crowd.arrivals import Arrival, OddLink, signed, unsigned
 from annotate.crowd.forms import InvitedForm
 from annotate.crowd.invitations import (
     accept_as_oneself,
@@ -28,9 +27,10 @@ from annotate.crowd.invitations import (
     person_of_link,
     refuse_if_over,
 )
-from annotate.crowd.participants import NotLetIn, participant_of
-from annotate.crowd.sessions import GOES_ON, arrive, n_submitted, session_of, share_of
 from annotate.models import CrowdEntry, CrowdSession, Enrolment, Invitation, Participant, Task
+from annotate.participants.arrivals import Arrival, OddLink, signed, unsigned
+from annotate.participants.participants import NotLetIn, participant_of
+from annotate.participants.sessions import GOES_ON, arrive, n_submitted, session_of, share_of
 from annotate.work.views import redirect_to_next
 from collection.accounts.views import SignedInRequest
 from collection.models import Study, User

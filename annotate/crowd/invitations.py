@@ -8,9 +8,9 @@ from datetime import datetime
 
 from django.db import transaction
 
-from annotate.crowd.participants import NotLetIn, make_participant, refuse_another_kind_of_account
-from annotate.crowd.sessions import refuse_while_no_work_is_given
 from annotate.models import Enrolment, Invitation, Participant, ReturnLink
+from annotate.participants.participants import NotLetIn, make_participant, refuse_another_kind_of_account
+from annotate.participants.sessions import refuse_while_no_work_is_given
 from annotate.studies.lifecycle import enrol
 from collection.models import Study, User
 

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 from csp.constants import SELF
 from django.conf import settings
 
-from annotate.crowd.arrivals import Arrival, OddLink, required
+from annotate.participants.arrivals import Arrival, OddLink, required
 
 SITE = "Mechanical Turk"
 WORKER, HIT, ASSIGNMENT, SUBMIT_TO = "workerId", "hitId", "assignmentId", "turkSubmitTo"

@@ -12,8 +12,8 @@ from typing import Any
 
 from django.db.models import Max
 
+from annotate.assignments.revisions import hand_on_answer
 from annotate.models import Assignment, Draft, Place
-from annotate.work.revisions import hand_on_answer
 from collection.judgments.pair_orders import record_order
 from collection.judgments.services import Span, Written, record_judgment
 from collection.models import EarlierJudgment, WrittenAnswer

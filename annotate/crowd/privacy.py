@@ -14,10 +14,9 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils.crypto import get_random_string, salted_hmac
+from django.utils.crypto import get_random_string
 
 from annotate.models import (
-    CrowdEntry,
     CrowdIdentity,
     CrowdSession,
     Enrolment,
@@ -26,6 +25,7 @@ from annotate.models import (
     ReturnLink,
     SurveyAnswer,
 )
+from annotate.participants.participants import fingerprint
 from annotate.quality.survey import erase_answers
 from annotate.studies.assessor_accounts import LETTERS
 from annotate.studies.lifecycle import unenrol
@@ -36,12 +36,6 @@ from collection.models import Collection, CollectionInvitation, Comment, Rater, 
 ERASED_WORDS = "(text erased)"
 # And how the ids of sessions begin that are erased.
 ERASED_SESSION = "erased-"
-
-
-def fingerprint(entry: CrowdEntry, crowd_id: str) -> str:
-    """Return a keyed hash of the id in its study: it can be recognised with the site's key, and not read."""
-    key = f"{entry.study_id}/{entry.site}/{crowd_id}"
-    return salted_hmac("annotate.crowd.erasure", key, algorithm="sha256").hexdigest()
 
 
 def crowd_ids_of(study: Study) -> dict[str, str]:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 
-from annotate.crowd.arrivals import Arrival, OddLink, required
+from annotate.participants.arrivals import Arrival, OddLink, required
 from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.tables import csv_rows
 

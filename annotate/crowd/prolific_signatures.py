@@ -19,9 +19,9 @@ import httpx
 import jwt
 from django.conf import settings
 
-from annotate.crowd.arrivals import Arrival, OddLink
-from annotate.crowd.participants import NotLetIn
 from annotate.crowd.prolific import PID, SESSION, STUDY
+from annotate.participants.arrivals import Arrival, OddLink
+from annotate.participants.participants import NotLetIn
 
 logger = logging.getLogger(__name__)
 

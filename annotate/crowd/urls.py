@@ -2,12 +2,13 @@
 
 from django.urls import URLPattern, path, re_path
 
-from annotate.crowd import entry_views, people_views, views
+from annotate.crowd import closing_views, entry_views, people_views, views
 
 SITE = "(?P<site>prolific|mturk)"
 STUDY = r"^studies/(?P<name>[-a-zA-Z0-9_]+)/crowd"
 
 urlpatterns: list[URLPattern] = [
+    path("account/close/", closing_views.account_close, name="account_close"),
     path("p/<str:token>/", entry_views.prolific_entry, name="prolific_entry"),
     path("m/<str:token>/", entry_views.mturk_entry, name="mturk_entry"),
     path("m/<str:token>/start/", entry_views.mturk_start, name="mturk_start"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse
@@ -20,31 +18,11 @@ from annotate.quality.inbox import (
     waiting_in,
 )
 from annotate.studies.views import study_of
-from annotate.work.sent_choices import BIGGEST_KEY
 from collection.accounts.views import SignedInRequest
-from collection.formats.problems import decoded
-from collection.formats.values import strict_object
 from collection.models import Comment, User
 
 PAGE = 50
 SHOWS = {"waiting": "waiting", "handled": "handled", "all": "all"}
-
-
-# --- The assessor's side --------------------------------------------------------------------------
-
-
-def read_comment(request: SignedInRequest, *, as_json: bool) -> dict[str, Any]:
-    """Return item, text and broken. Raises ValueError, TypeError or AttributeError for what is none."""
-    sent = strict_object(decoded(request.body)) if as_json else request.POST
-    item = sent.get("item")
-    item = int(item) if isinstance(item, str) else item
-    text = sent.get("text", "")
-    if not isinstance(item, int) or not 0 < item < BIGGEST_KEY or not isinstance(text, str) or "\x00" in text:
-        raise ValueError(item)
-    return {"item": item, "text": text, "broken": bool(sent.get("broken"))}
-
-
-# --- The researcher's side ------------------------------------------------------------------------
 
 
 @require_safe

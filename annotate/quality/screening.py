@@ -6,8 +6,8 @@ from datetime import datetime
 
 from django.db import transaction
 
-from annotate.crowd.sessions import end_session
 from annotate.models import Enrolment, ScreenOut
+from annotate.participants.sessions import end_session
 from annotate.studies.lifecycle import enrol, unenrol
 from collection.models import Study, User
 

@@ -9,12 +9,12 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Max
 
+from annotate.assignments.task_page import Grade, keys_of
 from annotate.models import GoldGrade, ScreenOut, TrainingAnswer, TrainingAttempt
 from annotate.quality.attention import rules_of
 from annotate.quality.gold import asked_criteria
 from annotate.quality.screening import screen_out
 from annotate.task_types import RULES
-from annotate.work.task_page import Grade, keys_of
 from collection.judgments.services import check_grade
 from collection.models import Criterion, Item, Passage, Report, Study, User
 

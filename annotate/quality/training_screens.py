@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from annotate.assignments.task_page import Screen, screen_for_nobody
 from annotate.models import Task
 from annotate.quality.training import TrainingText
 from annotate.task_types import AskedItem
-from annotate.work.task_page import Screen, screen_for_nobody
 from collection.models import Study
 from collection.models.studies import TaskType
 

@@ -12,6 +12,8 @@ from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotate.assignments.places import release_next_batch
+from annotate.assignments.task_page import screen_of
 from annotate.models import Assignment, SpotCheck
 from annotate.review.adjudication import (
     Case,
@@ -25,8 +27,6 @@ from annotate.review.forms import AdjudicationForm, DrawSpotChecksForm, VerdictF
 from annotate.review.spot_checks import NothingToCheck, draw_spot_checks, record_verdict
 from annotate.review.texts import said_of_pairs
 from annotate.studies.views import study_of
-from annotate.work.places import release_next_batch
-from annotate.work.task_page import screen_of
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Item, Judgment, Rater, Study
 

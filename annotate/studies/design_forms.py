@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from annotate.studies.design import Design
+from annotate.assignments.design import Design
 
 
 class DesignForm(forms.Form):

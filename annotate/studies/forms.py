@@ -9,13 +9,13 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 
+from annotate.assignments.revisions import ALL, NON_CONSECUTIVE
 from annotate.studies.assessor_accounts import people_of
 from annotate.studies.criterion_forms import CriterionForm
 from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
 from annotate.task_types import RULES, SHAPES, criteria_asked, lacks_of
 from annotate.task_types.key_point import ANSWERS, DOCUMENTS
 from annotate.task_types.nugget import PASSAGES, REPORTS
-from annotate.work.revisions import ALL, NON_CONSECUTIVE
 from collection.models import Collection, Study, User
 from collection.models.studies import TaskType
 from collection.task_types import CriterionShape

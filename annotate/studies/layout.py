@@ -15,8 +15,8 @@ from math import ceil
 
 from django.db.models import Max
 
+from annotate.assignments.design import design_of
 from annotate.models import Place, Task, TaskItem
-from annotate.studies.design import design_of
 from annotate.studies.known_items import items_for_training
 from annotate.studies.sampling import Drawn, sample_of
 from annotate.studies.task_counts import task_types_of, texts_of

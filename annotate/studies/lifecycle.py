@@ -7,15 +7,15 @@ from datetime import datetime
 
 from django.db import transaction
 
+from annotate.assignments.assignments import return_open
+from annotate.assignments.design import Design
+from annotate.assignments.revisions import NON_CONSECUTIVE, PLACES, lay_out_revisions
 from annotate.models import Assignment, Enrolment
-from annotate.studies.design import Design
 from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.layout import lay_out_tasks
 from annotate.task_types import criteria_asked
 from annotate.task_types.key_point import DOCUMENTS
 from annotate.task_types.nugget import REPORTS
-from annotate.work.assignments import return_open
-from annotate.work.revisions import NON_CONSECUTIVE, PLACES, lay_out_revisions
 from collection.models import (
     Collection,
     Criterion,

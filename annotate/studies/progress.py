@@ -10,8 +10,8 @@ from typing import Any
 
 from django.db.models import Count, Max, Q
 
+from annotate.assignments.places import emptied_tasks
 from annotate.models import Assignment, Enrolment, Place, Task
-from annotate.work.places import emptied_tasks
 from collection.models import Exclusion, Judgment, Study, User
 from collection.models.studies import TaskType
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from django.db.models.functions import Length
 
-from annotate.studies.design import Design, design_of
+from annotate.assignments.design import Design, design_of
 from annotate.task_types import Text
 from collection.models import Draw, Passage, Report, Study
 from collection.models.studies import TaskType

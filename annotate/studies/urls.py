@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotate.studies import criterion_views, preview_views, views
+from annotate.studies import criterion_views, views
 
 urlpatterns: list[URLPattern] = [
     path("studies/", views.studies, name="studies"),
@@ -18,5 +18,4 @@ urlpatterns: list[URLPattern] = [
     path("studies/<slug:name>/people/<str:username>/remove/", views.study_remove, name="study_remove"),
     path("studies/<slug:name>/people/<str:username>/exclude/", views.study_exclude, name="study_exclude"),
     path("studies/<slug:name>/people/<str:username>/include/", views.study_include, name="study_include"),
-    path("studies/<slug:name>/preview/<slug:task_type>/", preview_views.preview, name="preview"),
 ]

@@ -11,9 +11,11 @@ from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotate.assignments.design import design_of, sentences_on
+from annotate.assignments.places import batches_of
+from annotate.assignments.revisions import NON_CONSECUTIVE, PLACES
 from annotate.studies.assessor_accounts import NewAccount, NotYourPeople, enrol_by_name
 from annotate.studies.criterion_views import criterion_rows
-from annotate.studies.design import design_of, sentences_on
 from annotate.studies.design_forms import DesignForm
 from annotate.studies.forms import AddPeopleForm, GuidelinesForm, ReasonForm, StudyForm
 from annotate.studies.lifecycle import (
@@ -36,8 +38,6 @@ from annotate.studies.task_counts import forecast_of, task_types_of
 from annotate.task_types import NothingToJudge
 from annotate.task_types.key_point import DOCUMENTS
 from annotate.task_types.nugget import REPORTS
-from annotate.work.places import batches_of
-from annotate.work.revisions import NON_CONSECUTIVE, PLACES
 from collection.accounts.access import refuse_unless_researcher
 from collection.accounts.views import SignedInRequest
 from collection.models import Collection, Study, User

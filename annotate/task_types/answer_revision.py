@@ -1,6 +1,6 @@
 """Written answer, round 2 (CLAPNQ): another assessor reads an answer of round 1, and keeps or changes it.
 
-Its tasks come into being when answers are submitted (`annotate.work.revisions`), not when the study opens.
+Its tasks come into being when answers are submitted (`annotate.assignments.revisions`), not when the study opens.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from typing import Any
 
 from django import template
 
+from annotate.assignments.task_page import Answer, Screen
 from annotate.task_types import RULES
-from annotate.work.task_page import Answer, Screen
 from collection.models.studies import TaskType
 
 register = template.Library()

@@ -8,9 +8,9 @@ from typing import Any
 
 from django import template
 
+from annotate.assignments.task_page import Answer, Grade, Question, Screen
 from annotate.task_types import RULES
 from annotate.task_types.writing import MOST_CHARACTERS
-from annotate.work.task_page import Answer, Grade, Question, Screen
 
 register = template.Library()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, JsonResponse
@@ -15,9 +17,10 @@ from annotate.quality.inbox import (
     TooLong,
     comment_on,
 )
-from annotate.quality.inbox_views import read_comment
 from annotate.work.sent_choices import BIGGEST_KEY, is_of_another
 from collection.accounts.views import SignedInRequest
+from collection.formats.problems import decoded
+from collection.formats.values import strict_object
 
 
 @require_POST
@@ -52,3 +55,14 @@ def comment(request: SignedInRequest, pk: int) -> HttpResponse:
         return JsonResponse({"refused": refusal}, status=422) if refusal else JsonResponse({"state": "said"})
     (messages.error if refusal else messages.success)(request, refusal or "Thank you. The researcher will read it.")
     return redirect("annotate:assignment", pk=pk)
+
+
+def read_comment(request: SignedInRequest, *, as_json: bool) -> dict[str, Any]:
+    """Return item, text and broken. Raises ValueError, TypeError or AttributeError for what is none."""
+    sent = strict_object(decoded(request.body)) if as_json else request.POST
+    item = sent.get("item")
+    item = int(item) if isinstance(item, str) else item
+    text = sent.get("text", "")
+    if not isinstance(item, int) or not 0 < item < BIGGEST_KEY or not isinstance(text, str) or "\x00" in text:
+        raise ValueError(item)
+    return {"item": item, "text": text, "broken": bool(sent.get("broken"))}

@@ -11,8 +11,8 @@ from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotate.crowd.sessions import end_address, has_ended, session_of
 from annotate.models import TrainingAttempt
+from annotate.participants.sessions import end_address, has_ended, session_of
 from annotate.quality.attention import NotOnOffer, answer_check, next_check, rules_of
 from annotate.quality.consent import OtherVersion, answer_consent, consent_in_force
 from annotate.quality.forms import QuestionnaireForm

@@ -7,10 +7,10 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from annotate.crowd.sessions import end_for_lack_of_work, end_if_full, has_ended, resume, session_of
+from annotate.assignments.assignments import claim_next
 from annotate.models import Assignment, CrowdSession
+from annotate.participants.sessions import end_for_lack_of_work, end_if_full, has_ended, resume, session_of
 from annotate.quality.gates import next_gate
-from annotate.work.assignments import claim_next
 from collection.judgments.compiled_sql import compiled
 from collection.models import Rater, Study, User
 

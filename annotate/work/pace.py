@@ -7,8 +7,8 @@ from statistics import median
 
 from django.db import models, transaction
 
+from annotate.assignments.assignments import claim_next, return_assignment
 from annotate.models import Assignment, Task
-from annotate.work.assignments import claim_next, return_assignment
 from collection.models import Comment, Rater, Study
 
 PACE_OF_LAST = 20

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.timezone import now
 from django.views.decorators.http import require_POST
 
-from annotate.crowd.sessions import session_of, share_of
+from annotate.participants.sessions import session_of, share_of
 from annotate.quality.gates import next_gate
 from annotate.work.pace import SkipReason, claim_ahead, skip_assignment
 from annotate.work.views import mine, redirect_to_next

@@ -11,11 +11,11 @@ from django.core.cache import cache
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
-from annotate.crowd.sessions import within_session
+from annotate.assignments.design import design_of
+from annotate.assignments.places import due, emptied_tasks, left_of_quota, next_task, own_answers, vacant
 from annotate.models import Assignment, Place, Task
-from annotate.studies.design import design_of
+from annotate.participants.sessions import within_session
 from annotate.work.pace import minutes_left, pace_of
-from annotate.work.places import due, emptied_tasks, left_of_quota, next_task, own_answers, vacant
 from collection.models import Guideline, Rater, Study, User
 
 RECENT = 10

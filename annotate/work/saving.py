@@ -11,9 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Greatest
 
-from annotate.models import Assignment, AssignmentItem, Draft
-from annotate.task_types import RULES
-from annotate.work.errors import (
+from annotate.assignments.errors import (
     IN_HAND,
     TAKES_CHOICES,
     NotAsked,
@@ -23,9 +21,11 @@ from annotate.work.errors import (
     refuse_out_of_step,
     why_fixed,
 )
-from annotate.work.revisions import hand_on_answer, is_with_second_reader
-from annotate.work.task_page import Question, State, criteria_of, questions_of
-from annotate.work.time_spent import believed, is_claim
+from annotate.assignments.revisions import hand_on_answer, is_with_second_reader
+from annotate.assignments.task_page import Question, State, criteria_of, questions_of
+from annotate.assignments.time_spent import believed, is_claim
+from annotate.models import Assignment, AssignmentItem, Draft
+from annotate.task_types import RULES
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.pair_orders import record_order
 from collection.judgments.services import (

@@ -8,9 +8,9 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.timezone import now
 from django.views.decorators.http import require_POST
 
-from annotate.work.assignments import Unfinished, reveal_passages
-from annotate.work.errors import AssignmentReturned, NotAsked, StudyClosed
-from annotate.work.task_page import screen_of
+from annotate.assignments.assignments import Unfinished, reveal_passages
+from annotate.assignments.errors import AssignmentReturned, NotAsked, StudyClosed
+from annotate.assignments.task_page import screen_of
 from annotate.work.views import mine, render_screen, save_form
 from collection.accounts.views import SignedInRequest
 

@@ -1,9 +1,8 @@
 from django.urls import URLPattern, path
 
-from annotate.work import closing_views, comment_views, gate_views, pace_views, step_views, views
+from annotate.work import comment_views, gate_views, pace_views, preview_views, step_views, views
 
 urlpatterns: list[URLPattern] = [
-    path("account/close/", closing_views.account_close, name="account_close"),
     path("work/", views.queue, name="queue"),
     path("work/next/<slug:name>/", views.next_assignment, name="next_assignment"),
     path("work/done/<slug:name>/", views.nothing_left, name="nothing_left"),
@@ -21,4 +20,5 @@ urlpatterns: list[URLPattern] = [
     path("work/attention/<slug:name>/", gate_views.attention, name="attention"),
     path("work/end/<slug:name>/", gate_views.screened_out, name="screened_out"),
     path("work/<int:pk>/comment/", comment_views.comment, name="comment"),
+    path("studies/<slug:name>/preview/<slug:task_type>/", preview_views.preview, name="preview"),
 ]

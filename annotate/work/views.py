@@ -17,20 +17,20 @@ from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate.crowd.sessions import end_address
+from annotate.assignments.assignments import Unfinished, submit_assignment
+from annotate.assignments.errors import AssignmentReturned, NotAsked, StudyClosed
+from annotate.assignments.guideline_reading import note_reading
+from annotate.assignments.task_page import Answer, Question, Screen, screen_of
 from annotate.models import Assignment, AssignmentItem
+from annotate.participants.sessions import end_address
 from annotate.quality.gates import next_gate
 from annotate.task_types import RULES
 from annotate.task_types.writing import Writing
-from annotate.work.assignments import Unfinished, submit_assignment
-from annotate.work.errors import AssignmentReturned, NotAsked, StudyClosed
-from annotate.work.guideline_reading import note_reading
 from annotate.work.next_work import next_work
 from annotate.work.pace import SkipReason
 from annotate.work.queue import nth_of_all, queues_of
 from annotate.work.saving import drop_changes, save_choice
 from annotate.work.sent_choices import BIGGEST_KEY, UnreadableChoice, is_of_another, read_choice, with_grades_of_boxes
-from annotate.work.task_page import Answer, Question, Screen, screen_of
 from collection.accounts.views import SignedInRequest
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.services import GradeNotOnScale, HighlightDoesNotFit, Span, Written

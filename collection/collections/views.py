@@ -24,11 +24,11 @@ from collection.collections.contents import (
     studies_with_counts,
     topics_with_counts,
 )
+from collection.collections.forms import CollectionForm, InviteForm, MaskingForm
 from collection.collections.sharing import (
     dismiss_researcher,
     make_collection,
 )
-from collection.forms import CollectionForm, InviteForm, MaskingForm
 from collection.models import Collection, CollectionInvitation
 
 TOPICS_A_PAGE = 50

@@ -15,7 +15,8 @@ from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.collections import CollectionRows
 from collection.importing.judgments import JudgmentRows
 from collection.importing.rows import BATCH, Imported
-from collection.importing.studies import ItemRows, closed_study, criterion_of, imported_rater
+from collection.importing.studies import ItemRows, closed_study, criterion_of
+from collection.judgments.recording import imported_rater
 from collection.models import (
     AnswerToRevise,
     Collection,

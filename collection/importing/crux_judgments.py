@@ -10,7 +10,8 @@ from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.judgments import JudgmentRows
 from collection.importing.origins import judge_of_a_file
 from collection.importing.rows import Imported
-from collection.importing.studies import ItemRows, criterion_of, imported_rater, known, topic_pks
+from collection.importing.studies import ItemRows, criterion_of, known, topic_pks
+from collection.judgments.recording import imported_rater
 from collection.models import Criterion, Highlight, Judgment, Passage, Rater, Report, RubricElement, Study
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash

@@ -19,8 +19,9 @@ from collection.importing.crux import import_crux
 from collection.importing.judgment_table import import_judgments
 from collection.importing.outcomes import ImportOutcome
 from collection.importing.rows import Imported
-from collection.importing.studies import closed_study, imported_rater
+from collection.importing.studies import closed_study
 from collection.importing.trec import import_passages, import_qrels, import_run, relevance_criterion_of
+from collection.judgments.recording import imported_rater
 from collection.models import Collection, Rater, Study, Upload
 
 FORMATS = {

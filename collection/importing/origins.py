@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from collection.importing.studies import imported_rater
+from collection.judgments.recording import imported_rater
 from collection.models import Collection, Rater
 
 

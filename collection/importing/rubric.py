@@ -14,8 +14,9 @@ from collection.importing.collections import CollectionRows
 from collection.importing.judgments import JudgmentRows
 from collection.importing.origins import judge_of_a_file
 from collection.importing.rows import Imported
-from collection.importing.studies import ItemRows, closed_study, criterion_of, imported_rater
+from collection.importing.studies import ItemRows, closed_study, criterion_of
 from collection.importing.trec import import_qrels, relevance_criterion_of
+from collection.judgments.recording import imported_rater
 from collection.models import Collection, Criterion, Judgment, Rater, RubricElement, Study, User
 from collection.models.studies import TaskType
 from collection.task_types import TASK_TYPES

@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError
 
 from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.rows import Imported, Rows
-from collection.models import Collection, Criterion, Item, Rater, Study, Topic, User
+from collection.models import Collection, Criterion, Item, Study, Topic, User
 from collection.models.studies import TaskType
 from collection.scales import difference_in_words
 from collection.task_types import CriterionShape
@@ -61,17 +61,6 @@ def closed_study(name: str, collection: Collection, *, owner: User, source: str,
             f"The study “{name}” is on the collection “{study.collection.name}”. Choose another name for one of them."
         )
     return study
-
-
-def imported_rater(collection: Collection, *, kind: str, name: str, source: str) -> Rater:
-    """Return the collection's rater of this name, made if new."""
-    rater, _ = Rater.objects.get_or_create(
-        collection=collection,
-        kind=kind,
-        name=name,
-        defaults={"origin": Rater.Origin.IMPORTED, "source": source},
-    )
-    return rater
 
 
 class ItemRows:

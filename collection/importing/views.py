@@ -18,9 +18,9 @@ from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefre
 from collection.accounts.views import SignedInRequest
 from collection.formats.archives import names_in
 from collection.formats.rubric_workbench import WorkbenchFile
-from collection.forms import ImportForm
 from collection.importing.background import Beat, ask_a_worker, outcome_of, requeue_stalled_uploads
 from collection.importing.formats import FORMATS, KINDS
+from collection.importing.forms import ImportForm
 from collection.importing.outcomes import ImportOutcome
 from collection.importing.uploads import UploadGone, keep_to_look_at, kept_upload, note_outcome
 from collection.models import Collection, Upload

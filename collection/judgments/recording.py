@@ -8,9 +8,8 @@ from datetime import datetime
 
 from django.db import transaction
 
-from collection.importing.studies import imported_rater
 from collection.judgments.services import GradeNotOnScale, HighlightDoesNotFit, Span, record_judgment
-from collection.models import Criterion, Item, Judgment, Rater, Study, User
+from collection.models import Collection, Criterion, Item, Judgment, Rater, Study, User
 from stats.plurals import counted
 
 
@@ -110,3 +109,14 @@ class _Desk:
         defaults = {"kind": Rater.Kind.ASSESSOR, "name": self.by.username}
         rater, _ = Rater.objects.get_or_create(user=self.by, defaults=defaults)
         return rater
+
+
+def imported_rater(collection: Collection, *, kind: str, name: str, source: str) -> Rater:
+    """Return the collection's rater of this name, made if new."""
+    rater, _ = Rater.objects.get_or_create(
+        collection=collection,
+        kind=kind,
+        name=name,
+        defaults={"origin": Rater.Origin.IMPORTED, "source": source},
+    )
+    return rater

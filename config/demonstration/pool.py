@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from annotate.studies.design import Design
+from annotate.assignments.design import Design
 from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.lifecycle import make_study, open_study
 from collection.models import Collection, Study, User

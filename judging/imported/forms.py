@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.utils.timezone import localdate
 
-from collection.forms import relevant_from_field
+from collection.importing.forms import relevant_from_field
 from collection.importing.uploads import at_most
 from collection.models import Criterion, Study
 from collection.models.studies import TaskType

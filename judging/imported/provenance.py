@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 
 from collection.formats.problems import InputFile
 from collection.importing.origins import sha256_of
-from collection.importing.studies import imported_rater
+from collection.judgments.recording import imported_rater
 from collection.models import Collection, Rater
 from judging.models import Judge
 

@@ -22,7 +22,7 @@ def work(study_name: str, log: Callable[..., None], returns: float, username: st
     from django.db import connection
     from django.utils.timezone import now
 
-    from annotate.work.assignments import claim_next, return_assignment, submit_assignment
+    from annotate.assignments.assignments import claim_next, return_assignment, submit_assignment
     from annotate.work.saving import save_choice
     from collection.judgments.services import Span
     from collection.models import Rater, Study

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from annotate.crowd.arrivals import Arrival
-from annotate.crowd.sessions import arrive
+from annotate.assignments.assignments import claim_next
 from annotate.models import Assignment, CrowdEntry, CrowdSession
-from annotate.work.assignments import claim_next
+from annotate.participants.arrivals import Arrival
+from annotate.participants.sessions import arrive
 from collection.models import Rater, Study
 from tests.annotate.factories import NOON, a_submitted_report
 

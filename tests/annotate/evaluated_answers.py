@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from annotate.assignments.assignments import claim_next, reveal_passages
 from annotate.models import Assignment, AssignmentItem
 from annotate.studies.layout import lay_out_tasks
-from annotate.work.assignments import claim_next, reveal_passages
 from annotate.work.saving import save_choice
 from collection.models import Collection, Passage, RankedPassage, Report, Run, Study, System, Topic, User
 from collection.models.studies import TaskType

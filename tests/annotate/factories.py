@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from annotate.assignments.assignments import claim_next, submit_assignment
 from annotate.models import Assignment, Enrolment, GuidelineReading, Place, Task, TaskItem
-from annotate.work.assignments import claim_next, submit_assignment
 from annotate.work.saving import save_choice
 from collection.judgments.services import Span
 from collection.models import Criterion, Passage, Rater, Report, RubricElement, Run, Study, Topic, User

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+from annotate.assignments.assignments import claim_next, submit_assignment
 from annotate.models import Assignment, Enrolment
 from annotate.studies.lifecycle import make_study, open_study
 from annotate.task_types.writing import CONFIRMATIONS
-from annotate.work.assignments import claim_next, submit_assignment
 from annotate.work.saving import SavedChoice, save_choice
 from collection.judgments.services import Span, Written
 from collection.models import Collection, Passage, RankedPassage, Run, Study, System, Topic, User

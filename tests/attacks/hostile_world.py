@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from django.utils.timezone import now
 
+from annotate.assignments.assignments import claim_next
 from annotate.crowd.privacy import erase_person
 from annotate.models import (
     Assignment,
@@ -24,7 +25,6 @@ from annotate.models import (
 )
 from annotate.quality.consent import answer_consent, revise_consent
 from annotate.quality.gold import mark_gold
-from annotate.work.assignments import claim_next
 from collection.accounts.account import make_token
 from collection.collections.sharing import invite_researcher
 from collection.judgments.services import keep_earlier

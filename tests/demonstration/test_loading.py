@@ -15,8 +15,8 @@ from django.utils import timezone
 from pytest_django import Settings
 from statsmodels.stats.inter_rater import fleiss_kappa
 
+from annotate.assignments.assignments import claim_next, submit_assignment
 from annotate.models import Assignment, Place
-from annotate.work.assignments import claim_next, submit_assignment
 from annotate.work.saving import save_choice
 from collection.judgments.services import Span
 from collection.models import Collection, Criterion, Highlight, Judgment, Rater, RubricElement, Study, User

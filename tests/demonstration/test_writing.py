@@ -8,8 +8,8 @@ import pytest
 from django.core.management import call_command
 from pytest_django import Settings
 
+from annotate.assignments.assignments import claim_next
 from annotate.task_types.writing import CONFIRMATIONS
-from annotate.work.assignments import claim_next
 from collection.exporting.clapnq import exported_clapnq
 from collection.models import AnswerToRevise, Study, User
 from config.demonstration.writing import AUTHOR, NAME, question_line, questions

@@ -7,8 +7,9 @@ from django.utils.timezone import now
 from collection.formats.problems import InputFile
 from collection.importing.commands import ImportCommand, add_relevant_from, the_collection, the_study
 from collection.importing.rows import Imported
-from collection.importing.studies import closed_study, imported_rater
+from collection.importing.studies import closed_study
 from collection.importing.trec import QRELS_GRADES, import_qrels, relevance_criterion_of
+from collection.judgments.recording import imported_rater
 from collection.models import Rater, Study
 
 

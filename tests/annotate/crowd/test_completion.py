@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from annotate.crowd.sessions import end_for_lack_of_work, end_if_full, share_of
+from annotate.assignments.assignments import claim_next, return_assignment, return_stale
 from annotate.models import Assignment, CrowdEntry, CrowdSession
-from annotate.work.assignments import claim_next, return_assignment, return_stale
+from annotate.participants.sessions import end_for_lack_of_work, end_if_full, share_of
 from annotate.work.pace import SkipReason, skip_assignment
 from collection.models import Study, User
 from tests.annotate.crowd_factories import a_session, address, an_entry, rater_of_session, submit_a_report

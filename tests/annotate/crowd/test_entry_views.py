@@ -6,12 +6,12 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from annotate.crowd.arrivals import signed
+from annotate.assignments.assignments import claim_next
 from annotate.crowd.returns import return_session
-from annotate.crowd.sessions import end_for_lack_of_work
 from annotate.models import Assignment, CrowdEntry, CrowdSession, Participant, ScreenOut
+from annotate.participants.arrivals import signed
+from annotate.participants.sessions import end_for_lack_of_work
 from annotate.quality.screening import screen_out
-from annotate.work.assignments import claim_next
 from annotate.work.queue import queues_of
 from collection.models import Study, User
 from tests.annotate.crowd_factories import (

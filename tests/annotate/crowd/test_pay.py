@@ -8,10 +8,10 @@ from decimal import Decimal
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
+from annotate.assignments.assignments import claim_next
 from annotate.crowd.pay import coverage_of, elapsed_time, hourly_pay, median_with_interval, top_up
 from annotate.crowd.pay_meter import note_top_ups_as_paid, pay_meter
 from annotate.models import Assignment, CrowdEntry, CrowdSession
-from annotate.work.assignments import claim_next
 from annotate.work.saving import save_choice
 from collection.models import Item, Study
 from tests.annotate.crowd_factories import (

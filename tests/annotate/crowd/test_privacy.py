@@ -12,7 +12,7 @@ from django.test import Client
 from pytest_django.asserts import assertContains, assertNotContains
 from rest_framework.test import APIClient
 
-from annotate.crowd.participants import NotLetIn
+from annotate.assignments.assignments import claim_next
 from annotate.crowd.privacy import crowd_ids_of, erase_person
 from annotate.models import (
     CrowdEntry,
@@ -22,9 +22,9 @@ from annotate.models import (
     Place,
     SurveyAnswer,
 )
+from annotate.participants.participants import NotLetIn
 from annotate.quality.inbox import comment_on
 from annotate.quality.survey import add_question, answer_questionnaire
-from annotate.work.assignments import claim_next
 from collection.models import ApiToken, Comment, Judgment, Rater, Study, User
 from tests.annotate.crowd_factories import (
     PID,

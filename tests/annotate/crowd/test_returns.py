@@ -10,18 +10,18 @@ from django.test import Client
 from pytest_django.asserts import assertContains, assertNotContains
 from rest_framework.test import APIClient
 
+from annotate.assignments.assignments import claim_next, submit_assignment
 from annotate.crowd.paid_work import PlacesGone
 from annotate.crowd.privacy import erase_person
 from annotate.crowd.returns import NotToBeUndone, return_session, take_statuses, undo_return
-from annotate.crowd.sessions import end_for_lack_of_work
 from annotate.models import Assignment, CrowdEntry, CrowdSession, Draft, Enrolment, Place
-from annotate.work.assignments import claim_next, submit_assignment
+from annotate.participants.sessions import end_for_lack_of_work
 from collection.exporting.judgments import exported_judgments
 from collection.models import AnswerToRevise, EarlierJudgment, Judgment, Study, User
-from tests.annotate.crowd.test_sessions import statuses
 from tests.annotate.crowd_factories import a_session, an_entry, rater_of_session, submit_a_report
 from tests.annotate.evaluated_answers import a_study_of_answers, in_hands, judge_the_rest, see_the_passages
 from tests.annotate.factories import NOON, a_report_task, an_open_study
+from tests.annotate.participants.test_sessions import statuses
 from tests.annotate.writers import ALL_CONFIRMED, ANSWER, COMPLETE, a_study_of_writing, next_of, save
 from tests.factories import rater_of
 

@@ -15,8 +15,8 @@ from pytest_django.asserts import assertContains
 from pytest_django.fixtures import Settings
 
 from annotate.crowd import prolific_signatures
-from annotate.crowd.arrivals import signed
 from annotate.models import CrowdEntry, CrowdSession
+from annotate.participants.arrivals import signed
 from collection.models import Study, User
 from tests.annotate.crowd_factories import COHORT, PID, SESSION, address, an_arrival, an_entry
 from tests.annotate.factories import an_open_study

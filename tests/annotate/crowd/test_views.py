@@ -16,8 +16,8 @@ from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from annotate.crowd.invitations import accept_invitation, make_invitation
-from annotate.crowd.sessions import end_for_lack_of_work
 from annotate.models import CrowdEntry, CrowdSession, Erasure, Invitation, ReturnLink, TrainingAttempt
+from annotate.participants.sessions import end_for_lack_of_work
 from collection.models import Judgment, Study, User
 from tests.annotate.crowd_factories import PID, SESSION, a_session, an_arrival, an_entry, completed, submit_a_report
 from tests.annotate.factories import NOON, a_report_task, an_open_study

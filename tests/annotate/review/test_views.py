@@ -8,10 +8,10 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 from pytest_django import DjangoAssertNumQueries
 
+from annotate.assignments.assignments import submit_assignment
 from annotate.models import Assignment, Enrolment, SpotCheck
 from annotate.review.adjudication import JudgedItThemselves, adjudicate, case_of, find_disagreements
 from annotate.review.spot_checks import NothingToCheck, draw_spot_checks
-from annotate.work.assignments import submit_assignment
 from collection.judgments.services import GradeNotOnScale, Span, record_judgment
 from collection.models import Adjudication, Criterion, Item, Judgment, Rater, Study, User
 from tests.annotate.factories import NOON, a_report_task, an_open_study, answer_report, enrolled, in_hands_of

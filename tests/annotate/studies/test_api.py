@@ -8,8 +8,8 @@ import pytest
 from django.utils.timezone import now
 from rest_framework.test import APIClient
 
+from annotate.assignments.design import Design, design_of
 from annotate.models import Assignment, Enrolment
-from annotate.studies.design import Design, design_of
 from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.lifecycle import open_study
 from annotate.task_types import RULES

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from django.utils.timezone import now
 
+from annotate.assignments.assignments import claim_next
 from annotate.models import Assignment, Enrolment, Place, Task
 from annotate.studies.assessor_accounts import enrol_by_name
 from annotate.studies.lifecycle import (
@@ -27,7 +28,6 @@ from annotate.studies.lifecycle import (
 )
 from annotate.studies.task_counts import forecast_of
 from annotate.task_types import NothingToJudge
-from annotate.work.assignments import claim_next
 from collection.models import (
     Collection,
     Draw,

@@ -9,10 +9,10 @@ from django.utils.timezone import now
 from playwright.sync_api import Page, expect
 from pytest_django import DjangoAssertNumQueries
 
+from annotate.assignments.assignments import claim_next
 from annotate.models import Enrolment
 from annotate.studies.lifecycle import enrol, open_study
 from annotate.task_types import SHAPES
-from annotate.work.assignments import claim_next
 from collection.models import Collection, ElementSpan, Exclusion, Study, User
 from tests.annotate.studies.test_lifecycle import a_study_of, rank_everything
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll

@@ -8,13 +8,19 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotate.assignments.assignments import (
+    FirstStepUnfinished,
+    Unfinished,
+    claim_next,
+    reveal_passages,
+    submit_assignment,
+)
+from annotate.assignments.errors import NotAsked
 from annotate.models import AssignmentItem, TaskItem
 from annotate.studies.layout import lay_out_tasks
 from annotate.studies.task_counts import forecast_of_task_type
 from annotate.task_types.answer_evaluation import answers_of
 from annotate.task_types.texts import NothingToJudge
-from annotate.work.assignments import FirstStepUnfinished, Unfinished, claim_next, reveal_passages, submit_assignment
-from annotate.work.errors import NotAsked
 from collection.models import EarlierJudgment, Item, Judgment, Passage, RankedPassage, Report, Run, Study, System, User
 from collection.models.judgments import PairOrder
 from collection.models.studies import TaskType

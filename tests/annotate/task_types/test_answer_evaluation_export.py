@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from annotate.assignments.assignments import submit_assignment
 from annotate.studies.layout import lay_out_tasks
-from annotate.work.assignments import submit_assignment
 from collection.exporting.judgments import exported_judgments
 from collection.formats.judgments_reader import Format
 from collection.formats.problems import BrokenFile, InputFile

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from annotate.assignments.assignments import submit_assignment
 from annotate.models import Assignment
 from annotate.review.spot_checks import draw_spot_checks
-from annotate.work.assignments import submit_assignment
 from collection.models import Judgment, Study, User
 from collection.models.studies import TaskType
 from tests.annotate.evaluated_answers import (

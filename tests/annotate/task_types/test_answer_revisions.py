@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from annotate.assignments.assignments import claim_next, submit_assignment, take_back_assignment
+from annotate.assignments.errors import NotAsked
+from annotate.assignments.task_page import screen_of
 from annotate.models import Assignment, Task
 from annotate.studies.lifecycle import close_study, open_study, reopen_study
 from annotate.studies.task_counts import forecast_of
 from annotate.task_types import NothingToJudge
 from annotate.task_types.answer_revision import RULES
-from annotate.work.assignments import claim_next, submit_assignment, take_back_assignment
-from annotate.work.errors import NotAsked
 from annotate.work.queue import queues_of
-from annotate.work.task_page import screen_of
 from collection.models import AnswerToRevise, Draw, Item, Judgment, Rater, User, WrittenAnswer
 from tests.annotate.factories import NOON
 from tests.annotate.writers import (

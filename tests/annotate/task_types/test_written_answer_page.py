@@ -10,8 +10,8 @@ from django.test import Client
 from pytest_django.asserts import assertContains, assertNotContains
 from rest_framework.test import APIClient
 
+from annotate.assignments.assignments import submit_assignment
 from annotate.models import Assignment, Draft
-from annotate.work.assignments import submit_assignment
 from collection.models import AnswerToRevise, Judgment, Study, User
 from tests.annotate.factories import NOON
 from tests.annotate.writers import (

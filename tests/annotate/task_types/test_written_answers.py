@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from annotate.assignments.assignments import Unfinished, return_assignment, submit_assignment
+from annotate.assignments.errors import NotAsked
+from annotate.assignments.task_page import screen_of
 from annotate.models import Draft
 from annotate.task_types import NothingToJudge
 from annotate.task_types.texts import pool_of
 from annotate.task_types.written_answer import RULES
-from annotate.work.assignments import Unfinished, return_assignment, submit_assignment
-from annotate.work.errors import NotAsked
 from annotate.work.saving import save_choice
-from annotate.work.task_page import screen_of
 from collection.judgments.services import Span, Written, record_judgment
 from collection.models import Collection, EarlierJudgment, Item, Judgment, User, WrittenAnswer
 from collection.texts.sentences import are_consecutive, found_sentences, sentences_of

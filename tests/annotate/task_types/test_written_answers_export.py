@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from annotate.assignments.assignments import submit_assignment
 from annotate.studies.layout import lay_out_tasks
-from annotate.work.assignments import submit_assignment
 from collection.exporting.collections import exported_collection
 from collection.exporting.judgments import exported_judgments
 from collection.formats.problems import BrokenFile, InputFile

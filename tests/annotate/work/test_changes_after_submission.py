@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotate.crowd.sessions import end_for_lack_of_work
+from annotate.assignments.assignments import submit_assignment
+from annotate.assignments.errors import NotAsked
 from annotate.models import Assignment, CrowdSession, Draft
+from annotate.participants.sessions import end_for_lack_of_work
 from annotate.studies.progress import progress_of
-from annotate.work.assignments import submit_assignment
-from annotate.work.errors import NotAsked
 from annotate.work.saving import SavedChoice, drop_changes
 from collection.models import EarlierJudgment, Judgment, Study, User
 from tests.annotate.crowd_factories import a_session, an_entry

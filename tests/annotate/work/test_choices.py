@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
+from annotate.assignments.assignments import Unfinished, claim_next, return_assignment, submit_assignment
+from annotate.assignments.errors import AssignmentReturned, NotAsked, StudyClosed
+from annotate.assignments.task_page import screen_of
 from annotate.models import Assignment, Draft, Place
-from annotate.work.assignments import Unfinished, claim_next, return_assignment, submit_assignment
-from annotate.work.errors import AssignmentReturned, NotAsked, StudyClosed
 from annotate.work.saving import SavedChoice, save_choice
-from annotate.work.task_page import screen_of
 from collection.judgments.services import GradeNotOnScale, HighlightDoesNotFit, Span
 from collection.models import EarlierJudgment, Judgment, Study, User
 from collection.task_types import RUBRIC_0_5

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from annotate.assignments.assignments import claim_next, submit_assignment
+from annotate.assignments.errors import NotAsked
+from annotate.assignments.places import batch_is_done
+from annotate.assignments.task_page import screen_of
 from annotate.models import Assignment, Task
 from annotate.review.adjudication import find_disagreements
 from annotate.studies.progress import progress_of, progress_of_all
-from annotate.work.assignments import claim_next, submit_assignment
-from annotate.work.errors import NotAsked
-from annotate.work.places import batch_is_done
 from annotate.work.queue import queues_of
 from annotate.work.saving import save_choice
-from annotate.work.task_page import screen_of
 from collection.masking import mask_elements, unmask_elements
 from collection.models import Judgment, Study, User
 from tests.annotate.factories import (

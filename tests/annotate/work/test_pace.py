@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
+from annotate.assignments.assignments import claim_next, submit_assignment
 from annotate.models import Assignment, Place
-from annotate.work.assignments import claim_next, submit_assignment
 from annotate.work.pace import claim_ahead, minutes_left, pace_of
 from collection.models import Comment, EarlierJudgment, Judgment, Study, User
 from tests.annotate.factories import (

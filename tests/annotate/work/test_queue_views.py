@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from annotate.assignments.assignments import claim_next
 from annotate.models import Assignment
-from annotate.work.assignments import claim_next
 from annotate.work.queue import RECENT, queues_of
 from collection.models import Study, User
 from tests.annotate.factories import (

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, Route, expect
 
-from annotate.work.assignments import return_assignment
+from annotate.assignments.assignments import return_assignment
 from collection.models import Judgment, Study, User
 from tests.annotate.factories import NOON, a_report_task, in_hands_of
 from tests.annotate.work.test_assignment_in_browser import open_assignment, press, quotes, saved

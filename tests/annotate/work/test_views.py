@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from annotate.assignments.assignments import claim_next, return_assignment
 from annotate.models import Assignment, Draft
-from annotate.work.assignments import claim_next, return_assignment
 from annotate.work.pace import claim_ahead
 from collection.models import Judgment, Study, User
 from tests.annotate.factories import (

@@ -11,9 +11,6 @@ from django.db import transaction
 from django.db.models import Q
 from django.urls import reverse
 
-from annotate.crowd.arrivals import Arrival
-from annotate.crowd.participants import NotLetIn, make_participant, participant_of, refuse_another_kind_of_account
-from annotate.crowd.privacy import fingerprint
 from annotate.models import (
     Assignment,
     CrowdEntry,
@@ -25,6 +22,14 @@ from annotate.models import (
     ScreenOut,
 )
 from annotate.models.work import AssignmentQuerySet
+from annotate.participants.arrivals import Arrival
+from annotate.participants.participants import (
+    NotLetIn,
+    fingerprint,
+    make_participant,
+    participant_of,
+    refuse_another_kind_of_account,
+)
 from annotate.studies.lifecycle import enrol
 from collection.models import Study, User
 

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import IntegrityError, connection
 
+from annotate.assignments.assignments import claim_next, drawn_items, return_assignment, submit_assignment
 from annotate.models import Assignment, Place
-from annotate.work.assignments import claim_next, drawn_items, return_assignment, submit_assignment
 from collection.models import RubricElement, Study, User
 from tests.annotate.factories import (
     NOON,

@@ -8,15 +8,15 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet, Sum
 
+from annotate.assignments.errors import NotAsked, refuse_if_over
+from annotate.assignments.places import left_alone_since, take_place
+from annotate.assignments.revisions import hand_on_answer
+from annotate.assignments.task_page import Question, criteria_of, questions_of
+from annotate.assignments.time_spent import count_time
 from annotate.models import Assignment, AssignmentItem, Enrolment, Place, Task
 from annotate.models.work import AssignmentQuerySet
 from annotate.task_types import RULES, AskedItem
 from annotate.task_types.rules import unmasked_items
-from annotate.work.errors import NotAsked, refuse_if_over
-from annotate.work.places import left_alone_since, take_place
-from annotate.work.revisions import hand_on_answer
-from annotate.work.task_page import Question, criteria_of, questions_of
-from annotate.work.time_spent import count_time
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.inserting import insert_together
 from collection.judgments.services import withdraw_judgment

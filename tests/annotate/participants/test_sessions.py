@@ -8,17 +8,9 @@ from datetime import timedelta
 import pytest
 from rest_framework.test import APIClient
 
-from annotate.crowd.participants import NotLetIn
+from annotate.assignments.assignments import claim_next
 from annotate.crowd.prolific import Submission
 from annotate.crowd.returns import return_session, take_statuses
-from annotate.crowd.sessions import (
-    arrive,
-    end_for_lack_of_work,
-    end_if_full,
-    n_submitted,
-    resume,
-    session_of,
-)
 from annotate.models import (
     Assignment,
     CrowdEntry,
@@ -29,9 +21,17 @@ from annotate.models import (
     Place,
     ScreenOut,
 )
+from annotate.participants.participants import NotLetIn
+from annotate.participants.sessions import (
+    arrive,
+    end_for_lack_of_work,
+    end_if_full,
+    n_submitted,
+    resume,
+    session_of,
+)
 from annotate.quality.screening import readmit, screen_out
 from annotate.studies.lifecycle import close_study, unenrol
-from annotate.work.assignments import claim_next
 from collection.models import EarlierJudgment, Judgment, Study, User
 from tests.annotate.crowd_factories import PID, a_session, an_arrival, an_entry, rater_of_session, submit_a_report
 from tests.annotate.factories import NOON, a_report_task, an_open_study

@@ -15,12 +15,12 @@ import pytest
 from django.db import connection, transaction
 from rest_framework.test import APIClient
 
+from annotate.assignments.assignments import return_stale, submit_assignment
+from annotate.assignments.places import release_next_batch
 from annotate.crowd.returns import return_session, undo_return
-from annotate.crowd.sessions import session_of
 from annotate.models import Assignment, CrowdSession
+from annotate.participants.sessions import session_of
 from annotate.studies.lifecycle import open_study, unenrol
-from annotate.work.assignments import return_stale, submit_assignment
-from annotate.work.places import release_next_batch
 from annotate.work.saving import save_choice
 from collection.models import Collection, Draw, Judgment, Study, User
 from tests.annotate.crowd_factories import a_session, an_entry

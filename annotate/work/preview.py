@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from annotate.assignments.task_page import Screen, screen_for_nobody
 from annotate.models import Task
 from annotate.studies.layout import new_item
 from annotate.studies.task_counts import task_types_of, texts_of
 from annotate.task_types import RULES, NothingToJudge, Text
 from annotate.task_types.rules import unmasked_items
-from annotate.work.task_page import Screen, screen_for_nobody
 from collection.models import Item, RubricElement, Study
 from collection.models.studies import TaskType
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
-from django.utils.crypto import get_random_string
+from django.utils.crypto import get_random_string, salted_hmac
 
 from annotate.models import CrowdEntry, CrowdIdentity, Invitation, Participant
 from annotate.studies.assessor_accounts import LETTERS
@@ -45,6 +45,12 @@ def participant_of(entry: CrowdEntry, crowd_id: str) -> Participant | None:
     """Return who this is, if they came before."""
     identity = CrowdIdentity.objects.filter(entry=entry, crowd_id=crowd_id).select_related("participant__user").first()
     return identity.participant if identity else None
+
+
+def fingerprint(entry: CrowdEntry, crowd_id: str) -> str:
+    """Return a keyed hash of the id in its study: it can be recognised with the site's key, and not read."""
+    key = f"{entry.study_id}/{entry.site}/{crowd_id}"
+    return salted_hmac("annotate.crowd.erasure", key, algorithm="sha256").hexdigest()
 
 
 def refuse_another_kind_of_account(user: User) -> None:

@@ -10,9 +10,9 @@ from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotate.studies.preview import preview_of
 from annotate.studies.views import study_of
 from annotate.task_types import RULES, NothingToJudge
+from annotate.work.preview import preview_of
 from annotate.work.views import render_screen
 from collection.accounts.views import SignedInRequest
 from collection.models.studies import TaskType

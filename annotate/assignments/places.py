@@ -12,8 +12,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Case, Exists, F, Max, OuterRef, Q, QuerySet, Value, When
 
+from annotate.assignments.design import Design, design_of
 from annotate.models import Assignment, Enrolment, Place, Task, TaskItem
-from annotate.studies.design import Design, design_of
 from collection.models import AnswerToRevise, Rater, Study
 
 _random = random.SystemRandom()

@@ -10,10 +10,10 @@ from django.test import Client
 from playwright.sync_api import Page, expect
 from rest_framework.test import APIClient
 
+from annotate.assignments.assignments import claim_next
+from annotate.assignments.guideline_reading import Passage, changed_lines, note_reading, shown_guidelines
 from annotate.models import Assignment, Enrolment, GuidelineReading
 from annotate.studies.lifecycle import revise_guidelines
-from annotate.work.assignments import claim_next
-from annotate.work.guideline_reading import Passage, changed_lines, note_reading, shown_guidelines
 from collection.models import Judgment, Study, User
 from tests.annotate.factories import NOON, a_report_task, an_open_study, in_hands_of, the_criterion
 from tests.browser import SignIn, check_accessibility

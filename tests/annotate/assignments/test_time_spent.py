@@ -8,10 +8,10 @@ from decimal import Decimal
 import pytest
 from django.test import Client
 
+from annotate.assignments.assignments import claim_next, return_assignment, submit_assignment
 from annotate.crowd.pay_meter import pay_meter
-from annotate.crowd.sessions import end_for_lack_of_work
 from annotate.models import Assignment, CrowdEntry, CrowdSession
-from annotate.work.assignments import claim_next, return_assignment, submit_assignment
+from annotate.participants.sessions import end_for_lack_of_work
 from annotate.work.saving import save_choice
 from collection.models import Judgment, Study, User
 from tests.annotate.crowd_factories import a_session, an_entry, rater_of_session

@@ -11,12 +11,12 @@ from typing import Any, Literal
 
 from django.db.models import QuerySet
 
+from annotate.assignments.errors import why_fixed
+from annotate.assignments.guideline_reading import ShownGuidelines, shown_guidelines
+from annotate.assignments.saved_choices import Choice, choices_so_far
 from annotate.models import Assignment, AssignmentItem, Task
 from annotate.task_types import RULES, AskedItem, Highlighting
 from annotate.task_types.rules import is_positive
-from annotate.work.errors import why_fixed
-from annotate.work.guideline_reading import ShownGuidelines, shown_guidelines
-from annotate.work.saved_choices import Choice, choices_so_far
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.services import NOTHING_WRITTEN, Span, Written
 from collection.models import Criterion, ElementSpan, Guideline, Highlight, Item, Judgment, Passage, Report

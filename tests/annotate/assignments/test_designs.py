@@ -11,13 +11,13 @@ import pytest
 from django.apps import apps
 from django.utils.timezone import now
 
+from annotate.assignments.assignments import claim_next, return_assignment, submit_assignment
+from annotate.assignments.design import Design, design_of
+from annotate.assignments.places import release_next_batch
 from annotate.models import Assignment, Place
-from annotate.studies.design import Design, design_of
 from annotate.studies.layout import lay_out_tasks
 from annotate.studies.lifecycle import enrol, open_study
 from annotate.studies.sampling import scale_for, sizes_of_strata
-from annotate.work.assignments import claim_next, return_assignment, submit_assignment
-from annotate.work.places import release_next_batch
 from annotate.work.queue import queues_of
 from annotate.work.saving import save_choice
 from collection.models import Collection, Draw, Judgment, Rater, Report, Run, Study, User
