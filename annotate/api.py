@@ -11,8 +11,7 @@ from django.utils.timezone import now
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import APIException, PermissionDenied, ValidationError
-from rest_framework.pagination import CursorPagination
+from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
@@ -56,21 +55,12 @@ from annotate.studies.progress import progress_of
 from annotate.task_types import NothingToJudge
 from annotate.work.next_work import next_work
 from annotate.work.saving import SavedChoice, save_choice
+from collection.api_tools import Refused, checked, conflict_on, invalid_on, pages_by, user_of
 from collection.judgments.services import NOTHING_WRITTEN, GradeNotOnScale, HighlightDoesNotFit, Span, Written
 from collection.models import Criterion, Study, User
 from collection.thresholds import NoSuchThreshold, ThresholdLocked, change_threshold
 
 TEXTS = ("item__report", "item__passage", "item__answer_to_revise")
-
-
-class Refused(APIException):
-    """The state of things does not allow it now."""
-
-    status_code = status.HTTP_409_CONFLICT
-
-
-class NewestFirst(CursorPagination):
-    ordering = "-created_at"
 
 
 # --- The researcher's side ----------------------------------------------------------------------
@@ -80,7 +70,7 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     """Studies on your collections."""
 
     serializer_class = StudySerializer
-    pagination_class = NewestFirst
+    pagination_class = pages_by("-created_at")
     lookup_field = "name"
     queryset = Study.objects.none()
 
@@ -116,10 +106,8 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, name: str) -> Response:  # noqa: ARG002
         """Delete a draft without labels. 409 for any other study."""
-        try:
+        with conflict_on(WrongState, NotEmpty):
             delete_draft(study=self.get_object())
-        except (WrongState, NotEmpty) as refusal:
-            raise Refused(str(refusal)) from refusal
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(request=None, responses=OpenedSerializer)
@@ -148,18 +136,14 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
 
     def opened(self, move: Any) -> Response:
         study = self.get_object()
-        try:
+        with conflict_on(WrongState, NothingToJudge):
             new_tasks = move(study=study, at=now())
-        except (WrongState, NothingToJudge) as refusal:
-            raise Refused(str(refusal)) from refusal
         return Response(OpenedSerializer({"state": study.state, "new_tasks": new_tasks}).data)
 
     def moved(self, move: Any) -> Response:
         study = self.get_object()
-        try:
+        with conflict_on(WrongState):
             move(study=study)
-        except WrongState as refusal:
-            raise Refused(str(refusal)) from refusal
         return Response(StudySerializer(study).data)
 
     @extend_schema(responses=ProgressSerializer)
@@ -186,12 +170,8 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         """Change a criterion's threshold η. 409 once somebody has unlocked a judge's figures on the held-out topics."""
         found = get_object_or_404(self.get_object().criteria, name=criterion)
         sent = checked(NewThresholdSerializer(data=request.data))
-        try:
+        with invalid_on(NoSuchThreshold, field="threshold"), conflict_on(ThresholdLocked):
             change_threshold(criterion=found, threshold=sent["threshold"], by=user_of(request), at=now())
-        except NoSuchThreshold as refusal:
-            raise ValidationError({"threshold": str(refusal)}) from refusal
-        except ThresholdLocked as refusal:
-            raise Refused(str(refusal)) from refusal
         return Response(CriterionSerializer(Criterion.objects.select_related("scale").get(pk=found.pk)).data)
 
     @extend_schema(responses=EnrolmentSerializer(many=True))
@@ -207,10 +187,8 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         """Add people. Returns the accounts created, each with its password, only this once."""
         sent = checked(NewEnrolmentsSerializer(data=request.data))
         study = self.get_object()
-        try:
+        with invalid_on(NotYourPeople, field="usernames"):
             accounts = enrol_by_name(study=study, usernames=sent["usernames"], by=user_of(request), at=now())
-        except NotYourPeople as refused:
-            raise ValidationError({"usernames": str(refused)}) from refused
         return Response(NewAccountSerializer(accounts, many=True).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(parameters=[OpenApiParameter("username", str, OpenApiParameter.PATH)], responses={204: None})
@@ -273,7 +251,7 @@ class WorkViewSet(viewsets.GenericViewSet[Assignment]):
         return Response(SavedChoiceSerializer(self.saved(asked, criterion, sent)).data)
 
     def saved(self, asked: AssignmentItem, criterion: Criterion, sent: dict[str, Any]) -> SavedChoice:
-        try:
+        with conflict_on(StudyClosed, AssignmentReturned), invalid_on(NotAsked, GradeNotOnScale, HighlightDoesNotFit):
             return save_choice(
                 assignment=asked.assignment,
                 item=asked.item,
@@ -285,29 +263,21 @@ class WorkViewSet(viewsets.GenericViewSet[Assignment]):
                 guidelines=sent["guidelines_version"],
                 at=now(),
             )
-        except (NotAsked, GradeNotOnScale, HighlightDoesNotFit) as refusal:
-            raise ValidationError(str(refusal)) from refusal
-        except (StudyClosed, AssignmentReturned) as refusal:
-            raise Refused(str(refusal)) from refusal
 
     @extend_schema(request=None, responses={204: None})
     @action(detail=True, methods=["post"])
     def reveal(self, request: Request, pk: int) -> Response:  # noqa: ARG002
         """End the first step of an evaluation of answers: its answers are locked, and the passages are shown."""
-        try:
+        with conflict_on(Unfinished, StudyClosed, AssignmentReturned, NotAsked):
             reveal_passages(assignment=self.get_object(), at=now())
-        except (Unfinished, StudyClosed, AssignmentReturned, NotAsked) as refusal:
-            raise Refused(str(refusal)) from refusal
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(request=None, responses={204: None})
     @action(detail=True, methods=["post"])
     def submit(self, request: Request, pk: int) -> Response:  # noqa: ARG002
         """Submit the assignment."""
-        try:
+        with conflict_on(Unfinished, StudyClosed, AssignmentReturned):
             submit_assignment(assignment=self.get_object(), at=now())
-        except (Unfinished, StudyClosed, AssignmentReturned) as refusal:
-            raise Refused(str(refusal)) from refusal
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(request=None, responses={204: None})
@@ -327,17 +297,6 @@ class WorkViewSet(viewsets.GenericViewSet[Assignment]):
 def written_of(sent: dict[str, Any]) -> Written:
     answer = sent.get("answer")
     return Written(answer["text"], tuple(answer["confirmations"])) if answer else NOTHING_WRITTEN
-
-
-def user_of(request: Request) -> User:
-    assert isinstance(request.user, User)  # IsAuthenticated
-    return request.user
-
-
-def checked(serializer: Any) -> Any:
-    """Return what was sent if it is valid; else answer 400."""
-    serializer.is_valid(raise_exception=True)
-    return serializer.validated_data
 
 
 router = SimpleRouter()

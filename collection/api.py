@@ -15,6 +15,7 @@ from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from collection.api_tools import checked, invalid_on, study_of, user_of
 from collection.collections.sharing_api import api_urlpatterns as sharing_urlpatterns
 from collection.importing.background import requeue_stalled_uploads
 from collection.judgments.recording import RowsRefused, record_judgments
@@ -31,7 +32,6 @@ from collection.models import (
     Study,
     Topic,
     Upload,
-    User,
 )
 from collection.serializers import (
     CollectionSerializer,
@@ -164,18 +164,14 @@ class MaskingList(InCollection[Masking]):
     @extend_schema(request=NewMaskingSerializer, responses={200: MaskedSerializer})
     def post(self, request: Request, name: str) -> Response:  # noqa: ARG002
         """Mask or unmask elements, all or none. Judgments about them are kept."""
-        sent = NewMaskingSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        chosen = sent.validated_data
+        chosen = checked(NewMaskingSerializer(data=request.data))
         stored = RubricElement.objects.filter(topic__collection=self.collection, topic__topic_id=chosen["topic_id"])
         elements = list(stored.filter(kind=chosen["kind"], element_id__in=chosen["element_ids"]))
         if missing := set(chosen["element_ids"]) - {element.element_id for element in elements}:
             raise serializers.ValidationError({"element_ids": f"The topic has no {', '.join(sorted(missing))}."})
         decide = mask_elements if chosen["masked"] else unmask_elements
-        try:
+        with invalid_on(NothingToAsk, field="element_ids"):
             changed = decide(elements=elements, reason=chosen["reason"], by=user_of(request), at=now())
-        except NothingToAsk as refused:
-            raise serializers.ValidationError({"element_ids": str(refused)}) from refused
         return Response({"changed": changed})
 
 
@@ -188,7 +184,7 @@ class JudgmentList(generics.ListAPIView[Judgment]):
 
     @property
     def study(self) -> Study:
-        return get_object_or_404(Study.objects.of(user_of(self.request)), name=self.kwargs["name"])
+        return study_of(self.request, self.kwargs["name"])
 
     def get_queryset(self) -> QuerySet[Judgment]:
         chosen = {
@@ -265,12 +261,6 @@ def _said(found: Any) -> str:
     if isinstance(found, dict):
         return "; ".join(f"{name}: {_said(inner)}" for name, inner in found.items())
     return " ".join(map(str, found))
-
-
-def user_of(request: Any) -> User:
-    """Return who asks. The permissions saw to it that somebody does."""
-    assert isinstance(request.user, User)
-    return request.user
 
 
 api_urlpatterns: list[URLPattern | URLResolver] = [

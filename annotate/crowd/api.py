@@ -10,33 +10,32 @@ from django.urls import URLPattern, path
 from django.utils.timezone import now
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics
-from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.crowd.returns import NotToBeUndone, PlacesGone, return_session, undo_return
 from annotate.crowd.serializers import CrowdSessionSerializer, ReturnedSerializer, SessionStateSerializer
 from annotate.models import CrowdSession
-from collection.models import Study
-
-
-class ByArrival(CursorPagination):
-    ordering = ("arrived_at", "id")
+from collection.api_tools import checked, conflict_on, pages_by, study_of
 
 
 class InStudy(generics.GenericAPIView[CrowdSession]):
     serializer_class = CrowdSessionSerializer
-    pagination_class = ByArrival
+    pagination_class = pages_by("arrived_at", "id")
     queryset = CrowdSession.objects.none()
 
     def get_queryset(self) -> QuerySet[CrowdSession]:
-        study = get_object_or_404(Study.objects.of(self.request.user), name=self.kwargs["name"])
+        study = study_of(self.request, self.kwargs["name"])
         sessions = CrowdSession.objects.filter(entry__study=study)
         return sessions.select_related("entry", "participant__user", "participant__identity")
 
     def get_serializer_context(self) -> dict[str, Any]:
         asked = self.request.query_params.get("with_crowd_ids") == "true" if self.request else False
         return {**super().get_serializer_context(), "with_crowd_ids": asked}
+
+    def named(self) -> CrowdSession:
+        """Return the session that is named in the body."""
+        return get_object_or_404(self.get_queryset(), **checked(ReturnedSerializer(data=self.request.data)))
 
 
 class CrowdSessionList(InStudy, generics.ListAPIView[CrowdSession]):
@@ -56,9 +55,7 @@ class CrowdSessionReturn(InStudy):
 
     @extend_schema(request=ReturnedSerializer, responses=SessionStateSerializer)
     def post(self, request: Request, name: str) -> Response:  # noqa: ARG002
-        sent = ReturnedSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        session = get_object_or_404(self.get_queryset(), **sent.validated_data)
+        session = self.named()
         changed = return_session(session=session, at=now())
         return Response(SessionStateSerializer({"state": session.state, "changed": changed}).data)
 
@@ -70,13 +67,9 @@ class CrowdSessionUndoReturn(InStudy):
 
     @extend_schema(request=ReturnedSerializer, responses=SessionStateSerializer)
     def post(self, request: Request, name: str) -> Response:  # noqa: ARG002
-        sent = ReturnedSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        session = get_object_or_404(self.get_queryset(), **sent.validated_data)
-        try:
+        session = self.named()
+        with conflict_on(NotToBeUndone, PlacesGone):
             undo_return(session=session, at=now())
-        except (NotToBeUndone, PlacesGone) as refused:
-            return Response({"detail": str(refused)}, status=409)
         return Response(SessionStateSerializer({"state": session.state, "changed": True}).data)
 
 

@@ -16,15 +16,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.crypto import get_random_string
 
-from annotate.models import (
-    CrowdIdentity,
-    CrowdSession,
-    Enrolment,
-    Erasure,
-    Participant,
-    ReturnLink,
-    SurveyAnswer,
-)
+from annotate.models import CrowdIdentity, CrowdSession, Enrolment, Erasure, Participant, ReturnLink, SurveyAnswer
 from annotate.participants.participants import fingerprint
 from annotate.quality.survey import erase_answers
 from annotate.studies.assessor_accounts import LETTERS

@@ -20,14 +20,7 @@ from annotate.crowd import mturk, prolific
 from annotate.crowd.forms import EntryForm, InvitationForm, StatusesForm
 from annotate.crowd.pay_meter import PaidSession, PayMeter, note_top_ups_as_paid, pay_meter
 from annotate.crowd.privacy import crowd_ids_of
-from annotate.crowd.returns import (
-    NotToBeUndone,
-    PlacesGone,
-    StatusesRead,
-    return_session,
-    take_statuses,
-    undo_return,
-)
+from annotate.crowd.returns import NotToBeUndone, PlacesGone, StatusesRead, return_session, take_statuses, undo_return
 from annotate.models import CrowdEntry, CrowdSession
 from annotate.studies.views import study_of
 from collection.accounts.views import SignedInRequest

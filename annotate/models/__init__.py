@@ -1,14 +1,6 @@
 """How people get their work and what they did with it."""
 
-from annotate.models.crowd import (
-    CrowdEntry,
-    CrowdIdentity,
-    CrowdSession,
-    Erasure,
-    Invitation,
-    Participant,
-    ReturnLink,
-)
+from annotate.models.crowd import CrowdEntry, CrowdIdentity, CrowdSession, Erasure, Invitation, Participant, ReturnLink
 from annotate.models.quality import (
     AttentionAnswer,
     AttentionCheck,

@@ -5,22 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import QuerySet
-from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
 from django.utils.timezone import now
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, serializers, status
 from rest_framework.exceptions import ValidationError
-from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.models import GoldGrade
 from annotate.quality.gold import mark_rows
 from annotate.quality.inbox import comments_of
-from collection.api_tools import NumberField, WholeField
+from collection.api_tools import NumberField, WholeField, checked, pages_by, study_of, user_of
 from collection.formats.problems import BrokenFile
-from collection.models import Comment, Study, User
+from collection.models import Comment
 
 MOST_AT_ONCE = 10_000
 
@@ -40,37 +38,27 @@ class MarkedSerializer(serializers.Serializer[Any]):
     marked = WholeField(help_text="How many known grades were sent and are active.")
 
 
-class ByKey(CursorPagination):
-    ordering = "pk"
-
-
-class NewestFirst(CursorPagination):
-    ordering = ("-made_at", "-pk")
-
-
 class GoldGradeList(generics.ListAPIView[GoldGrade]):
     """The known grades of a study, for training and as silent gold."""
 
     serializer_class = GoldGradeSerializer
-    pagination_class = ByKey
+    pagination_class = pages_by("pk")
     queryset = GoldGrade.objects.none()
 
     def get_queryset(self) -> QuerySet[GoldGrade]:
-        study = get_object_or_404(Study.objects.of(self.request.user), name=self.kwargs["name"])
+        study = study_of(self.request, self.kwargs["name"])
         return GoldGrade.objects.filter(item__study=study).select_related("item", "criterion")
 
     @extend_schema(request=GoldGradeSerializer(many=True), responses={201: MarkedSerializer})
     def post(self, request: Request, name: str) -> Response:
         """Mark items with their known grades, all or none; an existing one is replaced."""
-        assert isinstance(request.user, User)  # IsAuthenticated
-        study = get_object_or_404(Study.objects.of(request.user), name=name)
-        sent = GoldGradeSerializer(data=request.data, many=True)
-        sent.is_valid(raise_exception=True)
-        if len(sent.validated_data) > MOST_AT_ONCE:
+        study = study_of(request, name)
+        sent = checked(GoldGradeSerializer(data=request.data, many=True))
+        if len(sent) > MOST_AT_ONCE:
             raise ValidationError(f"At most {MOST_AT_ONCE:,} at once.")
-        rows = [(number, _as_row(row)) for number, row in enumerate(sent.validated_data, start=1)]
+        rows = [(number, _as_row(row)) for number, row in enumerate(sent, start=1)]
         try:
-            marked = mark_rows(study=study, rows=rows, name="the list", by=request.user, at=now())
+            marked = mark_rows(study=study, rows=rows, name="the list", by=user_of(request), at=now())
         except BrokenFile as broken:
             raise ValidationError([str(problem) for problem in broken.problems]) from broken
         return Response({"marked": marked}, status=status.HTTP_201_CREATED)
@@ -100,7 +88,7 @@ class CommentList(generics.ListAPIView[Comment]):
     """Assessors' comments on the items of a study, newest first."""
 
     serializer_class = CommentSerializer
-    pagination_class = NewestFirst
+    pagination_class = pages_by("-made_at", "-pk")
     queryset = Comment.objects.none()
 
     @extend_schema(parameters=[OpenApiParameter("broken", bool, description="Only on items reported as broken.")])
@@ -108,7 +96,7 @@ class CommentList(generics.ListAPIView[Comment]):
         return super().get(request, *args, **kwargs)
 
     def get_queryset(self) -> QuerySet[Comment]:
-        study = get_object_or_404(Study.objects.of(self.request.user), name=self.kwargs["name"])
+        study = study_of(self.request, self.kwargs["name"])
         return comments_of(study, show="all", broken=self.request.query_params.get("broken") == "true")
 
 

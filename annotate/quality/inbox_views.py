@@ -10,13 +10,7 @@ from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotate.quality.inbox import (
-    broken_items,
-    comments_of,
-    handle,
-    take_up_again,
-    waiting_in,
-)
+from annotate.quality.inbox import broken_items, comments_of, handle, take_up_again, waiting_in
 from annotate.studies.views import study_of
 from collection.accounts.views import SignedInRequest
 from collection.models import Comment, User

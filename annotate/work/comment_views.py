@@ -12,11 +12,7 @@ from django.utils.timezone import now
 from django.views.decorators.http import require_POST
 
 from annotate.models import AssignmentItem
-from annotate.quality.inbox import (
-    NothingSaid,
-    TooLong,
-    comment_on,
-)
+from annotate.quality.inbox import NothingSaid, TooLong, comment_on
 from annotate.work.sent_choices import BIGGEST_KEY, is_of_another
 from collection.accounts.views import SignedInRequest
 from collection.formats.problems import decoded

@@ -18,14 +18,7 @@ from annotate.quality.consent import OtherVersion, answer_consent, consent_in_fo
 from annotate.quality.forms import QuestionnaireForm
 from annotate.quality.screening import screen_out_of
 from annotate.quality.survey import answer_questionnaire, questions_in_force
-from annotate.quality.training import (
-    NotAnswered,
-    TrainingText,
-    answer_text,
-    attempts_of,
-    begin_attempt,
-    training_texts,
-)
+from annotate.quality.training import NotAnswered, TrainingText, answer_text, attempts_of, begin_attempt, training_texts
 from annotate.quality.training_screens import has_its_screen, training_screen
 from annotate.work.views import redirect_to_next, render_screen, studies_of_assessor
 from collection.accounts.views import SignedInRequest

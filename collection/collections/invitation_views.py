@@ -10,12 +10,7 @@ from django.utils.timezone import now
 from django.views.decorators.http import require_POST
 
 from collection.accounts.views import SignedInRequest
-from collection.collections.sharing import (
-    NoInvitation,
-    accept_collection,
-    decline_collection,
-    withdraw_invitation,
-)
+from collection.collections.sharing import NoInvitation, accept_collection, decline_collection, withdraw_invitation
 from collection.models import Collection
 
 

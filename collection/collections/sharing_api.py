@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from collection.api_tools import checked, invalid_on, user_of
 from collection.collections.sharing import (
     InAlready,
     NoInvitation,
@@ -23,7 +24,7 @@ from collection.collections.sharing import (
     invite_researcher,
     withdraw_invitation,
 )
-from collection.models import Collection, CollectionInvitation, User
+from collection.models import Collection, CollectionInvitation
 
 
 class InvitationSerializer(serializers.ModelSerializer[CollectionInvitation]):
@@ -58,14 +59,9 @@ class CollectionInvitations(generics.ListCreateAPIView[CollectionInvitation]):
     def create(self, request: Request, name: str) -> Response:  # noqa: ARG002
         """Invite a researcher to the collection by username."""
         collection = self.collection
-        sent = InvitationSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        assert isinstance(request.user, User)  # the permissions saw to it
-        username = sent.validated_data["username"]
-        try:
-            invited = invite_researcher(collection=collection, username=username, by=request.user, at=now())
-        except InAlready as refused:
-            raise serializers.ValidationError({"username": str(refused)}) from refused
+        username = checked(InvitationSerializer(data=request.data))["username"]
+        with invalid_on(InAlready, field="username"):
+            invited = invite_researcher(collection=collection, username=username, by=user_of(request), at=now())
         return Response(InvitationSerializer(invited).data, status=status.HTTP_201_CREATED)
 
 
@@ -101,10 +97,9 @@ class InvitationAnswer(APIView):
     @extend_schema(request=None, responses={204: None})
     def post(self, request: Request, pk: int, answer: str) -> Response:
         """Accept an invitation (`accept`), or decline it (`decline`); declining is not shown to the sender."""
-        assert isinstance(request.user, User)  # the permissions saw to it
         answers = {"accept": accept_collection, "decline": decline_collection}
         try:
-            answers[answer](pk=pk, by=request.user, at=now())
+            answers[answer](pk=pk, by=user_of(request), at=now())
         except (KeyError, NoInvitation) as gone:
             raise Http404 from gone
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -25,10 +25,7 @@ from collection.collections.contents import (
     topics_with_counts,
 )
 from collection.collections.forms import CollectionForm, InviteForm, MaskingForm
-from collection.collections.sharing import (
-    dismiss_researcher,
-    make_collection,
-)
+from collection.collections.sharing import dismiss_researcher, make_collection
 from collection.models import Collection, CollectionInvitation
 
 TOPICS_A_PAGE = 50

@@ -19,17 +19,7 @@ from collection.formats.jsonl import (
     TopicLine,
     written_line,
 )
-from collection.models import (
-    Collection,
-    ElementSpan,
-    Passage,
-    RankedPassage,
-    Report,
-    RubricElement,
-    Run,
-    System,
-    Topic,
-)
+from collection.models import Collection, ElementSpan, Passage, RankedPassage, Report, RubricElement, Run, System, Topic
 
 CHUNK = 2_000
 

@@ -22,17 +22,7 @@ from collection.formats.jsonl import (
 )
 from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.rows import BATCH, Imported, Rows
-from collection.models import (
-    Collection,
-    ElementSpan,
-    Passage,
-    RankedPassage,
-    Report,
-    RubricElement,
-    Run,
-    System,
-    Topic,
-)
+from collection.models import Collection, ElementSpan, Passage, RankedPassage, Report, RubricElement, Run, System, Topic
 from collection.models.texts import text_hash
 from collection.rankings import contradicted_ranks
 

@@ -13,16 +13,7 @@ from django.db import IntegrityError, transaction
 
 from collection.judgments.bulk import insert_rows
 from collection.judgments.inserting import insert_together, insert_unless_there
-from collection.models import (
-    Criterion,
-    EarlierJudgment,
-    Guideline,
-    Highlight,
-    Item,
-    Judgment,
-    Rater,
-    WrittenAnswer,
-)
+from collection.models import Criterion, EarlierJudgment, Guideline, Highlight, Item, Judgment, Rater, WrittenAnswer
 from collection.models.texts import text_hash
 
 

@@ -12,9 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from collection.api_tools import NumberField, WholeField
-from collection.models import Study
-from judging.data.api_access import Refused, Researches, checked, user_of
+from collection.api_tools import NumberField, WholeField, checked, conflict_on, study_of, user_of
+from judging.data.api_access import Researches
 from judging.engines.token_quotas import QuotaSpent
 from judging.gullibility.audit import (
     MOST_TEXTS,
@@ -82,7 +81,7 @@ class GullibilityAudits(APIView):
     @extend_schema(responses=AuditSerializer(many=True))
     def get(self, request: Request, name: str) -> Response:
         """List the audits; one whose worker is gone is sent to another."""
-        study = get_object_or_404(Study.objects.of(user_of(request)), name=name)
+        study = study_of(request, name)
         audits = list(GullibilityAudit.objects.filter(criterion__study=study).select_related("judge", "criterion"))
         for audit in audits:
             requeue_if_stalled(audit, at=now())
@@ -91,11 +90,11 @@ class GullibilityAudits(APIView):
     @extend_schema(request=NewAuditSerializer, responses={201: AuditSerializer})
     def post(self, request: Request, name: str) -> Response:
         """Start an audit."""
-        study = get_object_or_404(Study.objects.of(user_of(request)), name=name)
+        study = study_of(request, name)
         sent = checked(NewAuditSerializer(data=request.data))
         judge = get_object_or_404(Judge.objects.select_related("template", "scale"), name=sent["judge"])
         criterion = get_object_or_404(study.criteria.select_related("scale", "study"), name=sent["criterion"])
-        try:
+        with conflict_on(NoAudit, QuotaSpent):
             audit = start_audit(
                 judge=judge,
                 criterion=criterion,
@@ -104,6 +103,4 @@ class GullibilityAudits(APIView):
                 by=user_of(request),
                 at=now(),
             )
-        except (NoAudit, QuotaSpent) as refusal:
-            raise Refused(str(refusal)) from refusal
         return Response(AuditSerializer(audit).data, status=status.HTTP_201_CREATED)

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.core.exceptions import ValidationError as Invalid
 from django.db.models import QuerySet
-from django.shortcuts import get_object_or_404
 from django.utils.timezone import localdate, now
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status, viewsets
@@ -16,12 +15,12 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from collection.api_tools import NumberField, WholeField
+from collection.api_tools import NumberField, WholeField, checked, study_of, user_of
 from collection.formats.problems import BrokenFile
 from collection.importing.uploads import at_most, keep_upload
-from collection.models import Rater, Study, Upload
+from collection.models import Rater, Upload
 from collection.serializers import UploadSerializer
-from judging.data.api_access import Researches, checked, user_of
+from judging.data.api_access import Researches
 from judging.data.imported_judges import Graded, declared, graded_in, imported_judges
 from judging.imported.formats import FORMATS, opened, read_no_grade
 from judging.imported.forms import MOST_MEGABYTES
@@ -145,7 +144,7 @@ class ImportedJudgeViewSet(viewsets.GenericViewSet[Rater]):
     )
     def list(self, request: Request) -> Response:
         """List the imported judges of a study of yours, with what they graded and left ungraded."""
-        study = get_object_or_404(Study.objects.of(user_of(request)), name=request.query_params.get("study"))
+        study = study_of(request, request.query_params.get("study"))
         raters = list(imported_judges(study.collection).order_by("name"))
         graded = graded_in(study, raters)
         rows = [judge_row(rater, [each for each in graded if each.rater == rater]) for rater in raters]
@@ -180,7 +179,7 @@ class ImportedJudgeViewSet(viewsets.GenericViewSet[Rater]):
         """Bring the file in or try it out now, or leave it to a worker."""
         serializer = GradesFileSerializer(data=request.data)
         sent = checked(serializer)
-        study = get_object_or_404(Study.objects.of(user_of(request)), name=sent["study"])
+        study = study_of(request, sent["study"])
         chosen = grades_chosen(study, serializer.wanted)
         upload = keep_upload(
             file=sent["file"], collection=study.collection, by=user_of(request), chosen=chosen, at=now(), ask=state

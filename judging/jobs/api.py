@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
 from django.utils.timezone import now
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -19,11 +19,12 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from collection.api_tools import Refused, checked, conflict_on, invalid_on, study_of, user_of
 from collection.formats.problems import BrokenFile, InputFile
 from collection.importing.uploads import keep_upload
 from collection.models import Criterion, Item, Study, Upload
 from collection.serializers import UploadSerializer
-from judging.data.api_access import ById, Refused, Researches, checked, user_of
+from judging.data.api_access import ById, Researches
 from judging.data.selection import NoSuchPart
 from judging.engines.token_quotas import QuotaSpent
 from judging.grading.batch_files import NoBatch, read_replies, write_requests
@@ -84,19 +85,13 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         """Start a job. A worker grades, or a batch service if one is named."""
         wanted = NewJobSerializer(data=request.data)
         sent = checked(wanted)
-        try:
-            study, criterion, judge = self.chosen(request, sent)
-            items = items_named(study, sent["items"]) if "items" in sent else None
+        study, criterion, judge = self.chosen(request, sent)
+        items = items_named(study, sent["items"]) if "items" in sent else None
+        with fitting(), conflict_on(NothingToGrade, AlreadyUnderWay, QuotaSpent):
             job = start_job(
                 criterion=criterion, judge=judge, items=items, selection=wanted.selection, terms=wanted.terms,
                 away=sent["service"], by=user_of(request), at=now(),
             )  # fmt: skip
-        except (JudgeDoesNotFit, NoSuchPart) as error:
-            raise ValidationError(
-                {"judge" if isinstance(error, JudgeDoesNotFit) else "selection": str(error)}
-            ) from error
-        except (NothingToGrade, AlreadyUnderWay, QuotaSpent) as error:
-            raise Refused(str(error)) from error
         return Response(JobSerializer(job).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=NewJobSerializer, responses=EstimateSerializer)
@@ -105,21 +100,17 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         """Estimate a job, and start nothing."""
         wanted = NewJobSerializer(data=request.data)
         sent = checked(wanted)
-        try:
-            _, criterion, judge = self.chosen(request, sent)
+        _, criterion, judge = self.chosen(request, sent)
+        with fitting():
             expected = estimate(
                 criterion=criterion, judge=judge, selection=wanted.selection, price_in=sent["price_in"],
                 price_out=sent["price_out"],
             )  # fmt: skip
-        except (JudgeDoesNotFit, NoSuchPart) as error:
-            raise ValidationError(
-                {"judge" if isinstance(error, JudgeDoesNotFit) else "selection": str(error)}
-            ) from error
         return Response(EstimateSerializer(expected).data)
 
     def chosen(self, request: Request, sent: dict[str, Any]) -> tuple[Study, Criterion, Judge]:
         """Return what the request names; 404 for a study of somebody else."""
-        study = get_object_or_404(Study.objects.of(user_of(request)), name=sent["study"])
+        study = study_of(request, sent["study"])
         judge = Judge.objects.filter(name=sent["judge"]).first()
         if judge is None:
             raise ValidationError({"judge": f"There is no judge “{sent['judge']}”."})
@@ -157,10 +148,8 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def again(self, request: Request, pk: str) -> Response:  # noqa: ARG002
         """Grade ungraded pairs again, or only these kinds of them, in a new job."""
         kinds = checked(AgainSerializer(data=request.data))["kinds"]
-        try:
+        with conflict_on(NothingToGrade, AlreadyUnderWay, QuotaSpent):
             job = grade_again(job=self.get_object(), kinds=kinds, by=user_of(request), at=now())
-        except (NothingToGrade, AlreadyUnderWay, QuotaSpent) as error:
-            raise Refused(str(error)) from error
         return Response(JobSerializer(job).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(responses=LedgerSerializer)
@@ -238,11 +227,16 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
 
     def moved(self, move: Callable[[GradingJob], None]) -> Response:
         job = self.get_object()
-        try:
+        with conflict_on(WrongState, LimitReached):
             move(job)
-        except (WrongState, LimitReached) as refusal:
-            raise Refused(str(refusal)) from refusal
         return Response(JobSerializer(job).data)
+
+
+@contextmanager
+def fitting() -> Iterator[None]:
+    """Answer 400 where the judge does not fit, or a part is chosen that is not there."""
+    with invalid_on(JudgeDoesNotFit, field="judge"), invalid_on(NoSuchPart, field="selection"):
+        yield
 
 
 def items_named(study: Study, names: list[str]) -> list[int]:

@@ -12,15 +12,15 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
-from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from collection.api_tools import Refused, checked, conflict_on, invalid_on, pages_by, study_of, user_of
 from collection.completeness import JudgesOfStudies, judges_of_studies
 from collection.models import Criterion, Study
 from judging.comparison.figures import criteria_to_compare
 from judging.comparison.kept import kept_comparison, kept_pair
-from judging.data.api_access import Refused, Researches, checked, user_of
+from judging.data.api_access import Researches
 from judging.data.human_labels import NoSplit
 from judging.data.marked_judges import marked_last
 from judging.engines import EngineUnavailable
@@ -46,18 +46,12 @@ from judging.trial_runs.errands import ask_for_probe, ask_for_trial
 from judging.trial_runs.serializers import SeenSerializer, TrySerializer
 
 
-class MarkedLast(CursorPagination):
-    """The newest first, unfinished and failing ones last."""
-
-    ordering = ("place", "-id")
-
-
 class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Judge]):
     """Judges, which researchers share. They never change."""
 
     serializer_class = JudgeSerializer
     permission_classes = [Researches]
-    pagination_class = MarkedLast
+    pagination_class = pages_by("place", "-id")  # the newest first, unfinished and failing ones last
     lookup_field = "name"
     queryset = Judge.objects.select_related("rater", "template", "scale", "examples_from")
 
@@ -84,14 +78,12 @@ class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         asked = next(asked for asked in JUDGED_CRITERIA if asked.criterion_name == sent["criterion_name"])
         sent.setdefault("scale", None)
         sent["scale"] = sent["scale"] or asked.scale.stored()
-        try:
+        with invalid_on(BadJudge, NoSplit, NoExamples, field="non_field_errors"):
             if wished := sent.pop("examples", None):
-                study = get_object_or_404(Study.objects.of(user_of(request)), name=wished["study"])
+                study = study_of(request, wished["study"])
                 criterion = get_object_or_404(study.criteria, name=asked.criterion_name, scale=sent["scale"])
                 sent["examples"] = draw_examples(criterion=criterion, count=wished["count"], seed=wished["seed"])
             judge, new = make_judge(**sent, task_type=asked.task_type, by=user_of(request))
-        except (BadJudge, NoSplit, NoExamples) as error:
-            raise ValidationError({"non_field_errors": str(error)}) from error
         return Response(self.get_serializer(judge).data, status=201 if new else 200)
 
     @extend_schema(request=NewEnsembleSerializer, responses={201: JudgeSerializer, 200: JudgeSerializer})
@@ -100,7 +92,7 @@ class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         """Create an ensemble of judges, or of samples of one. An existing one is returned, with status 200."""
         sent = checked(NewEnsembleSerializer(data=request.data))
         count, temperature = sent.pop("samples"), sent.pop("temperature")
-        try:
+        with invalid_on(BadJudge, field="non_field_errors"):
             members = sent.pop("members")
             if count is None:
                 judge, new = make_ensemble(members, **sent, by=user_of(request))
@@ -110,8 +102,6 @@ class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
                 judge, new = make_ensemble_of_samples(
                     members[0], count=count, temperature=temperature, **sent, by=user_of(request)
                 )
-        except BadJudge as error:
-            raise ValidationError({"non_field_errors": str(error)}) from error
         return Response(self.get_serializer(judge).data, status=201 if new else 200)
 
     @extend_schema(request=CombineSerializer, responses={200: CombinationSerializer})
@@ -119,12 +109,10 @@ class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     def combine(self, request: Request, name: str) -> Response:  # noqa: ARG002
         """Combine the members' current judgments into an ensemble's. Running it again writes only changes."""
         sent = checked(CombineSerializer(data=request.data))
-        study = get_object_or_404(Study.objects.of(user_of(request)), name=sent["study"])
+        study = study_of(request, sent["study"])
         criterion = get_object_or_404(study.criteria.select_related("study"), name=sent["criterion"])
-        try:
+        with invalid_on(NotAnEnsemble, EnsembleDoesNotFit, field="non_field_errors"):
             done = combine(ensemble=self.get_object(), criterion=criterion, by=user_of(request), at=now())
-        except (NotAnEnsemble, EnsembleDoesNotFit) as error:
-            raise ValidationError({"non_field_errors": str(error)}) from error
         return Response(CombinationSerializer(done).data)
 
     @extend_schema(
@@ -134,7 +122,7 @@ class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @action(detail=False, pagination_class=None)
     def comparison(self, request: Request) -> Response:
         """Compare all judges of a criterion with the human majority, on the development topics if there is a split."""
-        study = get_object_or_404(Study.objects.of(user_of(request)), name=request.query_params.get("study"))
+        study = study_of(request, request.query_params.get("study"))
         criterion = get_object_or_404(criteria_to_compare(study), name=request.query_params.get("criterion"))
         return Response(JudgeFiguresSerializer(kept_comparison(request, criterion).figures, many=True).data)
 
@@ -150,7 +138,7 @@ class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @action(detail=False, pagination_class=None)
     def difference(self, request: Request) -> Response:
         """Test whether one judge agrees with the human majority more often than another, on the same topics."""
-        study = get_object_or_404(Study.objects.of(user_of(request)), name=request.query_params.get("study"))
+        study = study_of(request, request.query_params.get("study"))
         criterion = get_object_or_404(criteria_to_compare(study), name=request.query_params.get("criterion"))
         fitting = Judge.objects.fitting(criterion)
         pair = [get_object_or_404(fitting, name=request.query_params.get(which)) for which in ("first", "second")]
@@ -166,10 +154,8 @@ class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         judge = self.get_object()
         if judge.engine != Judge.Engine.OPENAI:
             raise Refused(f"“{judge}” does not use a server: there is nothing to probe.")
-        try:
+        with conflict_on(EngineUnavailable):
             return told(ask_for_probe(judge, by=user_of(request), at=now()))
-        except EngineUnavailable as refusal:
-            raise Refused(str(refusal)) from refusal
 
     @extend_schema(
         parameters=[
@@ -182,10 +168,8 @@ class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     def preview(self, request: Request, name: str) -> Response:  # noqa: ARG002
         """Preview the judge's input for an item of a study of yours, whatever its engine."""
         judge, criterion = self._to_try(request, request.query_params.get("study"))
-        try:
+        with invalid_on(BadTemplate, field="item"):
             seen = seen_by(judge, criterion, item=request.query_params.get("item", ""))
-        except BadTemplate as error:
-            raise ValidationError({"item": str(error)}) from error
         if seen is None:
             raise ValidationError({"item": "The study has no such item with a text."})
         return Response(SeenSerializer(seen).data)
@@ -196,15 +180,13 @@ class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         """Have a worker run the judge on five items of a study, with the human grades; see `ask_again`."""
         sent = checked(TrySerializer(data=request.data))
         judge, criterion = self._to_try(request, sent["study"])
-        try:
+        with conflict_on(EngineUnavailable):
             return told(ask_for_trial(judge, criterion, seed=sent["seed"], by=user_of(request), at=now()))
-        except EngineUnavailable as refusal:
-            raise Refused(str(refusal)) from refusal
 
     def _to_try(self, request: Request, study_name: str | None) -> tuple[Judge, Criterion]:
         """Return the judge with the criterion of the user's study that it fits; 400 if there is none."""
         judge = self.get_object()
-        study = get_object_or_404(Study.objects.of(user_of(request)), name=study_name)
+        study = study_of(request, study_name)
         criterion = criterion_to_try(judge, study)
         if criterion is None or judge.engine == Judge.Engine.ENSEMBLE:
             raise ValidationError({"study": f"The study has no criterion that “{judge}” grades on its scale."})

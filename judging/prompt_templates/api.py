@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, viewsets
 from rest_framework.decorators import action
@@ -10,8 +9,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from collection.models import Study
-from judging.data.api_access import ById, Researches, checked, user_of
+from collection.api_tools import checked, invalid_on, study_of, user_of
+from judging.data.api_access import ById, Researches
 from judging.models import PromptTemplate
 from judging.prompt_templates.serializers import NewTemplateSerializer, PreviewSerializer, TemplateSerializer
 from judging.prompts.placeholders import BadTemplate
@@ -34,10 +33,8 @@ class TemplateViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets
         """Store a template. An existing one with the same text is returned, with status 200."""
         sent = checked(NewTemplateSerializer(data=request.data))
         sent["replies"] = tuple(sent["replies"].items())
-        try:
+        with invalid_on(BadTemplate, field="text"):
             template, new = save_template(TemplateText(**sent), by=user_of(request))
-        except BadTemplate as error:
-            raise ValidationError({"text": str(error)}) from error
         return Response(TemplateSerializer(template).data, status=201 if new else 200)
 
     @extend_schema(
@@ -51,7 +48,7 @@ class TemplateViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets
     def preview(self, request: Request, content_hash: str) -> Response:  # noqa: ARG002
         """Preview what a model reads about an item of a study of yours, with an estimate of its tokens."""
         template = self.get_object()
-        study = get_object_or_404(Study.objects.of(user_of(request)), name=request.query_params.get("study"))
+        study = study_of(request, request.query_params.get("study"))
         named = request.query_params.get("item")
         items = items_to_preview(template).filter(study=study, **({"item_id": named} if named else {}))
         shown = preview(template, items.order_by("pk").first(), study)

@@ -13,8 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from collection.api_tools import WholeField
-from judging.data.api_access import Researches, user_of
+from collection.api_tools import WholeField, user_of
+from judging.data.api_access import Researches
 from judging.models import Errand
 from judging.trial_runs.errands import errand_of, trials_of
 from judging.trial_runs.serializers import ProbeSerializer, TrialSerializer
