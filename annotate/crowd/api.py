@@ -35,7 +35,8 @@ class InStudy(generics.GenericAPIView[CrowdSession]):
 
     def named(self) -> CrowdSession:
         """Return the session that is named in the body."""
-        return get_object_or_404(self.get_queryset(), **checked(ReturnedSerializer(data=self.request.data)))
+        sent = checked(ReturnedSerializer(data=self.request.data))
+        return get_object_or_404(self.get_queryset(), **sent)
 
 
 class CrowdSessionList(InStudy, generics.ListAPIView[CrowdSession]):

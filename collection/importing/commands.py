@@ -7,16 +7,19 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import QuerySet
 from tqdm import tqdm
 
 from collection.formats.problems import BrokenFile, InputFile
 from collection.importing.rows import Imported
 from collection.importing.trec import RELEVANT_FROM
-from collection.models import Collection, Study, User
+from collection.models import Collection, Criterion, Study, User
+
+Row = TypeVar("Row", Collection, Study, Criterion)
 
 
 class ImportCommand(BaseCommand):
@@ -46,14 +49,14 @@ def add_relevant_from(parser: ArgumentParser) -> None:
 
 
 @contextmanager
-def mended_by_the_reader() -> Iterator[None]:
-    """Turn what is wrong with a file into a command's error: on standard error, exit status 1."""
+def mended_by_the_reader(*refusals: type[Exception]) -> Iterator[None]:
+    """Turn what is wrong with a file, and these, into a command's error: on standard error, exit status 1."""
     try:
         yield
-    except BrokenFile as broken:
-        raise CommandError(str(broken)) from broken
     except ValidationError as invalid:
         raise CommandError(" ".join(invalid.messages)) from invalid
+    except (BrokenFile, *refusals) as refusal:  # type: ignore[misc]  # mypy sees no exceptions in a starred tuple
+        raise CommandError(str(refusal)) from refusal
 
 
 @contextmanager
@@ -79,21 +82,23 @@ def the_user(username: str) -> User:
 
 def the_collection(name: str) -> Collection:
     """Return this collection. Raises CommandError."""
-    collection = Collection.objects.filter(name=name).first()
-    if collection is None:
-        raise CommandError(f"There is no collection “{name}”.{among(Collection)}")
-    return collection
+    return _named(name, Collection.objects.all(), "There is no collection")
 
 
 def the_study(name: str) -> Study:
     """Return this study. Raises CommandError."""
-    study = Study.objects.filter(name=name).first()
-    if study is None:
-        raise CommandError(f"There is no study “{name}”.{among(Study)}")
-    return study
+    return _named(name, Study.objects.all(), "There is no study")
 
 
-def among(model: type[Collection] | type[Study]) -> str:
-    """Return a sentence with the names there are, for a message."""
-    names = ", ".join(model._default_manager.order_by("name").values_list("name", flat=True)[:20])
-    return f" There are: {names}." if names else " There are none yet."
+def the_criterion(study: Study, name: str) -> Criterion:
+    """Return this criterion of the study. Raises CommandError."""
+    return _named(name, study.criteria.select_related("scale", "study"), f"The study “{study}” has no criterion")
+
+
+def _named(name: str, there: QuerySet[Row], there_is_none: str) -> Row:
+    """Return the row of this name. Raises CommandError, with the names there are."""
+    found = there.filter(name=name).first()
+    if found is None:
+        names = ", ".join(there.order_by("name").values_list("name", flat=True)[:20])
+        raise CommandError(f"{there_is_none} “{name}”. {f'There are: {names}.' if names else 'There are none yet.'}")
+    return found

@@ -1,4 +1,4 @@
-"""What the commands that start jobs share."""
+"""What the commands about judges and their jobs share."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 from django.utils.timezone import now
 
-from collection.models import Criterion, Study
+from collection.importing.commands import mended_by_the_reader, the_criterion, the_study
+from collection.models import Criterion
 from judging.data.selection import DEFAULT_SEED, NoSuchPart, Selection
 from judging.grading.jobs import AlreadyUnderWay, JobLimits, JudgeDoesNotFit, NothingToGrade, start_jobs
-from judging.judges.report_rating import REPORT_RATING, add_report_rating
+from judging.jobs.available_judges import criterion_named
+from judging.judges.report_rating import REPORT_RATING
 from judging.models import GradingJob, Judge
 
 
@@ -50,18 +52,30 @@ def add_selection(parser: CommandParser, *, required: bool = False) -> None:
 
 def chosen(options: dict[str, Any]) -> tuple[Criterion, list[Judge]]:
     """Return what the options name. Raises CommandError."""
-    study = Study.objects.filter(name=options["study"]).first()
-    if study is None:
-        raise CommandError(f"There is no study “{options['study']}”.")
-    judges = []
-    for name in options["judge"] or []:
-        judge = Judge.objects.filter(name=name).first()
-        if judge is None:
-            raise CommandError(f"There is no judge “{name}”. manage.py judges lists them.")
-        judges.append(judge)
+    study = the_study(options["study"] or "")
+    judges = [the_judge(name) for name in options["judge"] or []]
     if not judges:
         raise CommandError("Name a judge.")
-    return criterion_named(study, options["criterion"]), judges
+    try:
+        return criterion_named(study, options["criterion"]), judges
+    except Criterion.DoesNotExist:
+        return the_criterion(study, options["criterion"] or ""), judges
+
+
+def the_judge(name: str) -> Judge:
+    """Return this judge with all that its prompts need. Raises CommandError."""
+    judge = Judge.objects.select_related("rater", "template", "scale", "examples_from").filter(name=name).first()
+    if judge is None:
+        raise CommandError(f"There is no judge “{name}”. manage.py judges lists them.")
+    return judge
+
+
+def the_job(pk: int) -> GradingJob:
+    """Return this job. Raises CommandError."""
+    job = GradingJob.objects.filter(pk=pk).first()
+    if job is None:
+        raise CommandError(f"There is no job {pk}.")
+    return job
 
 
 def selection_of(options: dict[str, Any]) -> Selection:
@@ -80,21 +94,8 @@ def start(options: dict[str, Any], *, away: str = "") -> list[GradingJob]:
     """Start a job for each judge, or none. Raises CommandError."""
     criterion, judges = chosen(options)
     terms = JobLimits(options["price_in"], options["price_out"], options["most_tokens"], options["most_cost"])
-    try:
+    with mended_by_the_reader(NothingToGrade, AlreadyUnderWay, JudgeDoesNotFit, NoSuchPart):
         selection = selection_of(options)
         return start_jobs(
             criterion=criterion, judges=judges, selection=selection, terms=terms, away=away, by=None, at=now()
         )
-    except (NothingToGrade, AlreadyUnderWay, JudgeDoesNotFit, NoSuchPart) as error:
-        raise CommandError(str(error)) from error
-
-
-def criterion_named(study: Study, name: str) -> Criterion:
-    """Return the study's criterion of this name. Raises CommandError, naming those there are."""
-    criterion = study.criteria.filter(name=name).first()
-    if criterion is None and name == REPORT_RATING:
-        return add_report_rating(study)
-    if criterion is None:
-        names = ", ".join(study.criteria.values_list("name", flat=True))
-        raise CommandError(f"The study “{study}” has no criterion “{name}”. Use one of: {names}.")
-    return criterion

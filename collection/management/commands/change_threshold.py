@@ -1,10 +1,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.utils.timezone import now
 
-from collection.importing.commands import the_study, the_user
+from collection.importing.commands import mended_by_the_reader, the_criterion, the_study, the_user
 from collection.thresholds import NoSuchThreshold, ThresholdLocked, change_threshold
 
 
@@ -19,12 +19,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study, user = the_study(options["study"]), the_user(options["by"])
-        criterion = study.criteria.filter(name=options["criterion"]).first()
-        if criterion is None:
-            names = ", ".join(study.criteria.values_list("name", flat=True))
-            raise CommandError(f"“{study}” has no criterion “{options['criterion']}”. It has: {names}.")
-        try:
+        criterion = the_criterion(study, options["criterion"])
+        with mended_by_the_reader(NoSuchThreshold, ThresholdLocked):
             change = change_threshold(criterion=criterion, threshold=options["to"], by=user, at=now())
-        except (NoSuchThreshold, ThresholdLocked) as refusal:
-            raise CommandError(str(refusal)) from refusal
         self.stdout.write(str(change) if change else f"{criterion}: η is already {options['to']:g}")

@@ -1,11 +1,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from collection.exporting.identities import crowd_ids_of
 from collection.exporting.judgments import exported_judgments
-from collection.importing.commands import the_study
+from collection.importing.commands import mended_by_the_reader, the_study
 from collection.judgments.services import HighlightDoesNotFit
 
 
@@ -24,8 +24,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, study: str, **options: Any) -> None:
         found = the_study(study)
         crowd_ids = crowd_ids_of(found) if options["with_crowd_ids"] else None
-        try:
+        with mended_by_the_reader(HighlightDoesNotFit):
             for line in exported_judgments(found, table=options["format"], crowd_ids=crowd_ids):
                 self.stdout.write(line, ending="")
-        except HighlightDoesNotFit as misplaced:
-            raise CommandError(str(misplaced)) from misplaced

@@ -3,8 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
+from collection.importing.commands import mended_by_the_reader
 from judging.prompts.placeholders import BadTemplate
 from judging.prompts.template_files import read_template
 from judging.prompts.template_versions import save_template
@@ -18,8 +19,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["file"]
-        try:
+        with mended_by_the_reader(BadTemplate, OSError):
             template, new = save_template(read_template(path.read_bytes(), file_name=path.name))
-        except (BadTemplate, OSError) as error:
-            raise CommandError(str(error)) from error
         self.stdout.write(f"{template} is {'stored' if new else 'already stored'}.")

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
+from collection.importing.commands import mended_by_the_reader
 from judging.data.selection import NoSuchPart
 from judging.grading.jobs import JudgeDoesNotFit
 from judging.jobs.estimate import JobEstimate, estimate
@@ -39,13 +40,11 @@ class Command(BaseCommand):
     def tell_estimates(self, options: dict[str, Any]) -> None:
         criterion, judges = chosen(options)
         for judge in judges:
-            try:
+            with mended_by_the_reader(JudgeDoesNotFit, NoSuchPart):
                 expected = estimate(
                     criterion=criterion, judge=judge, selection=selection_of(options), price_in=options["price_in"],
                     price_out=options["price_out"],
                 )  # fmt: skip
-            except (JudgeDoesNotFit, NoSuchPart) as error:
-                raise CommandError(str(error)) from error
             self.stdout.write(in_a_line(judge, expected))
 
 

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 from django.utils.timezone import now
 
+from collection.importing.commands import mended_by_the_reader
 from judging.grading.drift import shift_of
 from judging.grading.jobs import JobLimits, LimitReached, WrongState, cancel_job, pause_job, resume_job
 from judging.grading.progress import counts_of_job
+from judging.management.starting import the_job
 from judging.management.waiting import run_here
 from judging.models import GradingJob
 
@@ -22,10 +24,8 @@ class Command(BaseCommand):
         parser.add_argument("--most-cost", type=float, metavar="C", help="with resume: a new limit")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        job = GradingJob.objects.filter(pk=options["job"]).first()
-        if job is None:
-            raise CommandError(f"There is no job {options['job']}.")
-        try:
+        job = the_job(options["job"])
+        with mended_by_the_reader(WrongState, LimitReached):
             match options["move"]:
                 case "pause":
                     pause_job(job=job)
@@ -35,8 +35,6 @@ class Command(BaseCommand):
                     cancel_job(job=job, at=now())
                 case "run":
                     run_here([job])
-        except (WrongState, LimitReached) as error:
-            raise CommandError(str(error)) from error
         self.stdout.write(f"{job}: {job.get_state_display()}. {job.reason}".strip())
         for seen in job.sentinel_rounds.all()[:1]:
             self.stdout.write(f"Anchor items, {seen.earlier_identity} to {seen.identity}: {shift_of(seen)}.")

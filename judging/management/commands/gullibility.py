@@ -7,10 +7,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.timezone import now
 
-from collection.importing.commands import the_study
+from collection.importing.commands import mended_by_the_reader, the_criterion, the_study
 from judging.engines.registry import engine_of
 from judging.gullibility.audit import TEXTS, NoAudit, results_of, start_audit, take_turn
-from judging.models import Judge
+from judging.management.starting import the_judge
 from stats.plurals import counted
 
 
@@ -27,13 +27,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = the_study(options["study"])
-        judge = Judge.objects.select_related("template", "scale").filter(name=options["judge"]).first()
-        if judge is None:
-            raise CommandError(f"There is no judge “{options['judge']}”. manage.py judges lists them.")
-        criterion = study.criteria.select_related("scale", "study").filter(name=options["criterion"]).first()
-        if criterion is None:
-            raise CommandError(f"The study has no criterion “{options['criterion']}”.")
-        try:
+        judge, criterion = the_judge(options["judge"]), the_criterion(study, options["criterion"])
+        with mended_by_the_reader(NoAudit):
             audit = start_audit(
                 judge=judge,
                 criterion=criterion,
@@ -43,8 +38,6 @@ class Command(BaseCommand):
                 at=now(),
                 ask=False,
             )
-        except NoAudit as refusal:
-            raise CommandError(str(refusal)) from refusal
         take_turn(audit, engine_for=engine_of, turn=None)
         audit.refresh_from_db()
         if audit.reason:

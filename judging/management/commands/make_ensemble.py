@@ -4,9 +4,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from collection.importing.commands import mended_by_the_reader
 from judging.judges.ensembles import RULES, TIES, make_ensemble, make_ensemble_of_samples
 from judging.judges.registry import BadJudge
-from judging.models import Judge
+from judging.management.starting import the_judge
 
 
 class Command(BaseCommand):
@@ -24,15 +25,9 @@ class Command(BaseCommand):
         parser.add_argument("--name", default="")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        names: list[str] = options["members"]
-        judges = Judge.objects.select_related("rater", "template", "scale", "examples_from").in_bulk(
-            names, field_name="name"
-        )
-        if unknown := [name for name in names if name not in judges]:
-            raise CommandError(f"There is no judge “{unknown[0]}”. manage.py judges lists them.")
-        members = [judges[name] for name in names]
+        members = [the_judge(name) for name in options["members"]]
         choices = {name: options[name] for name in ("rule", "ties", "quorum", "name")}
-        try:
+        with mended_by_the_reader(BadJudge):
             if not options["samples"]:
                 ensemble, new = make_ensemble(members, **choices)
             elif len(members) != 1:
@@ -41,8 +36,6 @@ class Command(BaseCommand):
                 ensemble, new = make_ensemble_of_samples(
                     members[0], count=options["samples"], temperature=options["temperature"], **choices
                 )
-        except BadJudge as error:
-            raise CommandError(str(error)) from error
         self.stdout.write(f"{ensemble} is {'created' if new else 'already there'}. Its members:")
         for member in ensemble.members.select_related("judge"):
             self.stdout.write(f"  {member.judge.name}")

@@ -8,6 +8,7 @@ from django.utils.timezone import now
 
 from judging.engines.probe_store import probe_judge
 from judging.engines.server_probe import Abilities, Findings
+from judging.management.starting import the_judge
 from judging.models import Judge, ServerProbe
 from stats.plurals import counted
 
@@ -20,9 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="one JSON object per line")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        judge = Judge.objects.filter(name=options["judge"]).first()
-        if judge is None:
-            raise CommandError(f"There is no judge “{options['judge']}”. manage.py judges lists them.")
+        judge = the_judge(options["judge"])
         if judge.engine != Judge.Engine.OPENAI:
             raise CommandError(f"“{judge}” is {judge.get_engine_display()}: it does not use a server.")
         probes = probe_judge(judge, by=None, at=now())

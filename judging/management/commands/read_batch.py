@@ -3,13 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 from django.utils.timezone import now
 
 from collection.importing.commands import mended_by_the_reader, reading
 from judging.grading.batch_files import NoBatch, read_replies
 from judging.grading.progress import counts_of_job
-from judging.models import GradingJob
+from judging.management.starting import the_job
 
 
 class Command(BaseCommand):
@@ -21,14 +21,9 @@ class Command(BaseCommand):
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
     def handle(self, *args: Any, file: Path, quiet: bool, **options: Any) -> None:
-        job = GradingJob.objects.filter(pk=options["job"]).first()
-        if job is None:
-            raise CommandError(f"There is no job {options['job']}.")
-        try:
-            with mended_by_the_reader(), reading(file, quiet=quiet) as opened:
-                said = read_replies(job=job, file=opened, at=now())
-        except NoBatch as error:
-            raise CommandError(str(error)) from error
+        job = the_job(options["job"])
+        with mended_by_the_reader(NoBatch), reading(file, quiet=quiet) as opened:
+            said = read_replies(job=job, file=opened, at=now())
         self.stdout.write(str(said))
         for line in counts_of_job(job).lines():
             self.stdout.write(line)

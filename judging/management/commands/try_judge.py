@@ -4,8 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from collection.importing.commands import the_study
+from collection.importing.commands import mended_by_the_reader, the_study
 from judging.engines import EngineUnavailable
+from judging.management.starting import the_judge
 from judging.models import Judge
 from judging.prompts.placeholders import BadTemplate
 from judging.trial_runs.engine_choice import criterion_to_try, try_out
@@ -27,20 +28,15 @@ class Command(BaseCommand):
         parser.add_argument("--seconds", type=float, metavar="S", help=f"at most ({SECONDS:g}; vLLM {VLLM_SECONDS:g})")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        judges = Judge.objects.select_related("rater", "template", "scale", "examples_from")
-        judge = judges.filter(name=options["judge"]).first()
-        if judge is None:
-            raise CommandError(f"There is no judge “{options['judge']}”. manage.py judges lists them.")
+        judge = the_judge(options["judge"])
         study = the_study(options["study"])
         criterion = criterion_to_try(judge, study)
         if criterion is None:
             raise CommandError(f"The study “{study}” has no criterion that “{judge}” grades on its scale.")
         drawn = draw_items(criterion, seed=options["seed"])
         seconds = options["seconds"] or (VLLM_SECONDS if judge.engine == Judge.Engine.VLLM else SECONDS)
-        try:
+        with mended_by_the_reader(EngineUnavailable, BadTemplate):
             trials = try_out(judge, drawn, by=None, seconds=seconds, with_vllm=True)
-        except (EngineUnavailable, BadTemplate) as error:
-            raise CommandError(str(error)) from error
         if judge.wordless:
             self.stderr.write(f"The grades of “{judge.scale}” have no descriptions: the prompts list bare numbers.")
         if not drawn.split:

@@ -7,8 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from collection.importing.commands import mended_by_the_reader
 from judging.grading.batch_files import SERVICES, NoBatch, write_requests
-from judging.management.starting import add_selection, start
+from judging.management.starting import add_selection, start, the_job
 from judging.models import GradingJob
 from stats.plurals import counted
 
@@ -37,19 +38,12 @@ class Command(BaseCommand):
         return job
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["job"]:
-            job = GradingJob.objects.filter(pk=options["job"]).first()
-            if job is None:
-                raise CommandError(f"There is no job {options['job']}.")
-        else:
-            job = self.start_one(options)
+        job = the_job(options["job"]) if options["job"] else self.start_one(options)
         written = 0
-        try:
-            with options["out"].open("w", encoding="utf-8") if options["out"] else nullcontext(sys.stdout) as out:
-                for line in write_requests(job, service=job.selection.get("service", options["service"])):
-                    out.write(line)
-                    written += 1
-        except NoBatch as error:
-            raise CommandError(str(error)) from error
+        writing = options["out"].open("w", encoding="utf-8") if options["out"] else nullcontext(sys.stdout)
+        with mended_by_the_reader(NoBatch), writing as out:
+            for line in write_requests(job, service=job.selection.get("service", options["service"])):
+                out.write(line)
+                written += 1
         requests = counted(written, "requests")
         self.stderr.write(f"Job {job.pk}: {requests}. manage.py read_batch --job {job.pk} reads the replies.")

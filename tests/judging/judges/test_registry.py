@@ -237,7 +237,7 @@ def test_the_command_starts_a_job(judged_study: Study) -> None:
     ("named", "criterion", "judge", "said"),
     [
         ("nowhere", "rating", "lexical-rating", "no study “nowhere”"),
-        ("bridges-study", "beauty", "lexical-rating", "no criterion “beauty”. Use one of: answerability"),
+        ("bridges-study", "beauty", "lexical-rating", "no criterion “beauty”. There are: answerability"),
         ("bridges-study", "rating", "nobody", "no judge “nobody”"),
         ("bridges-study", "rating", "lexical-utility", "is for “key point”"),
         ("bridges-study", "answerability", "lexical-answerability", "already has a running or paused job on"),
