@@ -13,7 +13,7 @@ from django.utils.timezone import now
 from collection.models import Criterion, Rater, Study
 from evaluation.agreement.breakdowns import Breakdowns, measure_breakdowns
 from evaluation.agreement.report import CriterionFigures, coverage_points, judged_unit, measure_criterion
-from evaluation.calibration.planning import plan_difference, plan_interval
+from evaluation.calibration.planning import plan_difference, plan_interval, plan_of
 from evaluation.calibration.report import METHODS, MOST_SYSTEMS_DRAWN, Calibration, calibrate_population
 from evaluation.charts.drawing import coverage_chart, draw
 from evaluation.charts.leaderboard import scores_chart
@@ -128,11 +128,11 @@ def judges_to_calibrate(study: Study, *, criterion: int) -> list[tuple[str, str]
 
 
 def calibration(
-    study: Study, *, criterion: int, judge: str | None, declared_random: bool, label_shift: bool, part: Any
+    study: Study, *, criterion: int, judge: str | None, random_sample: bool, label_shift: bool, part: Any
 ) -> Calibration:
     of_people = load_criterion(_criterion(study, criterion))
     choice = find_judge(judge_choices(of_people), judge)
-    population = load_population(of_people, choice, declared_random=declared_random, part=part)
+    population = load_population(of_people, choice, declared_random=random_sample, part=part)
     found = calibrate_population(population, label_shift=label_shift)
     found.as_dict(), found.tables()
     return found
@@ -175,17 +175,13 @@ def label_plans(
 
 
 def label_plan(
-    study: Study, *, criterion: int, judge: str | None, declared_random: bool, half_width: float | None, system: str,
-    separate: list[str], difference: float | None,
+    study: Study, *, criterion: int, judge: str | None, random_sample: bool, system: str,
+    half_width: float | None = None, separate: list[str] | None = None, difference: float | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the plan that is asked for: for an interval, or for telling two systems apart."""
-    population = population_of(_criterion(study, criterion), judge, declared_random=declared_random)
-    if half_width is None:
-        first, second = separate
-        plan = plan_difference(population, first, second, difference=difference).as_dict()
-    else:
-        plan = plan_interval(population, half_width, system=system).as_dict()
-    return {**plan, **population.sight.as_dict()}
+    population = population_of(_criterion(study, criterion), judge, declared_random=random_sample)
+    plan = plan_of(population, half_width=half_width, system=system, separate=separate, difference=difference)
+    return {**plan.as_dict(), **population.sight.as_dict()}
 
 
 def divergence(

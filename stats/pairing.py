@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from stats.ratings import Ratings
+from stats.refusals import Refused
 
 
-class NotComparable(ValueError):
+class NotComparable(Refused):
     """The two tables cannot be compared."""
 
 

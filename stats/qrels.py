@@ -8,13 +8,14 @@ What has no grade is left out and counted; it never becomes 0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from stats.agreement.aggregation import Aggregate, dawid_skene_of_codes, majority, median
 from stats.ratings import MISSING, FloatArray, IntArray
+from stats.refusals import Refused
 from stats.votes import TIES, TIES_OF_PEOPLE, Ties
 
 Combine = Literal["majority", "median", "highest", "dawid_skene"]
@@ -26,7 +27,7 @@ COMBINES: dict[Combine, str] = {
 }
 
 
-class QrelsRefused(ValueError):
+class QrelsRefused(Refused):
     """These judgments cannot be written as qrels; the message says why and how to mend it."""
 
 
@@ -62,6 +63,16 @@ class Rule:
             "docno": "the passage's id, or the run of the report",
             **({"disagreements": "adjudicated grades count instead"} if self.adjudicated else {}),
         }
+
+
+def asked_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what qrels are compiled by, of what a form, a query or a command's options choose."""
+    return {
+        "raters": options["rater"],
+        "with_simulated": options.get("with_simulated", False),
+        "names": options["names"],
+        "rule": asdict(Rule.chosen_by(options)),
+    }
 
 
 class LabelPlace(NamedTuple):

@@ -19,6 +19,7 @@ import numpy as np
 
 from stats.csv_files import unguarded
 from stats.ratings import Grade, IntArray, Level, LevelDoesNotFit, Ratings, codes_matrix
+from stats.refusals import Refused
 
 NAMES = {"item": "item", "item_id": "item", "topic": "topic", "topic_id": "topic"} | {
     name: name for name in ("rater", "grade", "criterion")
@@ -28,7 +29,7 @@ NEEDED = ("item", "rater", "grade")
 Cell = str | float | None
 
 
-class TableBroken(ValueError):
+class TableBroken(Refused):
     """The table cannot be read; the message names the file, the line and the reason."""
 
     def __init__(self, path: Path, line: int | None, reason: str) -> None:

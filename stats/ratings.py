@@ -15,6 +15,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from stats.refusals import Refused
 from stats.votes import NOBODY, most_given
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -31,7 +32,7 @@ LARGEST_SCALE = 1_000
 DENSE_CELLS = 20_000_000
 
 
-class LevelDoesNotFit(ValueError):
+class LevelDoesNotFit(Refused):
     """The grades do not have what the level of measurement asks of them."""
 
 

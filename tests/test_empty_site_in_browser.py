@@ -129,7 +129,7 @@ def test_from_nothing_to_a_plan_and_measures_that_disagree(
     study = "/studies/piers-by-hand"
     page.goto(f"{study}/calibration/?criterion=relevance")
     page.get_by_label("I declare the labelled items a simple random sample").check()
-    page.wait_for_url(re.compile("declared_random=on"))
+    page.wait_for_url(re.compile("random_sample=on"))
     plan = page.locator("#plan")
     for width, answer in [
         ("0.1", "is not possible here: with all 80 items of these 8 topics labelled"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -113,6 +114,22 @@ def _topics_answer(pilot: Pilot, plan: Plan, what: str) -> str:
         return f"{found}."
     low, high = plan.topics_range
     return f"{found}: between {low:,} and {high:,}, as far as {counted(pilot.n_topics, 'topics')} can tell."
+
+
+def plan_of(
+    population: Population,
+    *,
+    half_width: float | None = None,
+    system: str = "",
+    separate: Sequence[str] | None = None,
+    difference: float | None = None,
+) -> HalfWidthPlan | SeparationPlan:
+    """Return the plan that is asked for: to `separate` two systems, or for an interval. Raises as those two do."""
+    if separate:
+        first, second = separate
+        return plan_difference(population, first, second, difference=difference)
+    assert half_width is not None  # PlanChoice asks for either
+    return plan_interval(population, half_width, system=system)
 
 
 def plan_interval(population: Population, half_width: float, *, system: str = "") -> HalfWidthPlan:

@@ -14,7 +14,6 @@ from django.utils.timezone import now
 from django.views.decorators.http import require_POST, require_safe
 
 from collection.accounts.views import SignedInRequest
-from collection.judgments.draws import ItemsNotToBeDrawn
 from collection.models import Criterion
 from evaluation.calibration.forms import CalibrationForm, DrawForm, PlanForm
 from evaluation.calibration.planning import draw_next
@@ -22,13 +21,13 @@ from evaluation.calibration.report import METHODS, MOST_SYSTEMS_DRAWN, Calibrati
 from evaluation.data.judgments import load_criterion
 from evaluation.data.population import (
     JudgeChoice,
-    JudgeNotFound,
     NothingInSight,
     find_judge,
     judge_choices,
     load_population,
 )
 from evaluation.parameters.downloads import TABLE_FORMATS, table_file
+from evaluation.parameters.options import REFUSALS
 from evaluation.parameters.pages import (
     asked_part,
     chart_file,
@@ -39,9 +38,8 @@ from evaluation.parameters.pages import (
     json_file,
     locked_is_not_found,
     my_study,
+    refused_is_not_found,
 )
-from stats.calibration.active_sampling import TooFewItems
-from stats.calibration.allocation import NoAllocation
 
 
 @require_safe
@@ -107,16 +105,14 @@ def label_next(request: SignedInRequest, name: str) -> HttpResponse:
     form = DrawForm(request.POST)
     of_people = load_criterion(criterion)
     choices = judge_choices(of_people)
-    try:
+    with refused_is_not_found():
         choice = find_judge(choices, request.POST.get("judge"))
-    except JudgeNotFound as error:
-        raise Http404(str(error)) from error
 
     if form.is_valid():
         try:
             population = load_population(of_people, choice)
             n = draw_next(population, **form.cleaned_data, judges=choices, at=now())
-        except (NothingInSight, TooFewItems, NoAllocation, ItemsNotToBeDrawn) as error:
+        except REFUSALS as error:
             form.add_error("n", str(error))
         else:
             messages.success(request, f"{n} items have been drawn. Open them to your assessors below.")
@@ -180,23 +176,21 @@ def _figures(
     except NothingInSight as nothing:
         return choices, form, None, str(nothing)
     if figures.population.known in ("drawn", "all"):
-        del form.fields["declared_random"]
+        del form.fields["random_sample"]
     return choices, form, figures, ""
 
 
 def _asked(request: SignedInRequest, criterion: Criterion, form: CalibrationForm) -> dict[str, Any]:
     """Return what the calibration's computation is asked for."""
-    chosen = {name: form.cleaned_data[name] for name in ("judge", "label_shift", "declared_random")}
+    chosen = {name: form.cleaned_data[name] for name in ("judge", "label_shift", "random_sample")}
     return {"criterion": criterion.pk, "part": asked_part(request), **chosen}
 
 
 def _asked_for(request: SignedInRequest, name: str) -> tuple[Calibration, dict[str, Any]]:
     """Return the figures that a download's address asks for, and what their computation was asked for."""
     criterion = get_object_or_404(criteria_queryset(my_study(request, name)), name=request.GET.get("criterion"))
-    try:
+    with refused_is_not_found():
         _, form, figures, nothing = _figures(request, criterion)
-    except JudgeNotFound as error:
-        raise Http404(str(error)) from error
     if form is None or figures is None:
         raise Http404(nothing or "No judge of this name has graded these items.")
     return figures, _asked(request, criterion, form)
@@ -212,7 +206,7 @@ def _query(criterion: Criterion | None, form: CalibrationForm | None) -> str:
     """Return the page's choices as the query of its downloads."""
     if criterion is None or form is None or not form.is_valid():
         return ""
-    ticked = {name: "on" for name in ("label_shift", "declared_random") if form.cleaned_data[name]}
+    ticked = {name: "on" for name in ("label_shift", "random_sample") if form.cleaned_data[name]}
     return urlencode({"criterion": criterion.name, "judge": form.cleaned_data["judge"], **ticked})
 
 

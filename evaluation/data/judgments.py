@@ -17,13 +17,14 @@ from collection.masking import uncounted_items
 from collection.models import Criterion, Exclusion, Item, Judgment, Rater, Study
 from stats.completeness import Completeness, complete_first
 from stats.ratings import BoolArray, FloatArray, IntArray, Level, Ratings, codes_matrix
+from stats.refusals import Refused
 
 ROWS_AT_ONCE = 50_000
 # Stands for NULL between the cursor and the array; no scale has this grade.
 UNGRADED = -1e300
 
 
-class CriterionNotFound(LookupError):
+class CriterionNotFound(Refused):
     """There is no such study, no such criterion, or the choice among several is missing."""
 
 

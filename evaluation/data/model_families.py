@@ -8,11 +8,12 @@ from django.db import transaction
 
 from collection.models import Rater, Study, System
 from evaluation.data.rater_names import judges_of
+from stats.refusals import Refused
 
 LONGEST = 100
 
 
-class FamilyNotFound(LookupError):
+class FamilyNotFound(Refused):
     """The study has no such judge, or its collection no such system."""
 
 

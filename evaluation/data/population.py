@@ -21,6 +21,7 @@ from evaluation.data.visibility import AskedPart, Sight, in_sight, parts_of
 from stats.calibration.labels import Labels, equal_weights, weights_of_waves
 from stats.completeness import Completeness, complete_first
 from stats.ratings import BoolArray, FloatArray, IntArray, grades_of
+from stats.refusals import Refused
 from stats.votes_on_items import votes_on
 
 Known = Literal["drawn", "all", "declared", "unknown"]
@@ -29,11 +30,11 @@ Known = Literal["drawn", "all", "declared", "unknown"]
 NEVER = -1
 
 
-class JudgeNotFound(LookupError):
+class JudgeNotFound(Refused):
     """No judge of this name graded items that people judge under the criterion."""
 
 
-class SystemNotFound(LookupError):
+class SystemNotFound(Refused):
     """The population has no system of this name."""
 
 

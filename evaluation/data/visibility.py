@@ -15,6 +15,7 @@ from collection.models import Rater, Split, SplitTopic, Study, TestReading, User
 from collection.rankings import ORDERS, Order
 from collection.splits import record_reading
 from stats.completeness import UNMARKED, Completeness, complete_first
+from stats.refusals import Refused
 
 Part = SplitTopic.Part
 PartName = Literal["all", "development", "test"]
@@ -24,11 +25,11 @@ T = TypeVar("T", bound=Model)
 LOCKED = "This judge’s figures on the test topics are locked. Unlock them first; each unlocking is counted."
 
 
-class NotSplit(Exception):
+class NotSplit(Refused):
     """The study has no split, so it has no test part to read."""
 
 
-class TestPartLocked(LookupError):
+class TestPartLocked(Refused):
     """Nobody has read this judge's figures on the test part, so they are not shown."""
 
     __test__ = False

@@ -12,13 +12,15 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from stats.refusals import Refused
+
 # Zip's first day: a file's own time would make every archive another.
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 LARGEST = 4 * 2**30
 MOST_FILES = 10_000
 
 
-class ArchiveRefused(ValueError):
+class ArchiveRefused(Refused):
     """This is no zip that may be read; the message says why."""
 
 

@@ -61,7 +61,10 @@ def _groups(values: list[Any]) -> bool:
 
 def break_down(boards: StudySources, columns: Sequence[Column], by: str) -> LeaderboardBreakdown:
     """Return each source's means by this grouping. Raises NoLeaderboard for one there is not."""
-    if by not in (offered := groupings(boards)):
+    offered = groupings(boards)
+    if by == "length" and by not in offered:
+        by = LENGTH
+    if by not in offered:
         raise NoLeaderboard(f"Topics cannot be grouped by “{by}”. Choose one of: {', '.join(offered) or 'nothing'}.")
     group_of = _bins(boards) if by == LENGTH else _attribute(boards, by)
     means = {

@@ -8,9 +8,10 @@ from typing import Any
 import pandas as pd
 
 from evaluation.leaderboards.breakdown import LeaderboardBreakdown
-from evaluation.leaderboards.columns import Column
+from evaluation.leaderboards.columns import Column, Standings
 from evaluation.leaderboards.leaderboard import Leaderboard
 from evaluation.leaderboards.sources import judges_among
+from stats.ranking.leaderboard import Standing
 
 BOARD_COLUMNS = ("system", "source", "mark", "criterion", "measure")
 SCORE_COLUMNS = ("mean", "se", "low", "high", "topics", "judged_at_k", "estimated", "rank", "p_first")
@@ -172,18 +173,25 @@ def _source_as_dict(board: Leaderboard, column: Column) -> dict[str, Any]:
         "marks": vars(column.marks) if column.marks else None,
         "significant_pairs": {"n": len(column.significant), "of": len(column.pairs)},
         "systems": [
-            {
-                "system": one.system,
-                "rank": one.rank,
-                **one.mean.as_dict(),
-                "se": one.mean.se,
-                "n_topics": one.n_topics,
-                "judged_at_k": column.judged(one.system) if board.measure.of_rankings else None,
-                **({"reason": reason} if (reason := column.why_not(one.system)) else {}),
-                "p_first": column.at_most(one.system, 1),
-                f"p_rank_at_most_{board.top}": column.at_most(one.system, board.top),
-                "circular": one.system in scored.circular,
-            }
+            system_as_dict(column, one)
+            | ({} if board.measure.of_rankings else {"judged_at_k": None})
+            | {f"p_rank_at_most_{board.top}": column.at_most(one.system, board.top)}
+            | {"circular": one.system in scored.circular}
             for one in column.standings
         ],
+    }
+
+
+def system_as_dict(column: Standings, one: Standing) -> dict[str, Any]:
+    """Return one system's place by a source of judgments."""
+    reason = column.why_not(one.system)
+    return {
+        "system": one.system,
+        "rank": one.rank,
+        **one.mean.as_dict(),
+        "se": one.mean.se,
+        "n_topics": one.n_topics,
+        "judged_at_k": column.judged(one.system),
+        **({"reason": reason} if reason else {}),
+        "p_first": column.at_most(one.system, 1),
     }

@@ -17,6 +17,7 @@ from evaluation.leaderboards.breakdown import LeaderboardBreakdown, break_down
 from evaluation.leaderboards.columns import TOP_SYSTEMS, Agreement, Cell, Column, Corrected, Row, sorted_systems
 from evaluation.leaderboards.oracle_contexts import told
 from evaluation.leaderboards.scores import score
+from evaluation.leaderboards.serializers import TOP
 from evaluation.leaderboards.sources import Combine, Source, SourceScores, StudySources
 from stats.pattern_intervals import undefined
 from stats.plurals import counted
@@ -33,7 +34,6 @@ ESTIMATED = "its scores are estimates from a drawn sample, which are not ranked"
 OWN_TOPICS = "the sources score different topics, and means over different topics cannot be ranked together"
 ASIDE = "it is {mark}, and has scores on {n} of the {of} that are compared"
 NO_COMMON_TOPIC = "no topic is scored by every source for every system"
-TOP = 3
 MOST_DIVERGENT = 5
 NO_ORACLE = "There is no oracle run: a sub-question can be answered if any judged passage of the topic answers it."
 NO_ORACLE_OF_REPORTS = "There is no oracle run: every sub-question that is not masked counts."

@@ -6,8 +6,6 @@ serves assessors does without.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -29,13 +27,14 @@ from evaluation.parameters.pages import (
     locked_is_not_found,
     my_study,
     query_without,
+    refused_is_not_found,
 )
+from stats.refusals import Refused
 
 if TYPE_CHECKING:
     from evaluation.leaderboards.leaderboard import Leaderboard
     from evaluation.leaderboards.measure_correlations import MeasureCorrelations
 
-TOP = 3
 MOST_LISTED = 100
 TABLES = {
     "scores": "Scores",
@@ -66,8 +65,7 @@ def leaderboard(request: SignedInRequest, name: str) -> HttpResponse:
     study = my_study(request, name)
     form, offered = _form(request, study)
 
-    with locked_is_not_found():
-        board, refusal = _board(request, study, form)
+    board, refusal = _board(request, study, form)
 
     sort = request.GET.get("sort", "")
     context = {
@@ -102,8 +100,7 @@ def leaderboard_chart(request: SignedInRequest, name: str, form: str) -> HttpRes
         raise Http404("There are no judgments yet.")
     if not chosen.is_valid():
         raise Http404(_errors(chosen))
-    chart = None
-    with locked_is_not_found(), refused_is_not_found():
+    with refused_is_not_found():
         sort = request.GET.get("sort", "")
         chart = figures_of(request, "leaderboard_chart", study, sort=sort, **_asked(request, chosen))
     return chart_file(chart, form=form, filename=f"{name}-leaderboard.vl.json", nothing="No system has a score.")
@@ -199,31 +196,24 @@ def _form(request: SignedInRequest, study: Study) -> tuple[LeaderboardForm, list
     from evaluation.leaderboards.sources import StudySources
 
     offered = offered_measures(study)
-    data: dict[str, Any] = {
-        "measure": next(iter(offered), ""),
-        "combine": "majority",
-        "order": "score",
-        "topics": "common",
-        "oracle": "",
-        "top": TOP,
-        "by": "",
-    }
-    data |= {key: value for key, value in request.GET.items() if key in data and value}
-    runs = list(study.collection.runs.values_list("name", flat=True))
-    return LeaderboardForm(data, runs=runs, groupings=groupings(StudySources(study))), offered
+    data = {"measure": next(iter(offered), ""), "oracle": "", **LeaderboardForm.usual()}
+    data |= {key: value for key, value in request.GET.dict().items() if key in data and value}
+    runs = [(name, name) for name in study.collection.runs.values_list("name", flat=True)]
+    by = [(name, name) for name in groupings(StudySources(study))]
+    choices = {"oracle": [("", "The run named “oracle”, if it exists"), *runs], "by": [("", "–"), *by]}
+    return LeaderboardForm(data, choices=choices), offered
 
 
 def _board(request: SignedInRequest, study: Study, form: LeaderboardForm) -> tuple[Leaderboard | None, str]:
     """Return the leaderboard that the form asks for, or why there is none; neither where nothing is judged yet."""
-    from stats.ranking.measure_names import NoLeaderboard
-
     if not form.data["measure"]:
         return None, ""
     if not form.is_valid():
         return None, _errors(form)
     try:
-        return figures_of(request, "leaderboard", study, **_asked(request, form)), ""
-    except NoLeaderboard as refused:
+        with locked_is_not_found():
+            return figures_of(request, "leaderboard", study, **_asked(request, form)), ""
+    except Refused as refused:
         return None, str(refused)
 
 
@@ -233,36 +223,13 @@ def _errors(form: LeaderboardForm) -> str:
 
 def _asked(request: SignedInRequest, form: LeaderboardForm) -> dict[str, Any]:
     """Return what the leaderboard's computation is asked for."""
-    chosen = form.cleaned_data
-    return {
-        "measure": chosen["measure"],
-        "combine": chosen["combine"] or "majority",
-        "oracle": chosen["oracle"] or None,
-        "order": chosen["order"] or "score",
-        "without_judges": _without_judges(request),
-        "part": asked_part(request),
-        "top": chosen["top"] or TOP,
-        "by": chosen["by"],
-        "topics": chosen["topics"] or "common",
-    }
-
-
-@contextmanager
-def refused_is_not_found() -> Iterator[None]:
-    """Answer 404 where there is no such leaderboard."""
-    from stats.ranking.measure_names import NoLeaderboard
-
-    try:
-        yield
-    except NoLeaderboard as refused:
-        raise Http404(str(refused)) from refused
+    return {**form.cleaned_data, "without_judges": _without_judges(request), "part": asked_part(request)}
 
 
 def _asked_for(request: SignedInRequest, name: str) -> Leaderboard:
     """Return the leaderboard that a download's address asks for."""
     study = my_study(request, name)
-    with locked_is_not_found():
-        board, refusal = _board(request, study, _form(request, study)[0])
+    board, refusal = _board(request, study, _form(request, study)[0])
     if board is None:
         raise Http404(refusal or "There are no judgments yet.")
     return board
@@ -273,7 +240,6 @@ def _correlations(request: SignedInRequest, study: Study) -> tuple[MeasureCorrel
     from evaluation.leaderboards.available_measures import offered_measures
     from evaluation.leaderboards.measure_correlations import COEFFICIENTS
     from stats.ranking.answer_measures import group_of
-    from stats.ranking.measure_names import NoLeaderboard
 
     offered = offered_measures(study)
     if not offered:
@@ -294,7 +260,7 @@ def _correlations(request: SignedInRequest, study: Study) -> tuple[MeasureCorrel
                 also=offered,
                 part=asked_part(request),
             )
-    except NoLeaderboard as refused:
+    except Refused as refused:
         return None, offered, str(refused)
     return found, offered, ""
 

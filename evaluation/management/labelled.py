@@ -7,36 +7,20 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.data.judgments import CriterionNotFound
-from evaluation.data.population import JudgeNotFound
-from evaluation.data.visibility import NotSplit
-from evaluation.management.commands.compare import finite
+from evaluation.management.base import add_study, finite
 from stats.calibration.label_tables import labels_of_tables
 from stats.calibration.labels import Labels
-from stats.pairing import NotComparable
-from stats.rating_tables import TableBroken
-from stats.ratings import LevelDoesNotFit
-
-REFUSALS = (TableBroken, LevelDoesNotFit, NotComparable, CriterionNotFound, JudgeNotFound, NotSplit)
 
 
 def add_source(parser: CommandParser) -> None:
-    """Add the options that name a study or two tables."""
+    """Add the arguments that name a study or two tables."""
     parser.add_argument("human_table", nargs="?", help="CSV or JSONL: item, rater, grade")
     parser.add_argument("judge_table", nargs="?", help="the judge's grades, of these and other items")
-    parser.add_argument("--study", metavar="NAME", help="use this study instead")
-    parser.add_argument("--criterion", metavar="C", help="the criterion, if there are several")
-    parser.add_argument("--judge", metavar="JUDGE", help="the judge, if there are several")
+    add_study(parser, help="use this study instead")
     parser.add_argument("--threshold", type=finite, metavar="η", help="tables: a grade ≥ η is a yes")
     parser.add_argument(
         "--human-threshold", type=finite, metavar="η", help="the same for the human grades, if different"
     )
-    parser.add_argument(
-        "--random-sample",
-        action="store_true",
-        help="declare that the labelled items are a simple random sample, if no draw is stored",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def check_source(options: dict[str, Any]) -> None:
@@ -51,7 +35,7 @@ def check_source(options: dict[str, Any]) -> None:
 
 
 def labels_of(options: dict[str, Any]) -> tuple[Labels, int]:
-    """Return the labels of the two tables, and how many items only people have. Raises REFUSALS."""
+    """Return the labels of the two tables, and how many items only people have. Raises Refused."""
     return labels_of_tables(
         Path(options["human_table"]),
         Path(options["judge_table"]),

@@ -1,53 +1,57 @@
-"""What the views of this app's API share: what was asked for, and refusals as 400."""
+"""What the views of this app's API share: what was asked for, how it is described, and refusals as 400."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from collection.judgments.draws import ItemsNotToBeDrawn
 from collection.models import Criterion, Study, User
-from collection.splits import AlreadySplit, TooFewTopics
 from evaluation.computing.kept import kept
-from evaluation.data.model_families import FamilyNotFound
-from evaluation.data.population import JudgeNotFound, SystemNotFound
-from evaluation.data.visibility import NotSplit, TestPartLocked
-from stats.calibration.active_sampling import TooFewItems
-from stats.calibration.allocation import NoAllocation
-from stats.calibration.pilots import NoPlan
-from stats.qrels import QrelsRefused
+from evaluation.parameters.options import REFUSALS, Options
 
 CRITERION = OpenApiParameter("criterion", str, required=True, description="The criterion's name in the study.")
-REFUSALS: tuple[type[Exception], ...] = (
-    AlreadySplit,
-    FamilyNotFound,
-    ItemsNotToBeDrawn,
-    JudgeNotFound,
-    NoAllocation,
-    NoPlan,
-    NotSplit,
-    QrelsRefused,
-    SystemNotFound,
-    TestPartLocked,
-    TooFewItems,
-    TooFewTopics,
-)
+
+View = Callable[..., HttpResponse]
 
 
-@contextmanager
-def refused_as_bad_request(*others: type[Exception]) -> Iterator[None]:
-    """Answer 400 with the reason where a service refuses what was asked."""
-    try:
-        yield
-    except (*REFUSALS, *others) as refused:
-        raise ValidationError(str(refused)) from refused
+def answers(*methods: str) -> Callable[[View], View]:
+    """Make a function a view of the API that answers 400 with the reason where a service refuses what was asked."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def refusing(*args: Any, **kwargs: Any) -> HttpResponse:
+            try:
+                return view(*args, **kwargs)
+            except REFUSALS as refused:
+                raise ValidationError(str(refused)) from refused
+
+        return api_view(methods)(refusing)
+
+    return decorate
+
+
+def shows(
+    operation: str, description: str, *asked: OpenApiParameter | Options, responses: Any = OpenApiTypes.OBJECT
+) -> Callable[[View], View]:
+    """Make a function a view that is read by GET, described with what may be asked of it."""
+
+    def decorate(view: View) -> View:
+        described: Callable[[View], View] = extend_schema(
+            operation_id=operation, description=description, parameters=list(asked), responses=responses
+        )
+        return described(answers("GET")(view))
+
+    return decorate
 
 
 def study_of(request: Request, name: str) -> Study:

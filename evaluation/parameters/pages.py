@@ -17,6 +17,7 @@ from evaluation.computing.kept import kept
 from evaluation.computing.views import is_for_an_image
 from evaluation.data.judgments import judged_criteria
 from evaluation.data.visibility import AskedPart, NotSplit, TestPartLocked
+from evaluation.parameters.options import REFUSALS
 
 
 def my_study(request: SignedInRequest, name: str) -> Study:
@@ -80,3 +81,12 @@ def json_file(answer: dict[str, Any], filename: str) -> HttpResponse:
     response = JsonResponse(answer, json_dumps_params={"ensure_ascii": False, "indent": 2})
     response["Content-Disposition"] = f'attachment; filename="{filename}"'
     return response
+
+
+@contextmanager
+def refused_is_not_found() -> Iterator[None]:
+    """Answer 404 where a service refuses what an address asks for."""
+    try:
+        yield
+    except REFUSALS as refused:
+        raise Http404(str(refused)) from refused

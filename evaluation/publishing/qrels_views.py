@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -18,15 +18,11 @@ from evaluation.parameters.downloads import as_file, table_file
 from evaluation.parameters.pages import criteria_of, figures_of, my_study, query_without
 from evaluation.publishing.forms import QrelsForm
 from stats.completeness import Completeness
-from stats.qrels import QrelsRefused, Rule
+from stats.qrels import asked_of
+from stats.refusals import Refused
 
 PREVIEWED = 12
-DEFAULTS = {
-    "combine": Rule.combine,
-    "ties": Rule.ties,
-    "fewest_raters": str(Rule.fewest_raters),
-    "holes_at": "10",
-}
+HOLES_AT = "10"
 
 
 @dataclass(frozen=True)
@@ -118,7 +114,7 @@ def _asked(request: SignedInRequest, name: str) -> QrelsChoice:
     data = QueryDict(query_without(request, "shown"), mutable=True)
     if "criterion" not in data and criteria:
         data["criterion"] = next(iter([*judged_criteria(criteria), *criteria])).name
-    for field, usual in DEFAULTS.items():
+    for field, usual in {**QrelsForm.usual(), "holes_at": HOLES_AT}.items():
         data.setdefault(field, usual)
     chosen = next((criterion for criterion in criteria if criterion.name == data.get("criterion")), None)
     raters = figures_of(request, "qrels_raters", study, criterion=chosen.pk) if chosen else []
@@ -145,16 +141,10 @@ def _figures(asked: QrelsChoice, kind: str, *, hashed: bool = False) -> tuple[An
         return None, " ".join(
             f"{form[name].label}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()
         )
-    chosen = form.cleaned_data
-    choice = {
-        "criterion": asked.criterion.pk,
-        "raters": chosen["rater"],
-        "with_simulated": chosen.get("with_simulated", False),
-        "names": chosen["names"],
-        "rule": asdict(form.rule()),
-        **({"holes_at": chosen["holes_at"], "hashed": hashed} if kind == "qrels" else {}),
-    }
+    choice = {"criterion": asked.criterion.pk, **asked_of(form.cleaned_data)}
+    if kind == "qrels":
+        choice |= {"holes_at": form.cleaned_data["holes_at"], "hashed": hashed}
     try:
         return figures_of(asked.request, kind, asked.study, **choice), ""
-    except QrelsRefused as refused:
+    except Refused as refused:
         return None, str(refused)

@@ -17,6 +17,7 @@ from collection.models import Study
 from evaluation.computing.kept import kept_here
 from evaluation.parameters.pages import figures_of, my_study, query_without
 from evaluation.rubrics.forms import MaskingByGradesForm
+from stats.refusals import Refused
 
 if TYPE_CHECKING:
     from evaluation.rubrics.masking import MaskingByGrades
@@ -57,23 +58,16 @@ def masking(request: SignedInRequest, name: str) -> HttpResponse:
 
 def _found(request: SignedInRequest, study: Study) -> tuple[MaskingByGrades | None, MaskingByGradesForm, str]:
     """Return what the chosen grades say, with the form; and why they say nothing where something was chosen."""
-    # They take pandas, which a web process that serves assessors does without.
-    from stats.ranking.measure_names import NoLeaderboard
-
     there, runs = _figures(request, "masking_choices", study)
     sent = request.POST if request.method == "POST" else QueryDict(query_without(request, "shown"))
-    form = MaskingByGradesForm(
-        sent or None,
-        sources=[(f"{one.criterion.name}:{one.name}", f"{one.shown}, {one.criterion.name}") for one in there],
-        runs=runs,
-    )
-    if not there or (form.is_bound and not form.is_valid()):
+    sources = [(f"{one.criterion.name}:{one.name}", f"{one.shown}, {one.criterion.name}") for one in there]
+    form = MaskingByGradesForm(sent, sources=sources, runs=runs)
+    if not there or not form.is_valid():
         return None, form, ""
-    chosen = form.cleaned_data if form.is_bound else {"source": "", "run": ""}
-    criterion, _, source = chosen["source"].partition(":")
+    criterion, _, source = form.cleaned_data["source"].partition(":")
     try:
-        found = _figures(request, "masking", study, source=source, criterion=criterion, run=chosen["run"])
-    except NoLeaderboard as refused:
+        found = _figures(request, "masking", study, source=source, criterion=criterion, run=form.cleaned_data["run"])
+    except Refused as refused:
         return None, form, str(refused)
     return found, form, ""
 

@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 from django.db.models import Q
 
 from collection.models import Item, Study
 from collection.models.studies import TaskType
 from evaluation.leaderboards.sources import Source, StudySources
-from stats.measures.crux import Order, RequiredSubset, required_subset
+from stats.measures.crux import ORDERS, Order, RequiredSubset, required_subset
 from stats.measures.grades import GradeTable
 from stats.ranking.measure_names import NoLeaderboard
-
-ORDERS: dict[str, str] = {
-    "gain": "most new answers first, recounted after each passage (CRUX’s code)",
-    "count": "ranked once by how many sub-questions a passage answers (CRUX’s text)",
-}
-assert set(ORDERS) == set(get_args(Order))
 
 
 @dataclass(frozen=True)
@@ -110,19 +104,16 @@ def rating_sources(boards: StudySources) -> list[Source]:
     return boards.marked(source for criterion in criteria for source in boards.sources_of(criterion))
 
 
-def measure_redundancy(boards: StudySources, *, source: str = "", order: str = "gain", run: str = "") -> Redundancy:
+def measure_redundancy(boards: StudySources, *, source: str = "", order: Order = "gain", run: str = "") -> Redundancy:
     """Class the passages that a source rated, the first if none is named. Raises NoLeaderboard."""
     there = rating_sources(boards)
     chosen = next((one for one in there if source in ("", one.name)), None)
     if chosen is None:
         listed = ", ".join(one.name for one in there) or "none yet"
         raise NoLeaderboard(f"There are no such ratings of passages. Choose one of: {listed}.")
-    if order not in ORDERS:
-        raise NoLeaderboard(f"There is no order “{order}”. Choose one of: {', '.join(ORDERS)}.")
     if run and run not in boards.rankings:
         raise NoLeaderboard(f"No run “{run}” ranks passages. Choose one of: {', '.join(boards.rankings) or 'none'}.")
-    by: Order = "count" if order == "count" else "gain"
-    return Redundancy(boards.study, chosen, by, run, tuple(_topics(boards, chosen, by, run)))
+    return Redundancy(boards.study, chosen, order, run, tuple(_topics(boards, chosen, order, run)))
 
 
 def _topics(boards: StudySources, source: Source, order: Order, run: str) -> Iterator[TopicRedundancy]:

@@ -11,8 +11,10 @@ from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
+from evaluation.parameters.downloads import as_file
 from evaluation.parameters.pages import figures_of, my_study, query_without
 from evaluation.rubrics.forms import RedundancyForm
+from stats.refusals import Refused
 
 if TYPE_CHECKING:
     from evaluation.rubrics.redundancy import Redundancy
@@ -41,25 +43,16 @@ def redundancy_qrels(request: SignedInRequest, name: str) -> HttpResponse:
     found, _, refusal = _found(request, my_study(request, name))
     if found is None:
         raise Http404(refusal or "No passages have been rated yet.")
-    response = HttpResponse(found.qrels, content_type="text/plain; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}-redundancy.qrels"'
-    return response
+    return as_file(found.qrels, f"{name}-redundancy.qrels", "text/plain")
 
 
 def _found(request: SignedInRequest, study: Study) -> tuple[Redundancy | None, RedundancyForm, str]:
-    # They take pandas, which a web process that serves assessors does without.
-    from evaluation.rubrics.redundancy import ORDERS
-    from stats.ranking.measure_names import NoLeaderboard
-
     there, runs = figures_of(request, "redundancy_choices", study)
     sources = [(one.name, one.shown) for one in there]
-    asked = QueryDict(query_without(request, "shown"))
-    form = RedundancyForm(asked or None, sources=sources, orders=ORDERS, runs=runs)
-    if not sources or (form.is_bound and not form.is_valid()):
+    form = RedundancyForm(QueryDict(query_without(request, "shown")), sources=sources, runs=runs)
+    if not sources or not form.is_valid():
         return None, form, ""
-    chosen = form.cleaned_data if form.is_bound else {"source": "", "order": "", "run": ""}
     try:
-        found = figures_of(request, "redundancy", study, **chosen | {"order": chosen["order"] or "gain"})
-    except NoLeaderboard as refused:
+        return figures_of(request, "redundancy", study, **form.cleaned_data), form, ""
+    except Refused as refused:
         return None, form, str(refused)
-    return found, form, ""

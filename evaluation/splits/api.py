@@ -8,7 +8,6 @@ from django.utils.timezone import now
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.decorators import api_view
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,7 +20,7 @@ from evaluation.data.model_families import LONGEST, family_of, state_families, s
 from evaluation.data.population import JudgeNotFound
 from evaluation.data.rater_names import judges_of, marked_judges_of
 from evaluation.data.visibility import parts_of, read_test_part, readings_by_judge
-from evaluation.parameters.api import chosen_by, criterion_of, refused_as_bad_request, study_of, user_of
+from evaluation.parameters.api import answers, chosen_by, criterion_of, study_of, user_of
 
 
 class SplitChoice(serializers.Serializer[Any]):
@@ -43,13 +42,12 @@ class SplitChoice(serializers.Serializer[Any]):
     request=SplitChoice,
     responses={201: OpenApiTypes.OBJECT},
 )
-@api_view(["GET", "POST"])
+@answers("GET", "POST")
 def split(request: Request, name: str) -> Response:
     study = study_of(request, name)
     if request.method == "POST":
         chosen = chosen_by(request, SplitChoice)
-        with refused_as_bad_request():
-            make_split(study=study, test_share=chosen["test_share"], by=user_of(request), at=now())
+        make_split(study=study, test_share=chosen["test_share"], by=user_of(request), at=now())
     parts = parts_of(study)
     if parts is None:
         raise NotFound("The study is not split.")
@@ -75,13 +73,12 @@ class ReadingChoice(serializers.Serializer[Any]):
     request=ReadingChoice,
     responses={201: OpenApiTypes.OBJECT},
 )
-@api_view(["POST"])
+@answers("POST")
 def readings(request: Request, name: str) -> Response:
     criterion = criterion_of(request, name)
     chosen = chosen_by(request, ReadingChoice)
-    with refused_as_bad_request():
-        judge = _judge(criterion.study, chosen["judge"])
-        n = read_test_part(criterion.study, judge, by=user_of(request), at=now())
+    judge = _judge(criterion.study, chosen["judge"])
+    n = read_test_part(criterion.study, judge, by=user_of(request), at=now())
     found = [one.as_dict() for one in measure_criterion(criterion).tests if one.one.judge == judge]
     return Response({"judge": judge.name, "test_readings": n, "figures": found}, status=201)
 
@@ -113,7 +110,7 @@ class FamiliesChoice(serializers.Serializer[Any]):
     request=FamiliesChoice,
     responses=FamiliesChoice,
 )
-@api_view(["GET", "POST"])
+@answers("GET", "POST")
 def families(request: Request, name: str) -> Response:
     study = study_of(request, name)
     judges = {judge.name: judge for judge, _ in marked_judges_of(study)}

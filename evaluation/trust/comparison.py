@@ -15,12 +15,13 @@ from stats.intervals import Estimate
 from stats.judges.side_by_side import SeveralJudges, compare_judges
 from stats.plurals import counted
 from stats.ratings import FloatArray, grades_of, majority
+from stats.refusals import Refused
 
 # A judge that was asked about fewer of the items than this share of the most would take items from all others.
 FEWEST_ASKED = 0.5
 
 
-class JudgeNotCompared(LookupError):
+class JudgeNotCompared(Refused):
     """No judge of this name is compared."""
 
 

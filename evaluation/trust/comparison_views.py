@@ -19,8 +19,9 @@ from evaluation.parameters.pages import (
     figures_of,
     json_file,
     my_study,
+    refused_is_not_found,
 )
-from evaluation.trust.comparison import JudgeComparison, JudgeNotCompared
+from evaluation.trust.comparison import JudgeComparison
 
 
 @require_safe
@@ -66,10 +67,7 @@ def _asked_for(request: SignedInRequest, name: str) -> JudgeComparison:
 
 
 def _compared(request: SignedInRequest, criterion: Criterion) -> JudgeComparison:
-    try:
-        found: JudgeComparison = figures_of(
-            request, "judge_comparison", criterion.study, criterion=criterion.pk, against=request.GET.get("against", "")
-        )
-    except JudgeNotCompared as error:
-        raise Http404(str(error)) from error
+    asked = {"criterion": criterion.pk, "against": request.GET.get("against", "")}
+    with refused_is_not_found():
+        found: JudgeComparison = figures_of(request, "judge_comparison", criterion.study, **asked)
     return found

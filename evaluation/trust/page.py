@@ -16,9 +16,10 @@ from evaluation.trust.reliability import JudgeTrust, examine_judge, paired_judge
 from stats.completeness import UNMARKED, Completeness, complete_first
 from stats.intervals import CELLS
 from stats.judges.text_level import RolledUpComparison, Rule
+from stats.refusals import Refused
 
 
-class RollUpNotFound(LookupError):
+class RollUpNotFound(Refused):
     """No judge's grades under the named criterion can be rolled up to stand beside people's."""
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,8 +13,7 @@ from django.views.decorators.http import require_safe
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion
 from evaluation.data.judge_provenance import making_of
-from evaluation.data.population import JudgeNotFound
-from evaluation.data.visibility import TestPartLocked, times
+from evaluation.data.visibility import times
 from evaluation.parameters.downloads import TABLE_FORMATS, table_file
 from evaluation.parameters.pages import (
     chart_file,
@@ -26,8 +23,9 @@ from evaluation.parameters.pages import (
     figures_of,
     json_file,
     my_study,
+    refused_is_not_found,
 )
-from evaluation.trust.page import Examination, RollUpNotFound
+from evaluation.trust.page import Examination
 from stats.judges.alt_test import EPSILONS
 from stats.judges.text_level import RULES, Rule
 
@@ -96,7 +94,7 @@ def _part(found: Examination) -> str:
 def thresholds_chart(request: SignedInRequest, name: str, form: str) -> HttpResponse:
     """Precision, recall, F1 and κ over the thresholds, on the part that had no say (or, if it is locked, the other)."""
     criterion = get_object_or_404(criteria_queryset(my_study(request, name)), name=request.GET.get("criterion"))
-    with not_there_is_not_found():
+    with refused_is_not_found():
         chart = figures_of(request, "thresholds_chart", criterion.study, **_asked(request, criterion))
     if chart is None:
         found = _asked_for(request, name).same_items
@@ -115,18 +113,9 @@ def _asked_for(request: SignedInRequest, name: str) -> Examination:
 
 def _examined(request: SignedInRequest, criterion: Criterion) -> Examination:
     """Examine the judge on the part that is asked for. The test part is shown to whom has read it by POST alone."""
-    with not_there_is_not_found():
+    with refused_is_not_found():
         found: Examination = figures_of(request, "examination", criterion.study, **_asked(request, criterion))
     return found
-
-
-@contextmanager
-def not_there_is_not_found() -> Iterator[None]:
-    """Answer 404 where there is no such judge or roll-up, or its test part is locked."""
-    try:
-        yield
-    except (JudgeNotFound, TestPartLocked, RollUpNotFound) as error:
-        raise Http404(str(error)) from error
 
 
 def _asked(request: SignedInRequest, criterion: Criterion) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from stats.calibration.allocation import Strata, allocate, spreads
 from stats.calibration.labels import Labels
 from stats.pattern_intervals import SEED
 from stats.ratings import BoolArray, FloatArray
+from stats.refusals import Refused
 
 # The part of a draw that goes to all items alike, so that an item the judge is sure of can be found wrong. At one half
 # no label stands for more than twice the items it would in a simple random sample; with much less, one surprise among
@@ -25,7 +26,7 @@ from stats.ratings import BoolArray, FloatArray
 EVEN = 0.5
 
 
-class TooFewItems(ValueError):
+class TooFewItems(Refused):
     """More items were asked for than may be drawn."""
 
 

@@ -13,13 +13,14 @@ import numpy as np
 
 from stats.calibration.labels import Labels
 from stats.ratings import FloatArray, IntArray
+from stats.refusals import Refused
 
 FEWEST_A_STRATUM = 2
 # As many labels as these is the common spread worth where a stratum has none or few of its own.
 BORROWED = 2
 
 
-class NoAllocation(ValueError):
+class NoAllocation(Refused):
     """So many labels cannot be shared among these strata."""
 
 

@@ -22,11 +22,12 @@ from stats.calibration.ppi import corrected_mean, label_weights, predictions
 from stats.intervals import FEWEST_TOPICS, SHARE, UNBOUNDED, Sample, effective_number, interval
 from stats.plurals import counted
 from stats.ratings import FloatArray, IntArray
+from stats.refusals import Refused
 
 FEWEST_PILOT_LABELS = 10
 
 
-class NoPlan(ValueError):
+class NoPlan(Refused):
     """The question has no answer with these labels, or these numbers."""
 
 

@@ -152,6 +152,10 @@ def _discounted_gain(ranking: Sequence[str], answers: Mapping[str, Sequence[bool
 
 
 Order = Literal["gain", "count"]
+ORDERS: dict[Order, str] = {
+    "gain": "most new answers first, recounted after each passage (CRUX’s code)",
+    "count": "ranked once by how many sub-questions a passage answers (CRUX’s text)",
+}
 
 
 @dataclass(frozen=True)

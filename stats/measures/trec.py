@@ -14,12 +14,14 @@ from typing import Any
 import ir_measures
 import pandas as pd
 
+from stats.refusals import Refused
+
 # By topic and docno. Grades are whole numbers; gains of nDCG are the grades themselves (linear).
 Qrels = Mapping[str, Mapping[str, int]]
 Run = Mapping[str, Mapping[str, float]]
 
 
-class UnknownMeasure(ValueError):
+class UnknownMeasure(Refused):
     """ir-measures has no measure of this name, or cannot compute it here."""
 
 

@@ -17,6 +17,7 @@ from stats.measures.words import WORDS
 from stats.pattern_intervals import SHARE, UNBOUNDED, Range
 from stats.ranking.answer_measures import ANSWER_GROUPS, group_of
 from stats.ranking.qrels_scoring import AT_ORACLE
+from stats.refusals import Refused
 
 OWN = re.compile(
     r"(?P<family>coverage|density|alpha-nDCG|Cover|KPR)(\(tokens=(?P<tokens>[\w.:/-]+)\))?"
@@ -30,7 +31,7 @@ WITHOUT_BOUNDS = {
 DEFAULT_K = {"alpha-nDCG": 10, "Cover": 20}
 
 
-class NoLeaderboard(ValueError):
+class NoLeaderboard(Refused):
     """There is no such leaderboard; the message says why, and what there is."""
 
 

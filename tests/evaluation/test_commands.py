@@ -212,7 +212,7 @@ def test_holes_are_told_beside_the_qrels(
     unjudged, each = tmp_path / "unjudged.csv", tmp_path / "each.zip"
     choice = ("--study", judged.name, "--criterion", "rating", "--binary-at", "3", "--ties", "higher")
 
-    call_command("export_qrels", *choice, "--holes", "2", "--unjudged", str(unjudged), "--each", str(each))
+    call_command("export_qrels", *choice, "--holes-at", "2", "--unjudged", str(unjudged), "--each", str(each))
 
     told = capsys.readouterr()
     assert told.out == "t0 0 t0-p0 1\nt1 0 t1-p0 0\n"
@@ -222,11 +222,11 @@ def test_holes_are_told_beside_the_qrels(
 
 
 def test_holes_of_reports_are_none_and_said_to_be(judged: Study, capsys: pytest.CaptureFixture[str]) -> None:
-    call_command("export_qrels", "--study", judged.name, "--holes", "5")
+    call_command("export_qrels", "--study", judged.name, "--holes-at", "5")
 
     assert "judged@k is not available" in capsys.readouterr().err
 
 
 def test_holes_in_no_top_are_refused(judged: Study) -> None:
-    with pytest.raises(CommandError, match="--holes must be a number of at least 1"):
-        call_command("export_qrels", "--study", judged.name, "--holes", "0")
+    with pytest.raises(CommandError, match="--holes-at: Ensure this value is greater than or equal to 1"):
+        call_command("export_qrels", "--study", judged.name, "--holes-at", "0")

@@ -9,49 +9,43 @@ from django.core.management.base import CommandError, CommandParser
 
 from collection.models import Criterion
 from evaluation.agreement.written_answers import WrittenAgreement, measure_written
-from evaluation.data.judgments import CriterionNotFound, find_criterion, load_criterion
+from evaluation.data.judgments import find_criterion, load_criterion
 from evaluation.formats.text import agreement_text, estimate_text
-from evaluation.management.base import EvaluationCommand
+from evaluation.management.base import FiguresCommand, add_study
 from stats.agreement.report import measure_agreement
 from stats.plurals import counted
-from stats.rating_tables import TableBroken, parse_scale, ratings_of_table, read_table
-from stats.ratings import LEVELS, LevelDoesNotFit, Ratings
+from stats.rating_tables import parse_scale, ratings_of_table, read_table
+from stats.ratings import LEVELS, Ratings
 
 
-class Command(EvaluationCommand):
+class Command(FiguresCommand):
     help = "Percent agreement, Fleiss, Randolph, Gwet, Krippendorff, and Cohen per pair, with 95 % intervals."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("table", nargs="?", help="CSV or JSONL: item, rater, grade, optionally topic, criterion")
-        parser.add_argument("--study", metavar="NAME", help="use the human judgments of this study instead")
-        parser.add_argument("--criterion", metavar="C", help="the criterion, if there are several")
+        add_study(parser, help="use the human judgments of this study instead")
         parser.add_argument("--level", choices=LEVELS, help="level of measurement (only for tables)")
         parser.add_argument(
             "--scale", metavar="0,1,…", help="all grades of the scale, lowest first, including unused ones"
         )
-        parser.add_argument("--json", action="store_true", help="print JSON")
+        super().add_arguments(parser)
 
-    def handle(self, **options: Any) -> None:
+    def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
         if bool(options["table"]) == bool(options["study"]):
             raise CommandError("Name either a TABLE or a --study.")
         written = None
-        try:
-            if options["study"]:
-                criterion, ratings = _of_study(options)
-                written = measure_written(criterion)
-            else:
-                ratings = _of_table(options)
-        except (TableBroken, LevelDoesNotFit, CriterionNotFound) as error:
-            raise CommandError(str(error)) from error
+        if options["study"]:
+            criterion, ratings = _of_study(options)
+            written = measure_written(criterion)
+        else:
+            ratings = _of_table(options)
         agreement = measure_agreement(ratings)
         if agreement.n_ungraded:
             self.note(f"{agreement.n_ungraded} of {agreement.n_ungraded + agreement.n_ratings} rows have no grade.")
-        if options["json"]:
-            self.print_json(agreement.as_dict() | ({"written_answers": written.as_dict()} if written else {}))
-            return
-        self.stdout.write(agreement_text(agreement))
-        if written:
-            self.stdout.write("\n".join(["", *_written_lines(written)]))
+        if written is None:
+            return agreement.as_dict(), agreement_text(agreement)
+        answer = agreement.as_dict() | {"written_answers": written.as_dict()}
+        return answer, "\n".join([agreement_text(agreement), "", *_written_lines(written)])
 
 
 def _of_table(options: dict[str, Any]) -> Ratings:

@@ -8,38 +8,35 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
 from evaluation.calibration.report import calibrate, method_scores, outlook, point_as_dict
+from evaluation.calibration.serializers import CalibrationChoice
 from evaluation.data.judgments import find_criterion, load_criterion
 from evaluation.data.population import find_judge, judge_choices
 from evaluation.data.visibility import AskedPart, read_test_part, times
 from evaluation.formats.text import estimate_text
-from evaluation.management.base import EvaluationCommand
-from evaluation.management.labelled import REFUSALS, add_source, check_source, labels_of
+from evaluation.management.base import FiguresCommand
+from evaluation.management.labelled import add_source, check_source, labels_of
+from evaluation.parameters.options import add_options
 from stats.calibration.estimators import Corrected, correct
 from stats.calibration.planning import least_half_width
 from stats.calibration.recalibration import CurvePoint, recalibration_curve
 from stats.plurals import counted
 
 
-class Command(EvaluationCommand):
+class Command(FiguresCommand):
     help = "Correct a judge's share of yes by human labels, overall and by system."
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_source(parser)
-        parser.add_argument("--label-shift", action="store_true", help="declare label shift, for Rogan–Gladen")
+        add_options(parser, CalibrationChoice)
         parser.add_argument("--test", action="store_true", help="use the study's test topics, which is counted")
+        super().add_arguments(parser)
 
-    def handle(self, **options: Any) -> None:
+    def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
         check_source(options)
-        try:
-            answer, text = (_of_study if options["study"] else _of_tables)(options)
-        except REFUSALS as error:
-            raise CommandError(str(error)) from error
+        answer, text = (_of_study if options["study"] else _of_tables)(options)
         for warning in answer.get("warnings", ()):
             self.note(f"{warning}.")
-        if options["json"]:
-            self.print_json(answer)
-        else:
-            self.stdout.write(text)
+        return answer, text
 
 
 def _of_study(options: dict[str, Any]) -> tuple[dict[str, Any], str]:

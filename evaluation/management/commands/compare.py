@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,41 +10,32 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
 from evaluation.data.judge_pairs import JudgePairs, pair_judges
-from evaluation.data.judgments import CriterionNotFound, CriterionRatings, find_criterion, load_criterion
+from evaluation.data.judgments import CriterionRatings, find_criterion, load_criterion
 from evaluation.data.text_level import RolledUpJudge, roll_ups_of
 from evaluation.data.visibility import read_test_part, times
 from evaluation.formats.text import comparison_text, rolled_up_text
-from evaluation.management.base import EvaluationCommand
+from evaluation.management.base import FiguresCommand, add_study, finite
 from evaluation.management.text_level import chosen_judge, rolled_up_of
 from stats.completeness import UNMARKED, Completeness
 from stats.judges.comparison import Comparison, compare
 from stats.judges.text_level import RULES
 from stats.pairing import NotComparable, pair, people_threshold
 from stats.plurals import counted
-from stats.rating_tables import TableBroken, ratings_of_table, read_table
-from stats.ratings import LevelDoesNotFit, Ratings
+from stats.rating_tables import ratings_of_table, read_table
+from stats.ratings import Ratings
 
 
-def finite(text: str) -> float:
-    """Read a number that is one."""
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(text)
-    return number
-
-
-class Command(EvaluationCommand):
+class Command(FiguresCommand):
     help = "Compare a judge with humans: κ, rank correlations, precision and recall at a threshold, coverage of topics."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("human_table", nargs="?", help="CSV or JSONL: item, rater, grade, optionally topic")
         parser.add_argument("judge_table", nargs="?", help="the same, with the grades of one judge")
-        parser.add_argument("--study", metavar="NAME", help="compare a judge of this study with its assessors instead")
+        add_study(parser, help="compare a judge of this study with its assessors instead")
         parser.add_argument("--threshold", type=finite, metavar="η", help="a grade ≥ η is positive")
         parser.add_argument(
             "--human-threshold", type=finite, metavar="η", help="the same for the human grades, if different"
         )
-        parser.add_argument("--criterion", metavar="C", help="the criterion, if the tables contain several")
         parser.add_argument("--judge", metavar="NAME", help="the rater of JUDGE_TABLE, if it contains several")
         parser.add_argument(
             "--roll-up",
@@ -57,60 +47,40 @@ class Command(EvaluationCommand):
             "--against", metavar="KEY", help="the criteria compared at text level, if there are several"
         )
         parser.add_argument("--test", action="store_true", help="use the study's test topics, which is counted")
-        parser.add_argument("--json", action="store_true", help="print JSON")
+        super().add_arguments(parser)
 
-    def handle(self, **options: Any) -> None:
+    def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
         if bool(options["study"]) == bool(options["human_table"] and options["judge_table"]):
             raise CommandError("Name either a HUMAN_TABLE and a JUDGE_TABLE, or a --study.")
-        compared: Compared | RolledUpJudge
-        try:
-            compared = (_of_study if options["study"] else _of_tables)(options)
-        except (TableBroken, LevelDoesNotFit, NotComparable, CriterionNotFound) as error:
-            raise CommandError(str(error)) from error
+        compared: Compared | RolledUpJudge = (_of_study if options["study"] else _of_tables)(options)
         if isinstance(compared, RolledUpJudge):
-            self._print_rolled_up(compared, as_json=options["json"])
-            return
-        left_out = {"human_only": compared.n_people_only, "judge_only": compared.n_judge_only}
-        if compared.part:
-            self.note(
-                f"On the {compared.part['part']} topics; test topics unlocked {times(compared.part['test_readings'])}."
-            )
-        if any(left_out.values()):
-            self.note(
-                f"Left out: {counted(left_out['human_only'], 'items')} that only people have, "
-                f"{left_out['judge_only']} graded only by the judge."
-            )
+            self._note_rolled_up(compared)
+            return compared.as_dict(), rolled_up_text(compared.compared())
+        self._note_part(compared.part)
+        self._note_left_out("items", compared.n_people_only, compared.n_judge_only)
         if compared.completeness.mark:
             self.note(f"The judge is {compared.completeness.mark}: {compared.completeness.why}.")
-        if options["json"]:
-            self.print_json(
-                {
-                    **compared.completeness.as_dict(),
-                    **compared.comparison.as_dict(),
-                    "left_out": left_out,
-                    **compared.part,
-                }
-            )
-        else:
-            self.stdout.write(comparison_text(compared.comparison))
+        return compared.as_dict(), comparison_text(compared.comparison)
 
-    def _print_rolled_up(self, one: RolledUpJudge, *, as_json: bool) -> None:
-        """Print the judge's rolled-up grades beside people's."""
+    def _note_rolled_up(self, one: RolledUpJudge) -> None:
+        """Say what the judge's rolled-up grades beside people's are."""
         self.note(
             f"{one.name} graded elements ({one.roll_up.of_judges}), assessors whole texts ({one.roll_up.of_people}): "
             f"at text level, the grade is {one.rule_in_words}."
         )
-        if one.parts:
-            self.note(f"On the {one.part} topics; test topics unlocked {times(one.readings)}.")
-        if one.n_people_only or one.n_judge_only:
+        self._note_part({"part": one.part, "test_readings": one.readings} if one.parts else {})
+        self._note_left_out("texts", one.n_people_only, one.n_judge_only)
+
+    def _note_part(self, part: dict[str, Any]) -> None:
+        if part:
+            self.note(f"On the {part['part']} topics; test topics unlocked {times(part['test_readings'])}.")
+
+    def _note_left_out(self, units: str, n_people_only: int, n_judge_only: int) -> None:
+        if n_people_only or n_judge_only:
             self.note(
-                f"Left out: {counted(one.n_people_only, 'texts')} that only people have, "
-                f"{one.n_judge_only} graded only by the judge."
+                f"Left out: {counted(n_people_only, units)} that only people have, "
+                f"{n_judge_only} graded only by the judge."
             )
-        if as_json:
-            self.print_json(one.as_dict())
-        else:
-            self.stdout.write(rolled_up_text(one.compared()))
 
 
 @dataclass(frozen=True)
@@ -122,6 +92,14 @@ class Compared:
     n_judge_only: int
     part: dict[str, Any]
     completeness: Completeness = UNMARKED
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            **self.completeness.as_dict(),
+            **self.comparison.as_dict(),
+            "left_out": {"human_only": self.n_people_only, "judge_only": self.n_judge_only},
+            **self.part,
+        }
 
 
 def _of_tables(options: dict[str, Any]) -> Compared:

@@ -4,36 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
-from evaluation.data.judgments import CriterionNotFound, find_criterion
+from evaluation.data.judgments import find_criterion
 from evaluation.formats.text import estimate_text
-from evaluation.management.base import EvaluationCommand
-from evaluation.trust.comparison import JudgeComparison, JudgeNotCompared, compare_judges_of
+from evaluation.management.base import FiguresCommand, add_study
+from evaluation.parameters.options import add_options, choose
+from evaluation.trust.comparison import JudgeComparison, compare_judges_of
+from evaluation.trust.serializers import JudgeComparisonChoice
 from stats.plurals import counted
 
 
-class Command(EvaluationCommand):
+class Command(FiguresCommand):
     help = "Compare all judges of a study: the best by κ, corrected for the choice, and which judges differ."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--study", metavar="NAME", required=True)
-        parser.add_argument("--criterion", metavar="C", help="the criterion, if there are several")
-        parser.add_argument(
-            "--against", default="", metavar="JUDGE", help="differences from this judge instead of the best"
-        )
-        parser.add_argument("--json", action="store_true", help="print JSON")
+        add_study(parser)
+        add_options(parser, JudgeComparisonChoice)
+        super().add_arguments(parser)
 
-    def handle(self, **options: Any) -> None:
-        try:
-            criterion = find_criterion(options["study"], options["criterion"])
-            found = compare_judges_of(criterion, against=options["against"])
-        except (CriterionNotFound, JudgeNotCompared) as error:
-            raise CommandError(str(error)) from error
-        if options["json"]:
-            self.print_json(found.as_dict())
-        else:
-            self.stdout.write("\n".join(_lines(found)))
+    def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        criterion = find_criterion(options["study"], options["criterion"])
+        found = compare_judges_of(criterion, **choose(JudgeComparisonChoice, options))
+        return found.as_dict(), "\n".join(_lines(found))
 
 
 def _lines(found: JudgeComparison) -> list[str]:

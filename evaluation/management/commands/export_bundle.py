@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
-from django.utils.timezone import now
+from django.core.management.base import CommandParser
 
-from collection.models import Study
+from evaluation import computations
+from evaluation.data.judgments import find_study
 from evaluation.management.base import EvaluationCommand
-from evaluation.publishing.audit_bundle import write_bundle
+from evaluation.parameters.options import add_options, choose
+from evaluation.publishing.serializers import Published
 from stats.audit_bundle import sha256
 
 
@@ -21,20 +21,11 @@ class Command(EvaluationCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--study", required=True, metavar="NAME")
         parser.add_argument("--output", required=True, type=Path, metavar="FILE.zip")
-        parser.add_argument("--names", action="store_true", help="use assessors' names instead of numbers")
-        parser.add_argument("--with-simulated", action="store_true", help="include simulated assessors in the qrels")
+        add_options(parser, Published)
 
     def handle(self, **options: Any) -> None:
-        study = Study.objects.select_related("collection").filter(name=options["study"]).first()
-        if study is None:
-            names = ", ".join(Study.objects.order_by("name").values_list("name", flat=True)[:20]) or "none yet"
-            raise CommandError(f"There is no study “{options['study']}”. Studies: {names}.")
         path: Path = options["output"]
-        bundle = io.BytesIO()
-        try:
-            write_bundle(study, bundle, names=options["names"], with_simulated=options["with_simulated"], at=now())
-            path.write_bytes(bundle.getvalue())
-        except OSError as error:
-            raise CommandError(f"{path}: {error.strerror}") from error
-        self.stdout.write(f"{sha256(bundle.getvalue())}  {path}")
+        bundle = computations.bundle(find_study(options["study"]), **choose(Published, options))
+        path.write_bytes(bundle)
+        self.stdout.write(f"{sha256(bundle)}  {path}")
         self.note("Publish the hash above with the file, so that others can check that the bundle is yours.")

@@ -10,126 +10,89 @@ from typing import Any
 import numpy as np
 from django.core.management.base import CommandError, CommandParser
 
-from collection.formats.problems import BrokenFile, BrokenLine, InputFile
+from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.trec import read_qrels, read_run
-from collection.models import Study
 from collection.rankings import Order, Ranked, in_order
-from evaluation.data.visibility import AskedPart, NotSplit, times
+from evaluation.data.judgments import find_study
+from evaluation.data.visibility import times
 from evaluation.formats.text import estimate_text, interval_text
 from evaluation.leaderboards.available_measures import offered_measures
-from evaluation.leaderboards.breakdown import LENGTH
 from evaluation.leaderboards.columns import Standings
-from evaluation.leaderboards.export import leaderboard_as_dict
+from evaluation.leaderboards.export import leaderboard_as_dict, system_as_dict
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard, wanted_sources
+from evaluation.leaderboards.serializers import LeaderboardChoice
 from evaluation.leaderboards.sources import StudySources
-from evaluation.management.base import EvaluationCommand
-from evaluation.management.leaderboards import add_rules, read_test_parts
+from evaluation.management.base import FiguresCommand
+from evaluation.management.leaderboards import add_test, read_test_parts
+from evaluation.parameters.options import add_options, choose
 from stats.measures.grades import GradeTable
-from stats.measures.trec import Qrels, Run, UnknownMeasure, run_of
+from stats.measures.trec import Qrels, Run, run_of
 from stats.pattern_intervals import Estimate
 from stats.plurals import counted
-from stats.ranking.common_topics import TOPICS
 from stats.ranking.measure_names import NoLeaderboard, parse_measure
 from stats.ranking.scoring import SourceGrades, score_systems
 
 
-class Command(EvaluationCommand):
+class Command(FiguresCommand):
     help = "Rank systems by a measure: from a study's judgments, or from qrels and runs."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--study", metavar="NAME", help="score this study's systems, with every source of judgments"
         )
-        parser.add_argument(
-            "--measure", required=True, metavar="M", help="coverage, Cover@20>=3, nDCG@20, P(rel=2)@5, …"
-        )
-        parser.add_argument(
-            "--source", action="append", default=[], metavar="NAME", help="people, or a judge (default: all sources)"
-        )
-        add_rules(parser)
-        parser.add_argument(
-            "--topics",
-            choices=list(TOPICS),
-            default="common",
-            help="topics that every source scores (the default), or each source’s own topics, without ranks "
-            "where they differ",
-        )
-        parser.add_argument("--by", default="", metavar="ATTRIBUTE", help="break the means down by domain, length, …")
+        add_options(parser, LeaderboardChoice)
+        add_test(parser)
         parser.add_argument("--qrels", type=Path, metavar="FILE", help="TREC qrels, instead of a study")
         parser.add_argument("--runs", type=Path, nargs="+", default=[], metavar="FILE", help="TREC runs, with --qrels")
-        parser.add_argument("--json", action="store_true", help="print JSON")
+        super().add_arguments(parser)
 
-    def handle(self, **options: Any) -> None:
+    def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
         if bool(options["study"]) == bool(options["qrels"] and options["runs"]):
             raise CommandError("Name either a --study, or --qrels and --runs.")
-        try:
-            if options["study"]:
-                self._study(options)
-            else:
-                self._files(options)
-        except (NoLeaderboard, UnknownMeasure, BrokenFile, NotSplit) as error:
-            raise CommandError(str(error)) from error
+        chosen = choose(LeaderboardChoice, options)
+        return (_of_study if options["study"] else _of_files)(options, chosen)
 
-    def _study(self, options: dict[str, Any]) -> None:
-        study = Study.objects.filter(name=options["study"]).select_related("collection").first()
-        if study is None:
-            names = ", ".join(Study.objects.order_by("name").values_list("name", flat=True)[:20]) or "none yet"
-            raise CommandError(f"There is no study “{options['study']}”. Studies: {names}.")
-        boards = StudySources(study, combine=options["combine"], oracle=options["oracle"], order=options["order"])
-        by = LENGTH if options["by"] == "length" else options["by"]
-        measure = parse_measure(options["measure"])
-        if options["test"]:
-            read_test_parts(boards, wanted_sources(boards, measure, options["source"]))
-        part: AskedPart = "test" if options["test"] else "development"
-        board = measure_leaderboard(
-            boards, measure, sources=options["source"], part=part, by=by, topics=options["topics"]
-        )
-        if not board.columns:
-            offered = ", ".join(offered_measures(study)) or "none yet"
-            raise CommandError(f"There are no judgments for {board.measure.name}. Available measures: {offered}.")
-        if options["json"]:
-            self.print_json(leaderboard_as_dict(board))
-        else:
-            self.stdout.write(board_text(board))
 
-    def _files(self, options: dict[str, Any]) -> None:
-        if options["test"]:
-            raise CommandError("Files have no test topics; --test is only for a study.")
-        qrels = qrels_of(options["qrels"])
-        runs = dict(run_of_file(path, order=options["order"]) for path in options["runs"])
-        if len(runs) < len(options["runs"]):
-            raise CommandError("Two runs have the same tag. Give each run its own tag.")
-        board = score_files(options["measure"], qrels, runs)
-        if not options["json"]:
-            self.stdout.write("\n".join([board.scored.shown, *standings_lines(board)]))
-            return
-        marks = board.marks
-        self.print_json(
-            {
-                "measure": board.scored.shown,
-                "order": options["order"],
-                "n_topics": len(qrels),
-                "marks": vars(marks) if marks else None,
-                "systems": [
-                    {
-                        "system": one.system,
-                        "rank": one.rank,
-                        **one.mean.as_dict(),
-                        "se": one.mean.se,
-                        "n_topics": one.n_topics,
-                        "judged_at_k": board.judged(one.system),
-                        **({"reason": reason} if (reason := board.why_not(one.system)) else {}),
-                        "p_first": board.at_most(one.system, 1),
-                    }
-                    for one in board.standings
-                ],
-                "pairs": [
-                    {"first": pair.first, "second": pair.second, **pair.difference.as_dict()}
-                    | {"p": pair.p, "p_holm": pair.p_holm, "significant": pair.significant}
-                    for pair in board.pairs
-                ],
-            }
-        )
+def _of_study(options: dict[str, Any], chosen: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    study = find_study(options["study"])
+    boards = StudySources(study, combine=chosen["combine"], oracle=chosen["oracle"], order=chosen["order"])
+    measure = parse_measure(chosen["measure"])
+    if options["test"]:
+        read_test_parts(boards, wanted_sources(boards, measure, chosen["source"]))
+    board = measure_leaderboard(
+        boards,
+        measure,
+        sources=chosen["source"],
+        part="test" if options["test"] else "development",
+        **{name: chosen[name] for name in ("top", "by", "topics")},
+    )
+    if not board.columns:
+        offered = ", ".join(offered_measures(study)) or "none yet"
+        raise CommandError(f"There are no judgments for {board.measure.name}. Available measures: {offered}.")
+    return leaderboard_as_dict(board), board_text(board)
+
+
+def _of_files(options: dict[str, Any], chosen: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    if options["test"]:
+        raise CommandError("Files have no test topics; --test is only for a study.")
+    qrels = qrels_of(options["qrels"])
+    runs = dict(run_of_file(path, order=chosen["order"]) for path in options["runs"])
+    if len(runs) < len(options["runs"]):
+        raise CommandError("Two runs have the same tag. Give each run its own tag.")
+    board = score_files(chosen["measure"], qrels, runs)
+    answer = {
+        "measure": board.scored.shown,
+        "order": chosen["order"],
+        "n_topics": len(qrels),
+        "marks": vars(board.marks) if board.marks else None,
+        "systems": [system_as_dict(board, one) for one in board.standings],
+        "pairs": [
+            {"first": pair.first, "second": pair.second, **pair.difference.as_dict()}
+            | {"p": pair.p, "p_holm": pair.p_holm, "significant": pair.significant}
+            for pair in board.pairs
+        ],
+    }
+    return answer, "\n".join([board.scored.shown, *standings_lines(board)])
 
 
 def score_files(measure: str, qrels: Qrels, runs: Mapping[str, Run]) -> Standings:

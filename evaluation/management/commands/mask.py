@@ -7,13 +7,14 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
-from collection.masking import NoReason, NothingToAsk, mask_elements, unmask_elements
+from collection.masking import mask_elements, unmask_elements
 from collection.models import RubricElement, User
-from evaluation.data.judgments import CriterionNotFound, find_study
-from evaluation.leaderboards.sources import StudySources
+from evaluation import computations
+from evaluation.data.judgments import find_study
 from evaluation.management.base import EvaluationCommand
-from evaluation.rubrics.masking import MaskingByGrades, mask_unfulfilled, masking_by_grades
-from stats.ranking.measure_names import NoLeaderboard
+from evaluation.parameters.options import add_options, choose
+from evaluation.rubrics.masking import MaskingByGrades, mask_unfulfilled
+from evaluation.rubrics.serializers import MaskingSent
 
 
 class Command(EvaluationCommand):
@@ -26,46 +27,37 @@ class Command(EvaluationCommand):
         what = parser.add_mutually_exclusive_group(required=True)
         what.add_argument("--study", metavar="NAME", help="by this study's grades of passages")
         what.add_argument("--collection", metavar="NAME", help="named elements of this collection")
-        parser.add_argument("--criterion", default="", metavar="C", help="of the grades (default: the first)")
-        parser.add_argument(
-            "--source", default="", metavar="NAME", help="people, or a judge (default: the first source)"
-        )
-        parser.add_argument(
-            "--run", default="", metavar="RUN", help="whose passages count (default: all judged passages)"
-        )
+        add_options(parser, MaskingSent)
         parser.add_argument("--topic", metavar="ID", help="of the named elements")
         parser.add_argument("--kind", choices=RubricElement.Kind.values, default=RubricElement.Kind.SUB_QUESTION)
         parser.add_argument(
             "--element", action="append", default=[], metavar="ID", help="an element to mask; may be repeated"
         )
         parser.add_argument("--unmask", action="store_true", help="unmask the named elements")
-        parser.add_argument("--reason", default="", help="the reason (default, by grades: the rule)")
         parser.add_argument("--by", metavar="USER", help="who decides; without it, nothing is changed")
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, **options: Any) -> None:
         by = _user(options["by"]) if options["by"] else None
-        try:
-            if options["study"]:
-                self.by_grades(by, options)
-            else:
-                self.by_name(by, options)
-        except (CriterionNotFound, NoLeaderboard, NoReason, NothingToAsk) as refused:
-            raise CommandError(str(refused)) from refused
+        chosen = choose(MaskingSent, options)
+        reason = chosen.pop("reason")
+        if options["study"]:
+            self.by_grades(by, options, reason, chosen)
+        else:
+            self.by_name(by, options, reason)
 
-    def by_grades(self, by: User | None, options: dict[str, Any]) -> None:
+    def by_grades(self, by: User | None, options: dict[str, Any], reason: str, chosen: dict[str, Any]) -> None:
         if options["unmask"]:
             raise CommandError("Name the elements to unmask with --collection, --topic and --element.")
-        boards = StudySources(find_study(options["study"]))
-        found = masking_by_grades(boards, source=options["source"], criterion=options["criterion"], run=options["run"])
-        n = mask_unfulfilled(found, reason=options["reason"], by=by, at=now()) if by else None
+        found = computations.masking(find_study(options["study"]), **chosen)
+        n = mask_unfulfilled(found, reason=reason, by=by, at=now()) if by else None
         if options["json"]:
             self.print_json(found.as_dict() | ({"masked": n} if by else {}))
             return
         self.stdout.write(by_grades_text(found))
         self.note(f"{n:,} masked." if by else "Nothing was changed. Name who decides with --by USER.")
 
-    def by_name(self, by: User | None, options: dict[str, Any]) -> None:
+    def by_name(self, by: User | None, options: dict[str, Any], reason: str) -> None:
         if by is None or not options["topic"] or not options["element"]:
             raise CommandError("Name the elements with --topic and --element, and who decides with --by.")
         of_topic = RubricElement.objects.filter(
@@ -77,7 +69,7 @@ class Command(EvaluationCommand):
                 f"“{options['topic']}” of “{options['collection']}” has no {', '.join(sorted(missing))}."
             )
         decide = unmask_elements if options["unmask"] else mask_elements
-        n = decide(elements=elements, reason=options["reason"], by=by, at=now())
+        n = decide(elements=elements, reason=reason, by=by, at=now())
         if options["json"]:
             self.print_json({"changed": n})
         else:

@@ -6,59 +6,43 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.calibration.planning import HalfWidthPlan, SeparationPlan, plan_difference, plan_interval, plan_labels
+from evaluation.calibration.planning import HalfWidthPlan, SeparationPlan, plan_labels, plan_of
+from evaluation.calibration.serializers import PlanChoice
 from evaluation.data.judgments import find_criterion
-from evaluation.data.population import SystemNotFound, population_of
-from evaluation.management.base import EvaluationCommand
-from evaluation.management.commands.compare import finite
-from evaluation.management.labelled import REFUSALS, add_source, check_source, labels_of
-from stats.calibration.pilots import NoPlan
+from evaluation.data.population import population_of
+from evaluation.management.base import FiguresCommand
+from evaluation.management.labelled import add_source, check_source, labels_of
+from evaluation.parameters.options import add_options, choose
 from stats.plurals import counted
 
 
-class Command(EvaluationCommand):
+class Command(FiguresCommand):
     help = "Plan how many more labels are needed for an interval, or to detect a difference of two systems."
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_source(parser)
-        parser.add_argument("--half-width", type=finite, metavar="H", help="an interval of ± H around the score")
-        parser.add_argument("--system", default="", metavar="RUN", help="around the score of this system of the study")
-        parser.add_argument("--separate", nargs=2, metavar="RUN", help="detect a difference between these two systems")
-        parser.add_argument(
-            "--difference", type=finite, metavar="D", help="of size D (default: the difference according to the judge)"
-        )
+        add_options(parser, PlanChoice)
+        super().add_arguments(parser)
 
-    def handle(self, **options: Any) -> None:
+    def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
         check_source(options)
-        if (options["half_width"] is None) == (options["separate"] is None):
-            raise CommandError("Give either --half-width H or --separate RUN RUN.")
-        try:
-            answer, text = (_of_study if options["study"] else _of_tables)(options)
-        except (*REFUSALS, SystemNotFound, NoPlan) as error:
-            raise CommandError(str(error)) from error
-        if options["json"]:
-            self.print_json(answer)
-        else:
-            self.stdout.write(text)
+        chosen = choose(PlanChoice, options)
+        return (_of_study if options["study"] else _of_tables)(options, chosen)
 
 
-def _of_study(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def _of_study(options: dict[str, Any], chosen: dict[str, Any]) -> tuple[dict[str, Any], str]:
     criterion = find_criterion(options["study"], options["criterion"])
-    population = population_of(criterion, options["judge"], declared_random=options["random_sample"])
-    found: HalfWidthPlan | SeparationPlan
-    if options["separate"]:
-        found = plan_difference(population, *options["separate"], difference=options["difference"])
-    else:
-        found = plan_interval(population, options["half_width"], system=options["system"])
+    population = population_of(criterion, chosen.pop("judge"), declared_random=chosen.pop("random_sample"))
+    found = plan_of(population, **chosen)
     sight = population.sight
     return {**found.as_dict(), **sight.as_dict()}, "\n".join([*filter(None, [sight.words]), *_lines(found)])
 
 
-def _of_tables(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    if options["separate"]:
+def _of_tables(options: dict[str, Any], chosen: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    if "separate" in chosen:
         raise CommandError("Tables have no systems; --separate is only for a study.")
     labels, _ = labels_of(options)
-    found = plan_labels(labels, options["half_width"])
+    found = plan_labels(labels, chosen["half_width"])
     return found.as_dict(), "\n".join(_lines(found))
 
 

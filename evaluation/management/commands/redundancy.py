@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
-from evaluation.data.judgments import CriterionNotFound, find_study
-from evaluation.leaderboards.sources import StudySources
+from evaluation import computations
+from evaluation.data.judgments import find_study
 from evaluation.management.base import EvaluationCommand
-from evaluation.rubrics.redundancy import ORDERS, measure_redundancy
+from evaluation.parameters.options import add_options, choose
+from evaluation.rubrics.serializers import RedundancyChoice
 from stats.plurals import counted
-from stats.ranking.measure_names import NoLeaderboard
 
 
 class Command(EvaluationCommand):
@@ -20,28 +20,17 @@ class Command(EvaluationCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument(
-            "--source", default="", metavar="NAME", help="people, or a judge (default: the first source)"
-        )
-        parser.add_argument("--order", choices=list(ORDERS), default="gain", help="how to choose required passages")
-        parser.add_argument("--run", default="", metavar="RUN", help="only the passages that this run ranks")
+        add_options(parser, RedundancyChoice)
         parser.add_argument("--output", type=Path, metavar="FILE", help="output file (default: standard output)")
         parser.add_argument("--json", action="store_true", help="print JSON instead")
 
     def handle(self, **options: Any) -> None:
-        try:
-            boards = StudySources(find_study(options["study"]))
-            found = measure_redundancy(boards, source=options["source"], order=options["order"], run=options["run"])
-        except (CriterionNotFound, NoLeaderboard) as refused:
-            raise CommandError(str(refused)) from refused
+        found = computations.redundancy(find_study(options["study"]), **choose(RedundancyChoice, options))
         if options["json"]:
             self.print_json(found.as_dict())
             return
         if options["output"]:
-            try:
-                options["output"].write_text(found.qrels, encoding="utf-8")
-            except OSError as error:
-                raise CommandError(f"{options['output']}: {error.strerror}") from error
+            options["output"].write_text(found.qrels, encoding="utf-8")
         else:
             self.stdout.write(found.qrels, ending="")
         counts = ", ".join(f"{n:,} {name}" for name, n in found.totals.items())

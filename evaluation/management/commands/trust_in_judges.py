@@ -9,27 +9,23 @@ from django.db.models import QuerySet
 
 from collection.models import Study, User
 from evaluation.formats.text import trust_in_judges_text
-from evaluation.management.base import EvaluationCommand
+from evaluation.management.base import FiguresCommand
+from evaluation.parameters.options import add_options, choose
 from evaluation.trust.overview import trust_in_judges
-from evaluation.trust.overview_rows import SORTS
+from evaluation.trust.serializers import JudgesChoice
 
 
-class Command(EvaluationCommand):
+class Command(FiguresCommand):
     help = "How far each judge can be trusted: every judge compared with assessors, over all studies."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--researcher", metavar="USER", help="only the studies of this researcher")
-        parser.add_argument(
-            "--sort", metavar="BY", choices=[*SORTS, *(f"-{name}" for name in SORTS)], help=", ".join(SORTS)
-        )
-        parser.add_argument("--json", action="store_true", help="print JSON")
+        add_options(parser, JudgesChoice)
+        super().add_arguments(parser)
 
-    def handle(self, **options: Any) -> None:
-        found = trust_in_judges(_studies(options["researcher"]), sort=options["sort"] or "")
-        if options["json"]:
-            self.print_json(found.as_dict())
-        else:
-            self.stdout.write(trust_in_judges_text(found.as_dict()))
+    def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        found = trust_in_judges(_studies(options["researcher"]), **choose(JudgesChoice, options)).as_dict()
+        return found, trust_in_judges_text(found)
 
 
 def _studies(researcher: str | None) -> QuerySet[Study]:

@@ -26,8 +26,6 @@ class Command(EvaluationCommand):
         path: Path = options["bundle"]
         try:
             verdict = verify(read_archive(path))
-        except OSError as error:
-            raise CommandError(f"{path}: {error.strerror}") from error
         except ArchiveRefused as refused:
             raise CommandError(f"{path}: {refused}") from refused
         if options["json"]:

@@ -75,7 +75,7 @@ def test_a_declared_sample_brings_the_estimates_back(client: Client, sampled: St
     Draw.objects.all().delete()
     client.force_login(rosa)
 
-    answer = client.get(f"{PAGE}calibration.json{QUERY}&declared_random=on").json()
+    answer = client.get(f"{PAGE}calibration.json{QUERY}&random_sample=on").json()
 
     assert answer["inclusion_probabilities"] == "declared"
     assert answer["overall"]["scores"]["ppi"]["value"] is not None

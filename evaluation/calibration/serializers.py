@@ -1,0 +1,80 @@
+"""What corrected scores and plans for labels are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from collection.api_tools import NumberField, WholeField
+from evaluation.calibration.planning import HOW
+from evaluation.parameters.options import PART
+
+
+class JudgeChoice(serializers.Serializer[Any]):
+    """Which judge is corrected, and what is declared of the labels."""
+
+    judge = serializers.CharField(default=None, help_text="The judge’s name, if there are several.")
+    random_sample = serializers.BooleanField(
+        default=False,
+        label="I declare the labelled items a simple random sample",
+        help_text="Only if no draw is stored. If the items were selected by hand, every figure is biased.",
+    )
+
+
+class CalibrationChoice(JudgeChoice):
+    """Which judge is corrected, and what is declared."""
+
+    label_shift = serializers.BooleanField(
+        default=False,
+        label="I declare label shift",
+        help_text=(
+            "Given the human grade, the judge errs equally often on labelled items and on all others; only the share "
+            "of yes may differ. Rogan–Gladen’s correction needs this assumption, which data cannot confirm."
+        ),
+    )
+    part = serializers.ChoiceField(choices=PART, default="development", help_text="If the study is split.")
+
+
+class PlanChoice(JudgeChoice):
+    """What is planned for: an interval of ± half_width, or telling two systems apart."""
+
+    half_width = NumberField(
+        required=False,
+        min_value=0.001,
+        max_value=0.5,
+        label="Half-width of the interval",
+        help_text="0.05 means that the score is known to within ± 5 points.",
+    )
+    system = serializers.CharField(
+        default="", label="Score", help_text="For this system’s score instead of that of all items."
+    )
+    separate = serializers.ListField(
+        child=serializers.CharField(),
+        min_length=2,
+        max_length=2,
+        required=False,
+        help_text="Instead, plan to detect a difference between these two systems.",
+    )
+    difference = NumberField(
+        required=False,
+        min_value=-1,
+        max_value=1,
+        label="Size of the difference",
+        help_text="Empty: the difference according to the judge.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a question that asks for both or neither."""
+        if ("half_width" in attrs) == ("separate" in attrs):
+            raise serializers.ValidationError("Give either half_width, or separate with two systems.")
+        return attrs
+
+
+class DrawChoice(serializers.Serializer[Any]):
+    """How many items people label next, and how they are drawn."""
+
+    criterion = serializers.CharField()
+    judge = serializers.CharField(default=None)
+    n = WholeField(min_value=1, label="Number of items")
+    how = serializers.ChoiceField(choices=list(HOW.items()), default="strata", label="Sampling")

@@ -1,0 +1,41 @@
+"""What the examination of a judge, and comparisons of judges, are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from evaluation.parameters.options import PART
+from evaluation.trust.overview_rows import SORTS
+from stats.judges.alt_test import EPSILONS
+from stats.judges.text_level import RULES
+
+
+class TrustChoice(serializers.Serializer[Any]):
+    """Which judge is examined, whom it would stand in for, and how its grades of a text become one."""
+
+    judge = serializers.CharField(default=None, help_text="Default: the first by name.")
+    people = serializers.ChoiceField(choices=list(EPSILONS), default="skilled")
+    part = serializers.ChoiceField(choices=PART, default="development", help_text="If the study is split.")
+    rule = serializers.ChoiceField(choices=list(RULES), default="highest", help_text="At text level.")
+    against = serializers.CharField(
+        default="",
+        help_text="Which text-level comparison: the judge’s and the human criterion, each as study.criterion.",
+    )
+
+
+class JudgesChoice(serializers.Serializer[Any]):
+    """In which order judges are listed."""
+
+    sort = serializers.ChoiceField(
+        choices=[*SORTS, *(f"-{name}" for name in SORTS)],
+        required=False,
+        help_text="Largest first; with a minus, smallest first. Default: by study, criterion and judge.",
+    )
+
+
+class JudgeComparisonChoice(serializers.Serializer[Any]):
+    """To which of the judges of a criterion differences are."""
+
+    against = serializers.CharField(default="", help_text="Reference judge, by name; default: the best.")
