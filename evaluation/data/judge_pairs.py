@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from stats.ratings import MISSING, grades_of
 
 # SQLite takes 32,766 parameters a query.
 IDS_AT_ONCE = 10_000
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -209,7 +211,7 @@ def _text_names(item_ids: Collection[int]) -> dict[int, tuple[str, str]]:
     return names
 
 
-def batched(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
-    """Yield the numbers in pieces that a query can take."""
-    for start in range(0, len(numbers), size):
-        yield numbers[start : start + size]
+def batched(keys: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield the keys in pieces that a query can take."""
+    for start in range(0, len(keys), size):
+        yield keys[start : start + size]

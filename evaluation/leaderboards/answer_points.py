@@ -10,8 +10,7 @@ import numpy as np
 
 from collection.models import RubricElement
 from collection.models.studies import TaskType
-from evaluation.leaderboards.answer_items import NOT_JUDGED, items_under, yes
-from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.leaderboards.sources import NOT_JUDGED, Source, StudySources, yes
 from stats.measures.long2rag import key_point_f1, key_point_precision, key_point_recall
 from stats.measures.nuggets import AssignedNugget, Importance, nugget_scores
 from stats.measures.scores import Score
@@ -37,7 +36,7 @@ def score_key_points(boards: StudySources, name: str, source: Source) -> Iterato
     claimed: dict[tuple[str, str], dict[int, list[bool | None]]] = defaultdict(lambda: defaultdict(list))
     points = _key_points(boards)
     own = {pk: run for pk, _, run in points if run}
-    rows = items_under(boards, source.criterion).values_list("pk", "topic__pk", "report__run__name", "element__pk")
+    rows = boards.items_under(source.criterion).values_list("pk", "topic__pk", "report__run__name", "element__pk")
     for item, topic_pk, run, element in rows:
         flag, topic = yes(grades.get(item), at), boards.topic_names[topic_pk]
         if element in own:
@@ -88,7 +87,7 @@ def score_nuggets(boards: StudySources, name: str, source: Source) -> Iterator[A
     lowest = min(map(float, criterion.scale.values))
     importance = _importance(boards, source)
     nuggets: dict[tuple[str, str], list[AssignedNugget]] = defaultdict(list)
-    rows = items_under(boards, criterion).filter(report__isnull=False)
+    rows = boards.items_under(criterion).filter(report__isnull=False)
     for item, topic, run, element in rows.values_list("pk", "topic__pk", "report__run__name", "element__pk"):
         grade = grades.get(item)
         support = None
@@ -120,7 +119,7 @@ def _importance(boards: StudySources, source: Source) -> dict[int, Importance]:
         return found
     grades = boards.item_grades(judged)
     votes: dict[int, list[bool]] = defaultdict(list)
-    for item, element in items_under(boards, criterion).values_list("pk", "element__pk"):
+    for item, element in boards.items_under(criterion).values_list("pk", "element__pk"):
         if (said := yes(grades.get(item), criterion.threshold)) is not None:
             votes[element].append(said)
     by_votes: dict[int, Importance] = {

@@ -9,10 +9,9 @@ import numpy as np
 
 from collection.models import Criterion
 from collection.models.studies import TaskType
-from evaluation.leaderboards.answer_items import NOT_JUDGED, items_under
 from evaluation.leaderboards.answer_points import score_key_points, score_nuggets
 from evaluation.leaderboards.answer_texts import score_texts, score_unanswerable, unanswerable_topics
-from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.leaderboards.sources import NOT_JUDGED, Source, StudySources
 from stats.measures.clapnq import AnswerRating, Preference, rating_means, win_rates
 from stats.measures.scores import Score
 from stats.ranking.answer_measures import OF_ANSWERABLE, AnswerScore, AnswerTable, table_of, ties_of
@@ -45,7 +44,7 @@ def _ratings(boards: StudySources, name: str, source: Source) -> Iterator[Answer
     criteria = [boards.criterion_named(TaskType.ANSWER_EVALUATION, one) for one in wanted]
     by_rater = [grades_by_rater(boards, source, criterion) if criterion else {} for criterion in criteria]
     left_out = unanswerable_topics(boards) if name in OF_ANSWERABLE else set()
-    for item, topic, run in items_under(boards, source.criterion).values_list("pk", "topic__pk", "report__run__name"):
+    for item, topic, run in boards.items_under(source.criterion).values_list("pk", "topic__pk", "report__run__name"):
         if run is None or topic in left_out:
             continue
         score, n_asked = _rated(name, [of.get(item, {}) for of in by_rater])
@@ -87,7 +86,7 @@ def _preferences(boards: StudySources, name: str, source: Source) -> Iterator[An
     """Each topic's wins over its comparisons, the raters' counted one by one."""
     grades = grades_by_rater(boards, source, source.criterion)
     said: dict[str, list[Preference]] = defaultdict(list)
-    rows = items_under(boards, source.criterion).filter(report__isnull=False, other_report__isnull=False)
+    rows = boards.items_under(source.criterion).filter(report__isnull=False, other_report__isnull=False)
     for item, topic, first, second in rows.values_list(
         "pk", "topic__pk", "report__run__name", "other_report__run__name"
     ):

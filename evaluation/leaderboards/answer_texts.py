@@ -9,9 +9,8 @@ import numpy as np
 
 from collection.models import Item, Passage, WrittenAnswer
 from collection.models.studies import TaskType
-from evaluation.data.judge_pairs import IDS_AT_ONCE
-from evaluation.leaderboards.answer_items import NOT_JUDGED, items_under, yes
-from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.data.judge_pairs import IDS_AT_ONCE, batched
+from evaluation.leaderboards.sources import NOT_JUDGED, Source, StudySources, yes
 from stats.measures.clapnq import answer_scores, unanswerable_accuracy
 from stats.measures.scores import Score
 from stats.ranking.answer_measures import AnswerScore
@@ -72,7 +71,7 @@ def _passages(boards: StudySources) -> dict[int, str]:
         if topic not in found and "passage_id" in attributes
     }
     stored = Passage.objects.filter(collection=boards.study.collection_id, text__isnull=False)
-    for some in _batched(sorted(named)):
+    for some in batched(sorted(named), IDS_AT_ONCE):
         own = stored.filter(passage_id__in=some).values_list("passage_id", "title", "text")
         found |= {named[passage]: _titled(title, text or "") for passage, title, text in own}
     return found
@@ -80,12 +79,6 @@ def _passages(boards: StudySources) -> dict[int, str]:
 
 def _titled(title: str, text: str) -> str:
     return f"{title} {text}" if title else text
-
-
-def _batched(names: list[str]) -> Iterator[list[str]]:
-    """Yield the names in pieces that a query can take."""
-    for start in range(0, len(names), IDS_AT_ONCE):
-        yield names[start : start + IDS_AT_ONCE]
 
 
 def unanswerable_topics(boards: StudySources) -> set[int]:
@@ -106,7 +99,7 @@ def _find_unanswerable(boards: StudySources) -> Iterator[int]:
         return
     grades = boards.item_grades(source)
     outcomes: dict[int, list[float]] = defaultdict(list)
-    for item, topic in items_under(boards, criterion).values_list("pk", "topic__pk"):
+    for item, topic in boards.items_under(criterion).values_list("pk", "topic__pk"):
         if topic not in stated and item in grades and not np.isnan(grades[item]):
             outcomes[topic].append(grades[item])
     no_answer = min(map(float, criterion.scale.values))
@@ -123,7 +116,7 @@ def score_unanswerable(boards: StudySources, source: Source) -> Iterator[AnswerS
                 yield AnswerScore(run, boards.topic_names[topic], unanswerable_accuracy([text], phrases[run]))
         return
     grades = boards.item_grades(source)
-    rows = items_under(boards, source.criterion).values_list("pk", "topic__pk", "report__run__name")
+    rows = boards.items_under(source.criterion).values_list("pk", "topic__pk", "report__run__name")
     for item, topic, run in rows:
         if topic in topics and run:
             said = yes(grades.get(item), source.criterion.threshold)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from evaluation.leaderboards.answer_scores import score_answers
 from evaluation.leaderboards.oracle_contexts import load_oracle, load_tokens
 from evaluation.leaderboards.sources import Source, SourceScores, StudySources
-from stats.measures.trec import UnknownMeasure
-from stats.ranking.measure_names import NoLeaderboard, SystemMeasure
+from stats.ranking.measure_names import SystemMeasure
 from stats.ranking.scoring import ScoreTable, score_systems
 from stats.ranking.unjudged import withheld_for_unjudged
 
 
 def score(boards: StudySources, measure: SystemMeasure, source: Source) -> SourceScores:
-    """Return the measure's scores by the source's judgments. Raises NoLeaderboard."""
+    """Return the measure's scores by the source's judgments. Raises Refused."""
     scored = _scored_answers(boards, measure, source) if measure.of_answers else _scored(boards, measure, source)
     return SourceScores(source, scored, boards.circular_systems(source))
 
@@ -21,11 +20,8 @@ def _scored(boards: StudySources, measure: SystemMeasure, source: Source) -> Sco
     grades = boards.grades(source)
     rankings = boards.reports(source) if measure.of_reports else boards.rankings
     oracle = load_oracle(boards, measure, source)
-    try:
-        tokens = load_tokens(boards, measure, oracle) if measure.needs_texts else None
-        return score_systems(measure, grades, rankings, oracle=oracle, tokens=tokens)
-    except UnknownMeasure as unknown:
-        raise NoLeaderboard(str(unknown)) from unknown
+    tokens = load_tokens(boards, measure, oracle) if measure.needs_texts else None
+    return score_systems(measure, grades, rankings, oracle=oracle, tokens=tokens)
 
 
 def _scored_answers(boards: StudySources, measure: SystemMeasure, source: Source) -> ScoreTable:

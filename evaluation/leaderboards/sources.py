@@ -13,9 +13,10 @@ from functools import cached_property
 from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
+from django.db.models import QuerySet
 
 from collection.completeness import JudgesOfStudies, judges_of_studies
-from collection.models import Criterion, Rater, Report, Run, Study
+from collection.models import Criterion, Item, Rater, Report, Run, Study
 from collection.models.studies import TaskType
 from collection.rankings import Order, read_rankings
 from evaluation.data.judgments import CriterionRatings, load_criterion
@@ -36,6 +37,7 @@ ORACLE = "oracle"
 PEOPLE = "people"
 TEXTS = "texts"
 REFERENCES = "references"
+NOT_JUDGED = "the source has no judgments of the system on the topic"
 T = TypeVar("T")
 
 
@@ -194,6 +196,11 @@ class StudySources:
         ratings = self.judgments(source.criterion).ratings
         return combined(grades_of(ratings.codes[:, list(source.columns)], ratings.numbers), self.combine)
 
+    def items_under(self, criterion: Criterion) -> QuerySet[Item]:
+        """Return the items in sight that are asked under the criterion, without those of masked elements."""
+        items = Item.objects.filter(study=self.study, task_type=criterion.task_type).exclude(element__masked=True)
+        return self.sight.of(items) if self.sight else items
+
     def criterion_named(self, task_type: str, name: str) -> Criterion | None:
         """Return the study's criterion of this task type and name, if it has one."""
         return next((one for one in self.criteria if (one.task_type, one.name) == (task_type, name)), None)
@@ -300,6 +307,11 @@ def answer_criteria(measure: SystemMeasure) -> set[tuple[str, str]]:
         "preferences": {(TaskType.PREFERENCE, "preference")},
     }
     return of_group.get(measure.family, set())
+
+
+def yes(grade: float | None, at: float) -> bool | None:
+    """Whether the grade is a yes; None where there is none."""
+    return None if grade is None or np.isnan(grade) else grade >= at
 
 
 def combined(grades: FloatArray, combine: Combine) -> FloatArray:
