@@ -6,7 +6,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from collection.formats.json_fields import Fields, json_objects
 from collection.formats.problems import BrokenLine, InputFile
@@ -14,6 +14,15 @@ from collection.formats.values import shown
 
 KINDS = ("sub_question", "nugget", "key_point")
 IMPORTANCES = ("vital", "okay")
+
+
+# How a field is read whose type and default do not say it. Other texts without a default are names, never empty.
+MAY_BE_EMPTY = {"read": Fields.text}
+MAY_BE_LEFT_OUT = {"read": Fields.optional_text}
+ONE_OF_KINDS = {"read": lambda fields, name: fields.choice(name, KINDS)}
+ONE_OF_IMPORTANCES = {
+    "read": lambda fields, name: fields.choice(name, ("", *IMPORTANCES)) if name in fields.rest else ""
+}
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,7 @@ class CollectionLine:
 class TopicLine:
     TYPE: ClassVar = "topic"
     topic_id: str
-    request: str
+    request: str = field(metadata=MAY_BE_EMPTY)
     title: str = ""
     attributes: dict[str, Any] = field(default_factory=dict)
 
@@ -44,11 +53,11 @@ class RubricElementLine:
 
     TYPE: ClassVar = "rubric_element"
     topic_id: str
-    kind: str
+    kind: str = field(metadata=ONE_OF_KINDS)
     element_id: str
-    text: str
+    text: str = field(metadata=MAY_BE_LEFT_OUT)
     position: int | None = None
-    importance: str = ""
+    importance: str = field(default="", metadata=ONE_OF_IMPORTANCES)
     masked: bool = False
     attributes: dict[str, Any] = field(default_factory=dict)
 
@@ -69,7 +78,7 @@ class ElementSpanLine:
 
     TYPE: ClassVar = "element_span"
     topic_id: str
-    kind: str
+    kind: str = field(metadata=ONE_OF_KINDS)
     element_id: str
     passage_id: str
     quote: str
@@ -98,7 +107,7 @@ class ReportLine:
     TYPE: ClassVar = "report"
     run: str
     topic_id: str
-    text: str
+    text: str = field(metadata=MAY_BE_EMPTY)
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
@@ -125,6 +134,17 @@ Line = (
 )
 
 
+LINES: dict[str, type[Line]] = {line.TYPE: line for line in get_args(Line)}
+READERS: dict[str, Callable[[Fields, str], Any]] = {
+    "str": Fields.name,
+    "str | None": Fields.nullable_text,
+    "int": Fields.count,
+    "int | None": Fields.optional_count,
+    "float": Fields.number,
+    "bool": Fields.flag,
+}
+
+
 def read_collection(file: InputFile) -> Iterator[tuple[int, Line]]:
     """Yield the number of each line and what it says."""
     for number, found in json_objects(file):
@@ -136,10 +156,30 @@ def parse_line(found: dict[str, Any]) -> Line:
     """Return what the line's object says. Raises BrokenLine."""
     fields = Fields(found)
     line_type = fields.take("type")
-    parse = PARSERS.get(line_type) if isinstance(line_type, str) else None
-    if parse is None:
-        raise BrokenLine(f"There is no type {shown(line_type)}.", f"The types are {', '.join(PARSERS)}.")
-    return parse(fields)
+    kind = LINES.get(line_type) if isinstance(line_type, str) else None
+    if kind is None:
+        raise BrokenLine(f"There is no type {shown(line_type)}.", f"The types are {', '.join(LINES)}.")
+    line = kind(**{part.name: _read(fields, part) for part in sorted(dataclasses.fields(kind), key=_is_last)})
+    fields.end()
+    if isinstance(line, RubricElementLine) and not line.masked and not line.text:
+        raise BrokenLine("The element has no text.", 'Give it a "text", or say "masked": true.')
+    if isinstance(line, ElementSpanLine) and (line.start is None) != (line.end is None):
+        raise BrokenLine("Only one of “start” and “end” is given.", "Give both, or neither.")
+    return line
+
+
+def _is_last(part: dataclasses.Field[Any]) -> bool:
+    """Whether a field is read after the others: `attributes` take what these leave."""
+    return part.name == "attributes"
+
+
+def _read(fields: Fields, part: dataclasses.Field[Any]) -> Any:
+    """Read a field as its metadata, its type and its default say."""
+    if part.name == "attributes":
+        return fields.attributes()
+    optional_text = part.type == "str" and part.default == ""
+    read = part.metadata.get("read") or (Fields.optional_text if optional_text else READERS[str(part.type)])
+    return read(fields, part.name)
 
 
 def written_line(line: Line) -> str:
@@ -151,107 +191,3 @@ def written_line(line: Line) -> str:
         if required or value not in (part.default, {}):
             found[part.name] = value
     return json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _collection(fields: Fields) -> CollectionLine:
-    return CollectionLine(
-        name=fields.optional_text("name"),
-        title=fields.optional_text("title"),
-        description=fields.optional_text("description"),
-        licence=fields.optional_text("licence"),
-        written_by=fields.optional_text("written_by"),
-        attributes=fields.attributes(),
-    )
-
-
-def _topic(fields: Fields) -> TopicLine:
-    return TopicLine(
-        topic_id=fields.name("topic_id"),
-        request=fields.text("request"),
-        title=fields.optional_text("title"),
-        attributes=fields.attributes(),
-    )
-
-
-def _rubric_element(fields: Fields) -> RubricElementLine:
-    line = RubricElementLine(
-        topic_id=fields.name("topic_id"),
-        kind=fields.choice("kind", KINDS),
-        element_id=fields.name("element_id"),
-        text=fields.optional_text("text"),
-        position=fields.optional_count("position"),
-        importance=fields.choice("importance", ("", *IMPORTANCES)) if "importance" in fields.rest else "",
-        masked=fields.flag("masked"),
-        attributes=fields.attributes(),
-    )
-    if not line.masked and not line.text:
-        raise BrokenLine("The element has no text.", 'Give it a "text", or say "masked": true.')
-    return line
-
-
-def _passage(fields: Fields) -> PassageLine:
-    return PassageLine(
-        passage_id=fields.name("passage_id"),
-        text=fields.nullable_text("text"),
-        title=fields.optional_text("title"),
-        document_id=fields.optional_text("document_id"),
-        attributes=fields.attributes(),
-    )
-
-
-def _element_span(fields: Fields) -> ElementSpanLine:
-    line = ElementSpanLine(
-        topic_id=fields.name("topic_id"),
-        kind=fields.choice("kind", KINDS),
-        element_id=fields.name("element_id"),
-        passage_id=fields.name("passage_id"),
-        quote=fields.name("quote"),
-        start=fields.optional_count("start"),
-        end=fields.optional_count("end"),
-    )
-    fields.end()
-    if (line.start is None) != (line.end is None):
-        raise BrokenLine("Only one of “start” and “end” is given.", "Give both, or neither.")
-    return line
-
-
-def _system(fields: Fields) -> SystemLine:
-    return SystemLine(name=fields.name("name"), family=fields.optional_text("family"), attributes=fields.attributes())
-
-
-def _run(fields: Fields) -> RunLine:
-    return RunLine(name=fields.name("name"), system=fields.name("system"), attributes=fields.attributes())
-
-
-def _report(fields: Fields) -> ReportLine:
-    return ReportLine(
-        run=fields.name("run"),
-        topic_id=fields.name("topic_id"),
-        text=fields.text("text"),
-        attributes=fields.attributes(),
-    )
-
-
-def _ranking(fields: Fields) -> RankingLine:
-    line = RankingLine(
-        run=fields.name("run"),
-        topic_id=fields.name("topic_id"),
-        passage_id=fields.name("passage_id"),
-        rank=fields.count("rank"),
-        score=fields.number("score"),
-    )
-    fields.end()
-    return line
-
-
-PARSERS: dict[str, Callable[[Fields], Line]] = {
-    "collection": _collection,
-    "topic": _topic,
-    "rubric_element": _rubric_element,
-    "passage": _passage,
-    "element_span": _element_span,
-    "system": _system,
-    "run": _run,
-    "report": _report,
-    "ranking": _ranking,
-}

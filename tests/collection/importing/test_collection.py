@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from collection.exporting.collections import exported_collection
-from collection.formats.jsonl import PARSERS
+from collection.formats.jsonl import LINES
 from collection.models import Collection, ElementSpan, Passage, RankedPassage, Report, Run, Topic, User
 from collection.models.texts import text_hash
 from tests.collection.files import everything, jsonl, refused, run_command
@@ -242,5 +242,5 @@ def test_the_example_of_the_documentation_is_imported(tmp_path: Path, rosa: User
 
     call_command("import_collection", str(file), "--collection", "bridges", "--owner", "rosa")
 
-    assert {json.loads(line)["type"] for line in example.splitlines()} == set(PARSERS)
+    assert {json.loads(line)["type"] for line in example.splitlines()} == set(LINES)
     assert ElementSpan.objects.get().quote == "Every six years an engineer looks"
