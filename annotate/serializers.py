@@ -65,23 +65,9 @@ class StudySerializer(serializers.ModelSerializer[Study]):
     class Meta:
         model = Study
         fields = [
-            "name",
-            "title",
-            "collection",
-            "state",
-            "overlap",
-            "created_at",
-            "sample_sizes",
-            "depth",
-            "nuggets_in",
-            "key_points_in",
-            "revise",
-            "revision_places",
-            "design",
-            "released_batch",
-            "attributes",
-            "criteria",
-        ]
+            "name", "title", "collection", "state", "overlap", "created_at", "sample_sizes", "depth", "nuggets_in",
+            "key_points_in", "revise", "revision_places", "design", "released_batch", "attributes", "criteria",
+        ]  # fmt: skip
 
     def get_design(self, study: Study) -> dict[str, Any]:
         return design_of(study).as_dict()

@@ -129,19 +129,9 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     class Meta:
         model = Judgment
         fields = [
-            "topic_id",
-            "item_id",
-            "criterion",
-            "rater",
-            "rater_kind",
-            "rater_origin",
-            "grade",
-            "ungraded",
-            "judged_at",
-            "seconds",
-            "guideline_version",
-            "highlights",
-        ]
+            "topic_id", "item_id", "criterion", "rater", "rater_kind", "rater_origin", "grade", "ungraded",
+            "judged_at", "seconds", "guideline_version", "highlights",
+        ]  # fmt: skip
 
 
 class NewHighlightSerializer(serializers.Serializer[Any]):

@@ -13,7 +13,8 @@ from rest_framework import generics
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.crowd.returns import NotToBeUndone, PlacesGone, return_session, undo_return
+from annotate.crowd.paid_work import PlacesGone
+from annotate.crowd.returns import NotToBeUndone, return_session, undo_return
 from annotate.crowd.serializers import CrowdSessionSerializer, ReturnedSerializer, SessionStateSerializer
 from annotate.models import CrowdSession
 from collection.api_tools import checked, conflict_on, pages_by, study_of

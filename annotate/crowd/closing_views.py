@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 from annotate.crowd.privacy import StillResearches, close_account
 from collection.accounts.sign_in import hashing
 from collection.accounts.views import SignedInRequest, locked_out
+from collection.page_tools import telling
 
 
 @require_POST
@@ -32,11 +33,9 @@ def account_close(request: SignedInRequest) -> HttpResponse:
         user_login_failed.send(sender=__name__, credentials=credentials, request=request)
         messages.error(request, "That is not your password. The account was not closed.")
         return redirect("account")
-    try:
+    with telling(request, StillResearches):
         close_account(user=user, at=now())
-    except StillResearches as refused:
-        messages.error(request, str(refused))
-        return redirect("account")
-    logout(request)
-    messages.success(request, "Your account is closed. Your labels are kept under a pseudonym.")
-    return redirect("sign_in")
+        logout(request)
+        messages.success(request, "Your account is closed. Your labels are kept under a pseudonym.")
+        return redirect("sign_in")
+    return redirect("account")

@@ -17,22 +17,10 @@ class EntryForm(forms.ModelForm[CrowdEntry]):
     class Meta:
         model = CrowdEntry
         fields = [
-            "completion_code",
-            "screen_out_code",
-            "no_consent_code",
-            "too_few_code",
-            "reward",
-            "currency",
-            "estimated_minutes",
-            "floor",
-            "paid_time",
-            "tasks_per_person",
-            "least_judged",
-            "most_people",
-            "contact",
-            "takes_newcomers",
-            "signed_links",
-        ]
+            "completion_code", "screen_out_code", "no_consent_code", "too_few_code", "reward", "currency",
+            "estimated_minutes", "floor", "paid_time", "tasks_per_person", "least_judged", "most_people", "contact",
+            "takes_newcomers", "signed_links",
+        ]  # fmt: skip
         widgets = {"paid_time": forms.RadioSelect}
         help_texts = {
             "completion_code": "From the study’s page on the site. Shown when everything is submitted, never before.",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Q
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
@@ -22,6 +23,7 @@ from collection.accounts.views import SignedInRequest
 from collection.exporting.judgments import exported_judgments
 from collection.formats.judgments_reader import Format
 from collection.models import User
+from collection.page_tools import download
 
 # --- Invitations --------------------------------------------------------------------------------
 
@@ -122,12 +124,8 @@ def crowd_erase(request: SignedInRequest, name: str, username: str) -> HttpRespo
 
 @require_safe
 @login_required
-def crowd_judgments(request: SignedInRequest, name: str, table: Format) -> StreamingHttpResponse:
+def crowd_judgments(request: SignedInRequest, name: str, table: Format) -> HttpResponseBase:
     """The study's judgments with a column of crowd ids, for its researchers, who asked for them here."""
     study = study_of(request, name)
     lines = exported_judgments(study, table=table, crowd_ids=crowd_ids_of(study))
-    kinds = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
-    filename = f"{study.name}-judgments-with-crowd-ids.{table}"
-    response = StreamingHttpResponse(lines, content_type=kinds[table])
-    response["Content-Disposition"] = f'attachment; filename="{filename}"'
-    return response
+    return download(lines, f"{study.name}-judgments-with-crowd-ids.{table}")

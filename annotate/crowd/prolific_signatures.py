@@ -112,8 +112,3 @@ class _Keys:
 
 
 _keys = _Keys()
-
-
-def forget_keys() -> None:
-    """Fetch the keys anew when they are needed next."""
-    _keys.forget()

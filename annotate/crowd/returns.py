@@ -10,12 +10,10 @@ from django.db import transaction
 
 from annotate.assignments.assignments import take_back_assignment
 from annotate.crowd import prolific
-from annotate.crowd.paid_work import PlacesGone, bring_back, kept_of
+from annotate.crowd.paid_work import bring_back, kept_of
 from annotate.models import CrowdEntry, CrowdSession, Enrolment
 from annotate.participants.sessions import GOES_ON, GONE, State, work_of
 from annotate.studies.lifecycle import enrol, unenrol
-
-__all__ = ["NotToBeUndone", "PlacesGone", "return_session", "take_statuses", "undo_return"]
 
 
 class NotToBeUndone(Exception):

@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import localtime, now
 from django.views.decorators.cache import never_cache
@@ -18,35 +19,26 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate.crowd import mturk, prolific
 from annotate.crowd.forms import EntryForm, InvitationForm, StatusesForm
+from annotate.crowd.paid_work import PlacesGone
 from annotate.crowd.pay_meter import PaidSession, PayMeter, note_top_ups_as_paid, pay_meter
 from annotate.crowd.privacy import crowd_ids_of
-from annotate.crowd.returns import NotToBeUndone, PlacesGone, StatusesRead, return_session, take_statuses, undo_return
+from annotate.crowd.returns import NotToBeUndone, StatusesRead, return_session, take_statuses, undo_return
 from annotate.models import CrowdEntry, CrowdSession
 from annotate.studies.views import study_of
 from collection.accounts.views import SignedInRequest
 from collection.formats.problems import BrokenFile, InputFile
 from collection.importing.uploads import on_disk
 from collection.models import Study
+from collection.page_tools import download, telling
 from stats.csv_files import csv_text
 
 SESSIONS_A_PAGE = 50
 TWO_WEEKS = timedelta(days=14)
 OWED = "owed-"
 TOP_UP_COLUMNS = [
-    "pseudonym",
-    "crowd_id",
-    "session_id",
-    "cohort",
-    "active_minutes",
-    "active_capped",
-    "elapsed_minutes",
-    "elapsed_capped",
-    "paid",
-    "hourly",
-    "floor",
-    "top_up",
-    "currency",
-]
+    "pseudonym", "crowd_id", "session_id", "cohort", "active_minutes", "active_capped", "elapsed_minutes",
+    "elapsed_capped", "paid", "hourly", "floor", "top_up", "currency",
+]  # fmt: skip
 
 
 @require_safe
@@ -165,15 +157,13 @@ def crowd_entry(request: SignedInRequest, name: str, site: str) -> HttpResponse:
 @require_safe
 @login_required
 @never_cache
-def crowd_top_ups(request: SignedInRequest, name: str, site: str) -> HttpResponse:
+def crowd_top_ups(request: SignedInRequest, name: str, site: str) -> HttpResponseBase:
     """Who was paid less than the floor, and what each lacks, as CSV. With crowd ids: nobody is paid without."""
     study = study_of(request, name)
     entry = get_object_or_404(study.crowd_entries, site=site)
     crowd_ids = crowd_ids_of(study)
     rows = [top_up_row(entry, paid, crowd_ids) for paid in pay_meter(entry).everybody.below]
-    response = HttpResponse(csv_text([TOP_UP_COLUMNS, *rows]), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{study.name}-{site}-top-ups.csv"'
-    return response
+    return download(csv_text([TOP_UP_COLUMNS, *rows]), f"{study.name}-{site}-top-ups.csv")
 
 
 def top_up_row(entry: CrowdEntry, paid: PaidSession, crowd_ids: dict[str, str]) -> list[Any]:
@@ -246,12 +236,10 @@ def crowd_undo_return(request: SignedInRequest, name: str, pk: int) -> HttpRespo
     study = study_of(request, name)
     session = get_object_or_404(CrowdSession.objects.select_related("participant__user"), entry__study=study, pk=pk)
 
-    try:
+    with telling(request, NotToBeUndone, PlacesGone):
         undo_return(session=session, at=now())
         state = session.get_state_display()
         messages.success(request, f"The session of {session.participant} is {state} again, with its labels.")
-    except (NotToBeUndone, PlacesGone) as refused:
-        messages.error(request, str(refused))
     return redirect("annotate:crowd", study.name)
 
 

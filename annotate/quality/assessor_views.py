@@ -5,18 +5,15 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotate.quality.forms import ReasonForm
 from annotate.quality.people import ORDERS, detail_of, in_order, people_of
 from annotate.quality.screening import readmit
-from annotate.studies.lifecycle import AlreadyExcluded, exclude_rater, lift_exclusion
-from annotate.studies.views import study_of
+from annotate.studies.views import exclude_person, include_person, person_of, study_of
 from collection.accounts.views import SignedInRequest
-from collection.models import Study, User
 
 
 @require_safe
@@ -53,20 +50,8 @@ def person(request: SignedInRequest, name: str, username: str) -> HttpResponse:
 def person_exclude(request: SignedInRequest, name: str, username: str) -> HttpResponse:
     """Leave the person out of the statistics, for a reason. Labels stay."""
     study = study_of(request, name)
-    user = person_of(study, username)
-    form = ReasonForm(request.POST)
-
-    if not form.is_valid():
-        messages.error(request, f"{user} was not excluded: enter a reason of at most 500 characters.")
-    else:
-        reason = form.cleaned_data["reason"]
-        try:
-            exclude_rater(study=study, rater=user.rater, reason=reason, by=request.user, at=now())
-        except AlreadyExcluded as refusal:
-            messages.error(request, str(refusal))
-        else:
-            messages.success(request, f"{user} is excluded from the statistics. All labels are kept.")
-    return redirect("annotate:person", study.name, user.username)
+    exclude_person(request, study, person_of(study, username))
+    return redirect("annotate:person", study.name, username)
 
 
 @require_POST
@@ -74,11 +59,8 @@ def person_exclude(request: SignedInRequest, name: str, username: str) -> HttpRe
 def person_include(request: SignedInRequest, name: str, username: str) -> HttpResponse:
     """Count the person in the statistics again."""
     study = study_of(request, name)
-    user = person_of(study, username)
-
-    if lift_exclusion(study=study, rater=user.rater, at=now()):
-        messages.success(request, f"{user} is included in the statistics again.")
-    return redirect("annotate:person", study.name, user.username)
+    include_person(request, study, person_of(study, username))
+    return redirect("annotate:person", study.name, username)
 
 
 @require_POST
@@ -91,10 +73,3 @@ def person_readmit(request: SignedInRequest, name: str, username: str) -> HttpRe
     if readmit(study=study, user=user, at=now()):
         messages.success(request, f"{user} is readmitted, and starts the training again if there is one.")
     return redirect("annotate:person", study.name, user.username)
-
-
-def person_of(study: Study, username: str) -> User:
-    """Return the person of this name if they are or were in the study; else 404."""
-    return get_object_or_404(
-        User.objects.select_related("rater"), username=username, enrolments__study=study, rater__isnull=False
-    )

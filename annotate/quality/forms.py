@@ -186,7 +186,3 @@ class GoldFileForm(forms.Form):
         "explanation.",
         validators=[at_most(MOST_MEGABYTES)],
     )
-
-
-class ReasonForm(forms.Form):
-    reason = forms.CharField(max_length=500, label="Reason")

@@ -8,6 +8,7 @@ from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import Q
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -21,6 +22,7 @@ from collection.accounts.views import SignedInRequest
 from collection.formats.problems import BrokenFile, InputFile
 from collection.importing.uploads import on_disk
 from collection.models import Item, Study
+from collection.page_tools import download, telling
 from stats.csv_files import csv_text
 from stats.plurals import counted
 
@@ -113,7 +115,7 @@ def gold_file(request: SignedInRequest, name: str) -> HttpResponse:
 
 @require_safe
 @login_required
-def gold_csv(request: SignedInRequest, name: str) -> HttpResponse:
+def gold_csv(request: SignedInRequest, name: str) -> HttpResponseBase:
     """The known grades as the file that `gold_file` reads."""
     study = study_of(request, name)
     known = GoldGrade.objects.filter(item__study=study).order_by("item__item_id", "criterion__position")
@@ -121,9 +123,7 @@ def gold_csv(request: SignedInRequest, name: str) -> HttpResponse:
         [one.item.item_id, one.criterion.name, f"{one.grade:g}", f"{one.tolerance:g}", one.purpose, one.explanation]
         for one in known.select_related("item", "criterion")
     ]
-    response = HttpResponse(csv_text([COLUMNS, *rows]), content_type="text/csv; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{study.name}-known-grades.csv"'
-    return response
+    return download(csv_text([COLUMNS, *rows]), f"{study.name}-known-grades.csv")
 
 
 @require_POST
@@ -131,11 +131,8 @@ def gold_csv(request: SignedInRequest, name: str) -> HttpResponse:
 def gold_prepare(request: SignedInRequest, name: str) -> HttpResponse:
     """Make a draft's items, so that they can be marked before anybody works."""
     study = study_of(request, name)
-    try:
+    with telling(request, NothingToJudge):
         n = prepare_items(study)
-    except NothingToJudge as nothing:
-        messages.error(request, str(nothing))
-    else:
         messages.success(
             request, f"The study has {counted(n, 'items')} now. Nobody is asked about them until it opens."
         )

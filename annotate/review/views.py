@@ -29,6 +29,7 @@ from annotate.review.texts import said_of_pairs
 from annotate.studies.views import study_of
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Item, Judgment, Rater, Study
+from collection.page_tools import telling
 
 LONGEST_PAGE = 7
 PER_PAGE = 50
@@ -146,11 +147,8 @@ def spot_checks_draw(request: SignedInRequest, name: str, rater: int) -> HttpRes
     if not form.is_valid():
         messages.error(request, f"Nothing was drawn. {form['n'].errors.as_text()}")
         return redirect("annotate:spot_checks", name)
-    try:
+    with telling(request, NothingToCheck):
         drawn = draw_spot_checks(study=study, rater=assessor, n=form.cleaned_data["n"], at=now())
-    except NothingToCheck as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(request, f"{len(drawn)} drawn at random from the submitted tasks of {assessor}.")
     return redirect("annotate:spot_checks", name)
 

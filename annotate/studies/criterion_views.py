@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 from annotate.studies.criterion_forms import ThresholdForm
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Study, ThresholdChange
+from collection.page_tools import telling
 from collection.thresholds import ThresholdLocked, can_be_moved, change_threshold
 
 
@@ -50,13 +51,10 @@ def threshold(request: SignedInRequest, name: str, criterion: str) -> HttpRespon
     if not form.is_valid():
         messages.error(request, f"η of “{found}” stays: {' '.join(map(str, form.errors.get('threshold', [])))}")
     else:
-        try:
+        with telling(request, ThresholdLocked):
             change = change_threshold(
                 criterion=found, threshold=form.cleaned_data["threshold"], by=request.user, at=now()
             )
-        except ThresholdLocked as refusal:
-            messages.error(request, str(refusal))
-        else:
             moved = f"“{found}” counts as positive from {form.cleaned_data['threshold']:g} up"
             messages.success(request, f"{moved}; figures are updated." if change else f"{moved} already.")
     return redirect("annotate:study", name)

@@ -77,15 +77,6 @@ class DesignForm(forms.Form):
     @property
     def design(self) -> Design:
         """The design that was chosen. The form must be valid."""
-        chosen: dict[str, Any] = self.cleaned_data
-        return Design(
-            control_share=(chosen["control_percent"] or 0) / 100,
-            even=chosen["even"] == "even",
-            quota=chosen["quota"],
-            batch_size=chosen["batch_size"],
-            timeout_minutes=chosen["timeout_minutes"],
-            own_order=chosen["own_order"],
-            sampling=chosen["sampling"] or "simple",
-            strata=chosen["strata"] or "topic",
-            weight=chosen["weight"] or "length",
-        )
+        chosen: dict[str, Any] = {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
+        share = chosen.pop("control_percent", 0) / 100
+        return Design(**chosen | {"control_share": share, "even": chosen.get("even") == "even"})

@@ -16,8 +16,7 @@ from math import ceil
 from django.db.models import Max
 
 from annotate.assignments.design import design_of
-from annotate.models import Place, Task, TaskItem
-from annotate.studies.known_items import items_for_training
+from annotate.models import GoldGrade, Place, Task, TaskItem
 from annotate.studies.sampling import Drawn, sample_of
 from annotate.studies.task_counts import task_types_of, texts_of
 from annotate.task_types import NewItem, NothingToJudge, Text
@@ -203,3 +202,9 @@ def in_order(texts: Sequence[Text]) -> list[Text]:
         for groups in zip_longest(*topics.values(), fillvalue=()):
             ordered += chain.from_iterable(groups)
     return ordered
+
+
+def items_for_training(study: Study) -> set[int]:
+    """Return the keys of the items that are for training alone, and so are never asked as work."""
+    training = GoldGrade.objects.filter(item__study=study, purpose=GoldGrade.Purpose.TRAINING)
+    return set(training.values_list("item_id", flat=True))

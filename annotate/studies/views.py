@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
@@ -38,18 +40,25 @@ from annotate.studies.task_counts import forecast_of, task_types_of
 from annotate.task_types import NothingToJudge
 from annotate.task_types.key_point import DOCUMENTS
 from annotate.task_types.nugget import REPORTS
-from collection.accounts.access import refuse_unless_researcher
+from collection.accounts import access
 from collection.accounts.views import SignedInRequest
 from collection.models import Collection, Study, User
+from collection.page_tools import telling
 from collection.thresholds import why_locked
 from stats.plurals import counted
+
+# What a new study is made of, as its form has it; and what stands for a choice that the browser left out.
+AS_SENT = ("collection", "name", "title", "task_types", "overlap", "depth", "guidelines")
+WHERE_EMPTY: dict[str, Any] = {
+    "nuggets_in": REPORTS, "key_points_in": DOCUMENTS, "revise": NON_CONSECUTIVE, "revision_places": PLACES
+}  # fmt: skip
 
 
 @require_safe
 @login_required
 def studies(request: SignedInRequest) -> HttpResponse:
     """The researcher's studies with their progress."""
-    refuse_unless_researcher(request.user)
+    access.refuse_unless_researcher(request.user)
     mine = list(Study.objects.of(request.user).select_related("collection"))
     done = progress_of_all(mine)
     rows = [(study, *done[study.pk]) for study in mine]
@@ -61,7 +70,7 @@ def studies(request: SignedInRequest) -> HttpResponse:
 @never_cache
 def study_new(request: SignedInRequest) -> HttpResponse:
     """A new study on one page; posting makes it, and shows the passwords of accounts made with it."""
-    refuse_unless_researcher(request.user)
+    access.refuse_unless_researcher(request.user)
     if not Collection.objects.of(request.user).exists():
         return render(request, "annotate/study_new.html", {"no_collection": True})
     form = StudyForm(request.POST or None, user=request.user, initial={"collection": request.GET.get("collection")})
@@ -86,22 +95,13 @@ def make_chosen_study(
     request: SignedInRequest, form: StudyForm, design_form: DesignForm
 ) -> tuple[Study, list[NewAccount]]:
     """Make the study that the forms describe, with its people, or nothing. Raises NotYourPeople."""
-    at = now()
+    at, sent = now(), form.cleaned_data
     study = make_study(
-        collection=form.cleaned_data["collection"],
-        name=form.cleaned_data["name"],
-        title=form.cleaned_data["title"],
-        task_types=form.cleaned_data["task_types"],
+        **{name: sent[name] for name in AS_SENT},
+        **{name: sent[name] or default for name, default in WHERE_EMPTY.items()},
         criteria=form.criterion_shapes,
-        overlap=form.cleaned_data["overlap"],
         sample_sizes=form.sample_sizes,
-        depth=form.cleaned_data["depth"],
-        nuggets_in=form.cleaned_data["nuggets_in"] or REPORTS,
-        key_points_in=form.cleaned_data["key_points_in"] or DOCUMENTS,
-        revise=form.cleaned_data["revise"] or NON_CONSECUTIVE,
-        revision_places=form.cleaned_data["revision_places"] or PLACES,
         design=design_form.design,
-        guidelines=form.cleaned_data["guidelines"],
         by=request.user,
         at=at,
     )
@@ -124,11 +124,8 @@ def study_state(request: SignedInRequest, name: str, move: str) -> HttpResponse:
     """Open, pause, close or reopen the study."""
     study = study_of(request, name)
 
-    try:
+    with telling(request, WrongState, NothingToJudge):
         said = MOVES[move](study)
-    except (WrongState, NothingToJudge) as refusal:
-        messages.error(request, str(refusal))
-    else:
         messages.success(request, said)
     return redirect("annotate:study", study.name)
 
@@ -162,14 +159,11 @@ def study_delete(request: SignedInRequest, name: str) -> HttpResponse:
     """Delete a draft that holds no labels."""
     study = study_of(request, name)
 
-    try:
+    with telling(request, WrongState, NotEmpty):
         delete_draft(study=study)
-    except (WrongState, NotEmpty) as refusal:
-        messages.error(request, str(refusal))
-        return redirect("annotate:study", name)
-
-    messages.success(request, f"The draft “{study}” is deleted.")
-    return redirect("annotate:studies")
+        messages.success(request, f"The draft “{study}” is deleted.")
+        return redirect("annotate:studies")
+    return redirect("annotate:study", name)
 
 
 @require_POST
@@ -209,18 +203,7 @@ def study_remove(request: SignedInRequest, name: str, username: str) -> HttpResp
 def study_exclude(request: SignedInRequest, name: str, username: str) -> HttpResponse:
     """Leave a person out of the statistics, for a reason."""
     study = study_of(request, name)
-    user = get_object_or_404(User.objects.select_related("rater"), username=username, enrolments__study=study)
-    form = ReasonForm(request.POST)
-
-    if not form.is_valid():
-        messages.error(request, f"{user} was not excluded: enter a reason.")
-    else:
-        try:
-            exclude_rater(study=study, rater=user.rater, reason=form.cleaned_data["reason"], by=request.user, at=now())
-        except AlreadyExcluded as refusal:
-            messages.error(request, str(refusal))
-        else:
-            messages.success(request, f"{user} is excluded from the statistics. All labels are kept.")
+    exclude_person(request, study, person_of(study, username))
     return redirect("annotate:study", study.name)
 
 
@@ -229,11 +212,32 @@ def study_exclude(request: SignedInRequest, name: str, username: str) -> HttpRes
 def study_include(request: SignedInRequest, name: str, username: str) -> HttpResponse:
     """Count a person in the statistics again."""
     study = study_of(request, name)
-    user = get_object_or_404(User.objects.select_related("rater"), username=username, enrolments__study=study)
+    include_person(request, study, person_of(study, username))
+    return redirect("annotate:study", study.name)
 
+
+def exclude_person(request: SignedInRequest, study: Study, user: User) -> None:
+    """Leave the person out of the statistics for the reason that was sent, and tell what came of it."""
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, f"{user} was not excluded: enter a reason of at most 500 characters.")
+        return
+    with telling(request, AlreadyExcluded):
+        exclude_rater(study=study, rater=user.rater, reason=form.cleaned_data["reason"], by=request.user, at=now())
+        messages.success(request, f"{user} is excluded from the statistics. All labels are kept.")
+
+
+def include_person(request: SignedInRequest, study: Study, user: User) -> None:
+    """Count the person in the statistics again, and tell it."""
     if lift_exclusion(study=study, rater=user.rater, at=now()):
         messages.success(request, f"{user} is included in the statistics again.")
-    return redirect("annotate:study", study.name)
+
+
+def person_of(study: Study, username: str) -> User:
+    """Return the person of this name if they are or were in the study; else 404."""
+    return get_object_or_404(
+        User.objects.select_related("rater"), username=username, enrolments__study=study, rater__isnull=False
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -262,7 +266,7 @@ def guidelines_preview(request: SignedInRequest) -> HttpResponse:
 
 def study_of(request: SignedInRequest, name: str) -> Study:
     """Return the study of this name if the user researches its collection; else 404."""
-    return get_object_or_404(Study.objects.of(request.user).select_related("collection", "created_by"), name=name)
+    return access.study_of(request.user, name)
 
 
 def show_accounts(request: SignedInRequest, study: Study, accounts: list[NewAccount]) -> HttpResponse:

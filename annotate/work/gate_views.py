@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -11,7 +12,8 @@ from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotate.models import TrainingAttempt
+from annotate.assignments.task_page import Screen, screen_for_nobody
+from annotate.models import Task, TrainingAttempt
 from annotate.participants.sessions import end_address, has_ended, session_of
 from annotate.quality.attention import NotOnOffer, answer_check, next_check, rules_of
 from annotate.quality.consent import OtherVersion, answer_consent, consent_in_force
@@ -19,11 +21,17 @@ from annotate.quality.forms import QuestionnaireForm
 from annotate.quality.screening import screen_out_of
 from annotate.quality.survey import answer_questionnaire, questions_in_force
 from annotate.quality.training import NotAnswered, TrainingText, answer_text, attempts_of, begin_attempt, training_texts
-from annotate.quality.training_screens import has_its_screen, training_screen
+from annotate.task_types import AskedItem
 from annotate.work.views import redirect_to_next, render_screen, studies_of_assessor
 from collection.accounts.views import SignedInRequest
 from collection.judgments.services import GradeNotOnScale
 from collection.models import Study
+from collection.models.studies import TaskType
+
+# Those that ask about one text, question by question. The others train on a plain form.
+ON_THEIR_SCREEN = frozenset(
+    {TaskType.ANSWERABILITY, TaskType.RATING, TaskType.KEY_POINT, TaskType.RELEVANCE, TaskType.NUGGET}
+)
 
 
 @require_http_methods(["GET", "POST"])
@@ -148,7 +156,7 @@ def show_text(
     status: int = 200,
 ) -> HttpResponse:
     place = {"text": current, "number": texts.index(current) + 1, "n_texts": len(texts)}
-    if has_its_screen(current):
+    if current.item.task_type in ON_THEIR_SCREEN:
         screen = training_screen(study, current, at=now())
         return render_screen(request, screen, refusal=refusal, preview=True, training=place, status=status)
     context = {
@@ -231,3 +239,11 @@ def screened_out(request: SignedInRequest, name: str) -> HttpResponse:
     if out is None:
         return redirect("annotate:queue")
     return render(request, "annotate/quality/screened_out.html", {"study": study, "out": out})
+
+
+def training_screen(study: Study, text: TrainingText, *, at: datetime) -> Screen:
+    """Return the screen that would ask about this text. Nothing is stored for it."""
+    item = text.item
+    task = Task(study=study, task_type=item.task_type, topic=item.topic, report=item.report, passage=item.passage)
+    items = {question.item.pk: question.item for question in text.questions}
+    return screen_for_nobody(task, map(AskedItem, items.values()), at=at)

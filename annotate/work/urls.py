@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotate.work import comment_views, gate_views, pace_views, preview_views, step_views, views
+from annotate.work import comment_views, gate_views, pace_views, preview_views, views
 
 urlpatterns: list[URLPattern] = [
     path("work/", views.queue, name="queue"),
@@ -8,7 +8,7 @@ urlpatterns: list[URLPattern] = [
     path("work/done/<slug:name>/", views.nothing_left, name="nothing_left"),
     path("work/<int:pk>/", views.assignment, name="assignment"),
     path("work/<int:pk>/choice/", views.choice, name="choice"),
-    path("work/<int:pk>/reveal/", step_views.reveal, name="reveal"),
+    path("work/<int:pk>/reveal/", views.reveal, name="reveal"),
     path("work/<int:pk>/ahead/", pace_views.ahead, name="ahead"),
     path("work/<int:pk>/skip/", pace_views.skip, name="skip"),
     path("work/<int:pk>/guidelines/", views.guidelines_read, name="guidelines_read"),

@@ -17,7 +17,7 @@ from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate.assignments.assignments import Unfinished, submit_assignment
+from annotate.assignments.assignments import Unfinished, reveal_passages, submit_assignment
 from annotate.assignments.errors import AssignmentReturned, NotAsked, StudyClosed
 from annotate.assignments.guideline_reading import note_reading
 from annotate.assignments.task_page import Answer, Question, Screen, screen_of
@@ -165,6 +165,22 @@ def submission(request: SignedInRequest, pk: int) -> HttpResponse:
     if request.headers.get("Accept") == "application/json":
         return JsonResponse({"next": onward["Location"]})
     return onward
+
+
+@require_POST
+@login_required
+def reveal(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Save what the form of the first step holds, fix it, and show the passages."""
+    assignment = mine_or_404(request, pk)
+    refused = save_form(screen_of(assignment), request.POST)
+    if not refused:
+        try:
+            reveal_passages(assignment=assignment, at=now())
+        except (Unfinished, AssignmentReturned, StudyClosed, NotAsked) as refusal:
+            refused = str(refusal)
+    if refused:
+        return render_screen(request, screen_of(assignment), refusal=refused, status=422)
+    return redirect("annotate:assignment", pk=pk)
 
 
 def mine(request: SignedInRequest) -> QuerySet[Assignment]:

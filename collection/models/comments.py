@@ -1,4 +1,4 @@
-"""What raters say beside their grades."""
+"""What is noted of items beside their grades: comments of raters, and signs in their texts."""
 
 from __future__ import annotations
 
@@ -34,3 +34,21 @@ class Comment(models.Model):
 
     def __str__(self) -> str:
         return self.text or "broken"
+
+
+class TextFlag(models.Model):
+    """A sign in an item's text, found when a judge was to grade it. It changes no grade."""
+
+    class Kind(models.TextChoices):
+        ADDRESSES = "addresses", "addresses the judge"
+        MARKUP = "markup", "contains prompt markup"
+        STUFFED = "stuffed", "repeats the question"
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="text_flags")
+    kind = models.CharField(max_length=9, choices=Kind)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["item", "kind"], name="one_flag_of_a_kind")]
+
+    def __str__(self) -> str:
+        return f"{self.item}: {self.get_kind_display()}"

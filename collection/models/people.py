@@ -1,4 +1,4 @@
-"""Users who sign in, and raters, who grade."""
+"""Users who sign in, their tokens for scripts, and raters, who grade."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
 from django.db.models import Q
+from knox.models import AbstractAuthToken
 
 
 class Users(UserManager["User"]):
@@ -91,3 +92,21 @@ class Rater(models.Model):
     def simulated(self) -> bool:
         """Whether its grades were made by a simulation; every page that shows them says so."""
         return self.origin == self.Origin.SIMULATED
+
+
+class ApiToken(AbstractAuthToken):  # type: ignore[misc]
+    """A token of a person, kept as its SHA-512 alone, which ends on its day.
+
+    `password_stamp` is made of the password that the person had then: with another one it opens nothing, whoever
+    changed it and however.
+    """
+
+    name = models.CharField(max_length=60)
+    last_used_at = models.DateTimeField(null=True)
+    password_stamp = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["-created"]
+
+    def __str__(self) -> str:
+        return self.name

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.http import require_POST, require_safe
 
+from collection.accounts.access import study_of
 from collection.accounts.views import SignedInRequest
 from collection.models import Topic
+from collection.page_tools import telling
 from judging.comparison.figures import criteria_to_compare
 from judging.comparison.kept import kept_comparison, kept_pair
-from judging.data.access import study_of
 from judging.data.human_labels import topics_to_compare
 from judging.data.selection import NoSuchPart, Selection
 from judging.engines.token_quotas import QuotaSpent
@@ -49,14 +49,12 @@ def comparison_start(request: SignedInRequest, name: str) -> HttpResponse:
     criterion = get_object_or_404(criteria_to_compare(study), name=request.POST.get("criterion", ""))
     judge = get_object_or_404(Judge.objects.fitting(criterion), name=request.POST.get("judge", ""))
 
-    try:
+    with telling(request, NoSuchPart, JudgeDoesNotFit, NothingToGrade, AlreadyUnderWay, QuotaSpent):
         topics = Topic.objects.filter(pk__in=topics_to_compare(study)[0]).values_list("topic_id", flat=True)
         selection = Selection(topics=tuple(topics))
         started = start_job(criterion=criterion, judge=judge, selection=selection, by=request.user, at=now())
-    except (NoSuchPart, JudgeDoesNotFit, NothingToGrade, AlreadyUnderWay, QuotaSpent) as refusal:
-        messages.error(request, str(refusal))
-        return redirect("judging:comparison", study.name)
-    return redirect("judging:job", study.name, started.pk)
+        return redirect("judging:job", study.name, started.pk)
+    return redirect("judging:comparison", study.name)
 
 
 def _two_judges(request: SignedInRequest, criterion: Any) -> list[Judge]:

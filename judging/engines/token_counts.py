@@ -13,6 +13,8 @@ from judging.engines.server_probe import Server, identify
 
 # Of English text, where nobody counts.
 CHARACTERS_A_TOKEN = 4
+# A choice and what ends it.
+TOKENS_OF_A_CHOICE = 3.0
 PATIENCE = 3.0
 MOST_BYTES = 8_000_000
 

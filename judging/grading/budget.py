@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from django.utils.timezone import now
 
 from judging.engines import Engine, EngineState, GradeRequest, Reply
+from judging.engines.token_counts import CHARACTERS_A_TOKEN, TOKENS_OF_A_CHOICE
 from judging.engines.token_quotas import Quota
 from judging.grading.jobs import WrongState, limit_reached, pause_job
 from judging.models import GradingJob
 
-# Where nothing is known of the model yet. English has four characters a token; fewer is the cautious guess.
-CHARACTERS_A_TOKEN = 3.0
-TOKENS_OF_A_CHOICE = 3.0
+# Where nothing is known of the model yet: fewer characters a token than English has are the cautious guess.
+CAUTIOUS_RATIO = 0.75 * CHARACTERS_A_TOKEN
 WAIT_SECONDS = 0.1
 
 _budgets: dict[Hashable, Budget] = {}
@@ -162,9 +162,7 @@ class Budget:
         return expected_use(request, ratio, counted["reply tokens"] / counted["replies"])
 
 
-def expected_use(
-    request: GradeRequest, characters_a_token: float = CHARACTERS_A_TOKEN, reply: float | None = None
-) -> Used:
+def expected_use(request: GradeRequest, characters_a_token: float = CAUTIOUS_RATIO, reply: float | None = None) -> Used:
     """Return what a request will use, in both orders of a pair, if a reply takes so many tokens."""
     if reply is None:
         reply = float(request.reply_tokens or TOKENS_OF_A_CHOICE)

@@ -10,10 +10,10 @@ from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from collection.accounts.access import study_of
 from collection.accounts.views import SignedInRequest
 from collection.completeness import judges_of_studies
 from collection.models import Criterion, Study
-from judging.data.access import study_of
 from judging.engines.token_quotas import QuotaSpent
 from judging.gullibility.audit import (
     MOST_TEXTS,

@@ -10,10 +10,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.http import require_http_methods, require_safe
 
+from collection.accounts.access import study_of
 from collection.accounts.views import SignedInRequest
 from collection.importing.uploads import keep_to_look_at
 from collection.models import Criterion
-from judging.data.access import study_of
 from judging.data.imported_judges import declared, graded_in, imported_judges
 from judging.data.marked_judges import marked_under
 from judging.imported.formats import FORMATS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.timezone import now
@@ -15,6 +15,7 @@ from collection.formats.problems import BrokenFile
 from collection.importing.background import outcome_of
 from collection.importing.uploads import keep_upload
 from collection.models import Upload
+from collection.page_tools import download
 from judging.grading.batch_files import write_requests
 from judging.imported.uploads import replies_chosen
 from judging.jobs.forms import BatchForm
@@ -30,11 +31,7 @@ def job_batch_requests(request: SignedInRequest, name: str, pk: int) -> HttpResp
     if found.state != GradingJob.State.AWAY:
         raise Http404
 
-    response = StreamingHttpResponse(
-        write_requests(found, service=found.selection["service"]), content_type="application/jsonl"
-    )
-    response["Content-Disposition"] = f'attachment; filename="{name}-job-{pk}-requests.jsonl"'
-    return response
+    return download(write_requests(found, service=found.selection["service"]), f"{name}-job-{pk}-requests.jsonl")
 
 
 @require_POST

@@ -9,16 +9,13 @@ from django.db.models import QuerySet
 from collection.models import Criterion, Item
 from judging.data.items import with_texts
 from judging.data.selection import Selection, check_selection, items_asked, narrowed, without_text
+from judging.engines.token_counts import CHARACTERS_A_TOKEN, TOKENS_OF_A_CHOICE
 from judging.grading.jobs import check_fit, missing
 from judging.models import Completion, GradingJob, Judge
 from judging.prompts.rendering import request_for
 
 # Prompts are filled for so many items to see how long they are.
 LOOKED_AT = 40
-# Of English text, where this model's tokens were never counted.
-CHARACTERS_A_TOKEN = 4.0
-# A choice and what ends it.
-TOKENS_OF_A_CHOICE = 3.0
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,7 @@ def _tokens_of_a_pair(judge: Judge, items: QuerySet[Item], pairs: int) -> tuple[
     step = max(items.count() // LOOKED_AT, 1)
     keys = list(items.order_by("pk").values_list("pk", flat=True))[::step][:LOOKED_AT]
     characters = _characters(judge, [*keys, *(item for item, _, _ in before)])
-    ratio = CHARACTERS_A_TOKEN
+    ratio = float(CHARACTERS_A_TOKEN)
     reply_tokens = TOKENS_OF_A_CHOICE * judge.template.orders
     if before:
         ratio = sum(characters[item] for item, _, _ in before) / max(sum(tokens or 0 for _, tokens, _ in before), 1)

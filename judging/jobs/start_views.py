@@ -12,9 +12,9 @@ from django.shortcuts import redirect, render
 from django.utils.timezone import now
 from django.views.decorators.http import require_POST
 
+from collection.accounts.access import study_of
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Study
-from judging.data.access import study_of
 from judging.data.missing_grades import missing_in
 from judging.data.selection import DEFAULT_SEED, NoSuchPart
 from judging.engines.token_quotas import QuotaSpent, quota_for

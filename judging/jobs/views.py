@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.http import require_POST, require_safe
 
+from collection.accounts.access import study_of
 from collection.accounts.views import SignedInRequest
-from judging.data.access import study_of
+from collection.page_tools import telling
 from judging.data.imported_judges import graded_in, imported_judges
 from judging.engines.embedded import INSTALL, missing_packages
 from judging.engines.token_quotas import QuotaSpent, quota_of_job
@@ -66,7 +66,7 @@ def job_move(request: SignedInRequest, name: str, pk: int, move: str) -> HttpRes
     """Pause, resume or cancel the job."""
     found = job_of(request, name, pk)
 
-    try:
+    with telling(request, WrongState, LimitReached):
         match move:
             case "pause":
                 pause_job(job=found)
@@ -78,8 +78,6 @@ def job_move(request: SignedInRequest, name: str, pk: int, move: str) -> HttpRes
                 resume_job(job=found, terms=terms, by=request.user, at=now())
             case "cancel":
                 cancel_job(job=found, at=now())
-    except (WrongState, LimitReached) as refusal:
-        messages.error(request, str(refusal))
     return redirect("judging:job", name, pk)
 
 
@@ -92,12 +90,10 @@ def job_again(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     if not form.is_valid():
         raise Http404
 
-    try:
+    with telling(request, NothingToGrade, AlreadyUnderWay, QuotaSpent):
         again = grade_again(job=found, kinds=form.cleaned_data["kinds"], by=request.user, at=now())
-    except (NothingToGrade, AlreadyUnderWay, QuotaSpent) as refusal:
-        messages.error(request, str(refusal))
-        return redirect("judging:job", name, pk)
-    return redirect("judging:job", name, again.pk)
+        return redirect("judging:job", name, again.pk)
+    return redirect("judging:job", name, pk)
 
 
 @require_safe

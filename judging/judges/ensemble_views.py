@@ -11,10 +11,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.http import require_http_methods, require_POST
 
+from collection.accounts.access import refuse_unless_researcher
 from collection.accounts.views import SignedInRequest
 from collection.completeness import judges_of_studies
 from collection.models import Study, User
-from judging.data.access import refuse_unless_researcher
+from collection.page_tools import telling
 from judging.judges.combining import EnsembleDoesNotFit, combine
 from judging.judges.ensemble_forms import CombineForm, EnsembleForm
 from judging.judges.ensembles import RULES, TIES, make_ensemble, make_ensemble_of_samples
@@ -97,11 +98,8 @@ def ensemble_combine(request: SignedInRequest, name: str) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "Choose a criterion of your studies that the ensemble can grade.")
         return redirect("judging:judge", ensemble.name)
-    try:
+    with telling(request, EnsembleDoesNotFit):
         done = combine(ensemble=ensemble, criterion=form.cleaned_data["criterion"], by=request.user, at=now())
-    except EnsembleDoesNotFit as refusal:
-        messages.error(request, str(refusal))
-    else:
         items, judgments = counted(done.graded, "items"), counted(done.changed, "judgments")
         waiting = f"{done.ungraded:,} undecided, {done.waiting:,} waiting for a member"
         messages.success(request, f"{items} graded, {waiting}; {judgments} new or changed.")

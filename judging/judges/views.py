@@ -16,11 +16,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
+from collection.accounts.access import refuse_unless_researcher
 from collection.accounts.views import SignedInRequest
 from collection.completeness import judges_of_studies
 from collection.models import Judgment, Study, User
 from collection.texts.suspicious_texts import flagged_grades
-from judging.data.access import refuse_unless_researcher
 from judging.data.human_labels import NoSplit
 from judging.engines import EngineUnavailable
 from judging.engines.embedded import INSTALL, missing_packages

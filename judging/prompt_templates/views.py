@@ -13,10 +13,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from collection.accounts.access import refuse_unless_researcher, study_of
 from collection.accounts.views import SignedInRequest
 from collection.completeness import judges_of_studies
 from collection.models import Study, User
-from judging.data.access import refuse_unless_researcher, study_of
 from judging.data.marked_judges import marked_under
 from judging.engines import EngineUnavailable
 from judging.engines.http import addresses

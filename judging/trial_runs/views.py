@@ -13,9 +13,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
+from collection.accounts.access import refuse_unless_researcher
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Study
-from judging.data.access import refuse_unless_researcher
 from judging.engines import EngineUnavailable
 from judging.models import Errand, Judge
 from judging.prompts.placeholders import BadTemplate

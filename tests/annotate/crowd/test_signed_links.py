@@ -67,7 +67,7 @@ def running_keys() -> Iterator[Keys]:
 def keys(running_keys: Keys, settings: Settings) -> Keys:
     running_keys.asked, running_keys.is_out = 0, False
     settings.PROLIFIC_JWKS_URL = f"{running_keys.url}/jwks.json"
-    prolific_signatures.forget_keys()
+    prolific_signatures._keys.forget()
     return running_keys
 
 
