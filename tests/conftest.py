@@ -71,7 +71,7 @@ def pytest_configure() -> None:
     hypothesis.settings.load_profile("untimed")
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
     settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    settings.MIDDLEWARE.insert(0, "tests.reading.GetsOnlyRead")
+    settings.MIDDLEWARE[:0] = ["tests.reading.WithoutLineBreaks", "tests.reading.GetsOnlyRead"]
     # Nothing is uploaded to be served; without a name, the live server looks for every address among files.
     settings.MEDIA_URL = "/no-media/"
     # Figures are computed where they are asked for, and kept in this process's memory.

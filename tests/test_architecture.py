@@ -1,4 +1,4 @@
-"""What import-linter (pyproject.toml) cannot say of the rooms: who writes judgments, and how large rooms may grow."""
+"""What linters (pyproject.toml) cannot say: who writes judgments, how large rooms, how long templates’ lines may be."""
 
 from __future__ import annotations
 
@@ -42,3 +42,14 @@ def test_evaluation_and_judging_have_fewer_than_twenty_rooms() -> None:
     }
 
     assert {app: len(of) for app, of in rooms.items() if len(of) >= 20} == {}
+
+
+def test_no_line_of_a_template_has_more_than_120_characters() -> None:
+    long = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sorted((ROOT / "templates").rglob("*.html"))
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+        if len(line) > 120
+    ]
+
+    assert long == []

@@ -37,6 +37,13 @@ class EntryForm(forms.ModelForm[CrowdEntry]):
             self.fields["completion_code"].help_text = "Any word you choose. It is sent to Mechanical Turk at the end."
             self.fields["completion_code"].required = False
 
+    def codes_of_early_ends(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("screen_out_code", "no_consent_code", "too_few_code")]
+
+    def shows_early_ends(self) -> bool:
+        """Tell whether one of their codes is given, or refused."""
+        return any(code.errors or code.value() for code in self.codes_of_early_ends())
+
     def clean_completion_code(self) -> str:
         return self.cleaned_data["completion_code"] or "done"
 

@@ -123,7 +123,7 @@ function say(words) {
 
 // --- Saving --------------------------------------------------------------------------------------
 
-const titleOf = (panel) => panel.element.querySelector("h2").textContent;
+const titleOf = (panel) => panel.element.querySelector("h2").textContent.trim();
 const where = (key) => {
   const question = questions.find(({ answers }) => answers.some((one) => one.key === key));
   return question ? `“${titleOf(panelOf(question))}”` : "A choice in another task";

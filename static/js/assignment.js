@@ -125,7 +125,7 @@ async function submit(event) {
 
 function lackOf(question) {
   const answer = openOf(question);
-  const asked = answer.fieldset.querySelector("legend").textContent;
+  const asked = answer.fieldset.querySelector("legend").textContent.trim();
   const words = needsMark(answer) ? "mark the words that answer it at least once." : `“${asked}” is not answered yet.`;
   return questions.length === 1 ? words[0].toUpperCase() + words.slice(1) : `Question ${question.number}: ${words}`;
 }

@@ -10,7 +10,7 @@ export function explain({ fieldset }) {
   const grades = [...fieldset.querySelectorAll(".choice:not(.none)")];
   if (grades.length <= FEW) return () => {};
   const button = element("button", { type: "button", className: "means" });
-  button.addEventListener("click", () => open(fieldset.querySelector("legend").textContent, grades));
+  button.addEventListener("click", () => open(fieldset.querySelector("legend").textContent.trim(), grades));
   fieldset.append(button);
   return () => {
     const chosen = grades.find((grade) => grade.querySelector("input").checked);
@@ -19,7 +19,7 @@ export function explain({ fieldset }) {
   };
 }
 
-const wordsOf = (grade, part) => grade.querySelector(part).textContent;
+const wordsOf = (grade, part) => grade.querySelector(part).textContent.trim();
 
 function open(asked, grades) {
   const title = element("h2", { id: "meanings-title", textContent: asked });

@@ -52,4 +52,4 @@ export const openOf = (question) => askedOf(question).find((answer) => !isComple
 const positiveInputs = (answer) =>
   [...answer.fieldset.querySelectorAll("input")].filter(({ value }) => value !== "" && Number(value) >= answer.threshold);
 export const firstPositive = (answer) => Number(positiveInputs(answer)[0].value);
-export const nameOfFirstPositive = (answer) => positiveInputs(answer)[0].closest("label").querySelector(".choice-name").textContent;
+export const nameOfFirstPositive = (answer) => positiveInputs(answer)[0].closest("label").querySelector(".choice-name").textContent.trim();

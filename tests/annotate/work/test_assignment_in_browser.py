@@ -208,7 +208,7 @@ def test_the_mouse_marks_and_chips_remove(page: Page, sign_in: SignIn, study: St
     page.get_by_text("unanswerable").first.click()
     drag_over(page, "Fact 1 is here")
     expect(page.locator("#says")).to_have_text("To mark words, choose “answerable” first.")
-    page.locator("label", has_text=re.compile("^answerable")).first.click()
+    page.locator("label", has_text=re.compile(r"^\s*answerable")).first.click()
     drag_over(page, "Fact 1 is here")
     drag_over(page, "is here too.")
     saved(page)
@@ -240,7 +240,7 @@ def test_a_double_click_marks_the_word_and_a_third_the_paragraph(
 def test_a_finger_marks_with_the_button(phone: Page, sign_in: SignIn, study: Study, ada: User) -> None:
     sign_in(phone, ada)
     open_assignment(phone, in_hands_of(ada, a_report_task(study)))
-    phone.locator("label", has_text=re.compile("^answerable")).first.tap()
+    phone.locator("label", has_text=re.compile(r"^\s*answerable")).first.tap()
     button = phone.get_by_role("button", name="Mark", exact=True)
     expect(button).to_be_hidden()
 

@@ -30,7 +30,7 @@ def start(phone: Page) -> None:
 
 
 def choose(phone: Page, name: str) -> None:
-    phone.locator(".question:visible label.choice:visible", has_text=re.compile(f"^{name}")).first.tap()
+    phone.locator(".question:visible label.choice:visible", has_text=re.compile(rf"^\s*{name}")).first.tap()
 
 
 def go_on(phone: Page) -> None:
