@@ -10,6 +10,9 @@ define START
 $(BIN)/python manage.py set_up --port $(PORT) --bind $(BIND) && \
 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/honcho start --no-prefix || [[ $$? == 130 ]]
 endef
+# It reads Django's version from pyproject.toml, where none is given.
+DJADE := $(BIN)/djade --target-version 5.2
+TEMPLATES = $$(find templates -name '*.html')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: help install run serve test test-fast test-vllm test-vllm-tiny lint format bench attacks calibration-check papers requirements clean
@@ -44,9 +47,11 @@ test-vllm: .venv-vllm/.installed .venv/.installed-dev ## run the judging contrac
 test-vllm-tiny: ## the same without the small real model, as CI does
 	@$(MAKE) --no-print-directory test-vllm ARGS='-k "not TestSmallModel" $(ARGS)'
 
-lint: .venv/.installed-dev ## check style, types, imports and migrations
+lint: .venv/.installed-dev ## check style, types, imports, templates, JavaScript and migrations
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(DJADE) --check $(TEMPLATES)
+	$(BIN)/oxlint static/js
 	$(BIN)/mypy .
 	$(BIN)/lint-imports --no-logo
 	DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/python manage.py makemigrations --check --dry-run
@@ -54,6 +59,7 @@ lint: .venv/.installed-dev ## check style, types, imports and migrations
 format: .venv/.installed-dev ## put the code into its form
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format .
+	$(DJADE) $(TEMPLATES)
 
 bench: .venv/.installed-dev ## measure speed and memory, as ratios to a baseline in the same run
 	@for bench in tests/bench/*.py; do \
