@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
@@ -11,14 +11,13 @@ from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Item
 from evaluation.agreement.breakdowns import Breakdowns
 from evaluation.agreement.disputed_items import opinions_of
-from evaluation.parameters.downloads import TABLE_FORMATS, table_file
+from evaluation.parameters.downloads import table_file
 from evaluation.parameters.pages import (
-    chosen_criterion,
-    criteria_of,
-    criteria_queryset,
+    asked_criterion,
     figures_of,
     json_file,
     my_study,
+    study_and_criterion,
 )
 
 
@@ -26,9 +25,7 @@ from evaluation.parameters.pages import (
 @login_required
 def breakdowns(request: SignedInRequest, name: str) -> HttpResponse:
     """One criterion's agreement in detail, and the items that people dispute most."""
-    study = my_study(request, name)
-    criteria = criteria_of(study)
-    chosen = chosen_criterion(criteria, request.GET.get("criterion"))
+    study, criteria, chosen = study_and_criterion(request, name)
 
     found = _measured(request, chosen) if chosen else None
 
@@ -49,12 +46,9 @@ def breakdowns_json(request: SignedInRequest, name: str) -> HttpResponse:
 def breakdowns_table(request: SignedInRequest, name: str, table: str, table_format: str) -> HttpResponse:
     """One of the page's tables, `groups` or `disputed`, as CSV or LaTeX."""
     found = _asked_for(request, name)
-    tables = found.tables()
-    if table not in tables or table_format not in TABLE_FORMATS:
-        raise Http404("This table does not exist.")
     stem = f"{name}-{found.criterion}-{table}"
     caption = f"Agreement under {found.criterion}, study {name}: {table}"
-    return table_file(tables[table], table_format=table_format, stem=stem, caption=caption)
+    return table_file(found.tables(), table, table_format=table_format, stem=stem, caption=caption)
 
 
 @require_safe
@@ -70,8 +64,7 @@ def item(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
 
 def _asked_for(request: SignedInRequest, name: str) -> Breakdowns:
     """Return what a download's address asks for."""
-    criterion = get_object_or_404(criteria_queryset(my_study(request, name)), name=request.GET.get("criterion"))
-    return _measured(request, criterion)
+    return _measured(request, asked_criterion(request, name))
 
 
 def _measured(request: SignedInRequest, criterion: Criterion) -> Breakdowns:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse, JsonResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
-from collection.models import Criterion, Study
+from collection.models import Criterion
 from evaluation.charts.drawing import MOST_MARKS
 from evaluation.data.judge_pairs import is_graded_version
-from evaluation.data.judgments import judged_criteria
 from evaluation.data.text_level import roll_ups_of
-from evaluation.parameters.downloads import TABLE_FORMATS, table_file
-from evaluation.parameters.pages import chart_file, figures_of
+from evaluation.parameters.downloads import table_file
+from evaluation.parameters.pages import (
+    chart_file,
+    criteria_queryset,
+    figures_of,
+    json_file,
+    my_study,
+    study_and_criterion,
+)
 
 CAPTIONS = {
     "coefficients": "Agreement between assessors with 95 % intervals",
@@ -30,9 +36,7 @@ CAPTIONS = {
 @login_required
 def agreement(request: SignedInRequest, name: str) -> HttpResponse:
     """One criterion's figures; without a choice, those of the first that people have judged."""
-    study = get_object_or_404(Study.objects.of(request.user).select_related("collection"), name=name)
-    criteria = list(study.criteria.select_related("study", "scale"))
-    chosen = _chosen(criteria, request.GET.get("criterion"))
+    study, criteria, chosen = study_and_criterion(request, name)
 
     figures = figures_of(request, "agreement", study, criterion=chosen.pk) if chosen else None
     roll_ups = roll_ups_of(chosen) if chosen and figures and not figures.judges else []
@@ -43,20 +47,9 @@ def agreement(request: SignedInRequest, name: str) -> HttpResponse:
     return render(request, "evaluation/agreement.html", context | {"roll_ups": roll_ups, "yes_no": yes_no})
 
 
-def _chosen(criteria: list[Criterion], name: str | None) -> Criterion | None:
-    """Return the criterion of this name; without one, the first that people have judged, else the first."""
-    if name is not None:
-        found = next((criterion for criterion in criteria if criterion.name == name), None)
-        if found is None:
-            raise Http404("The study has no such criterion.")
-        return found
-    return next(iter([*judged_criteria(criteria), *criteria]), None)
-
-
 def _criterion(request: SignedInRequest, name: str, criterion: str) -> Criterion:
     """Return the criterion if its study is this user's."""
-    mine = Criterion.objects.filter(study__in=Study.objects.of(request.user), study__name=name)
-    return get_object_or_404(mine.select_related("study__collection", "scale"), name=criterion)
+    return get_object_or_404(criteria_queryset(my_study(request, name)), name=criterion)
 
 
 @require_safe
@@ -75,8 +68,7 @@ def agreement_json(request: SignedInRequest, name: str, criterion: str) -> HttpR
     """Everything on the page, as JSON."""
     chosen = _criterion(request, name, criterion)
     figures = figures_of(request, "agreement", chosen.study, criterion=chosen.pk)
-    response = JsonResponse(figures.as_dict(), json_dumps_params={"ensure_ascii": False, "indent": 2})
-    return _as_file(response, f"{name}-{criterion}-agreement.json")
+    return json_file(figures.as_dict(), f"{name}-{criterion}-agreement.json")
 
 
 @require_safe
@@ -85,12 +77,5 @@ def agreement_table(request: SignedInRequest, name: str, criterion: str, table: 
     """One of the page's tables: `coefficients`, `pairs`, `assessors`, `judges` or `coverage`, as CSV or LaTeX."""
     chosen = _criterion(request, name, criterion)
     tables = figures_of(request, "agreement", chosen.study, criterion=chosen.pk).tables()
-    if table not in tables or table_format not in TABLE_FORMATS:
-        raise Http404("This table does not exist.")
     caption = f"{CAPTIONS.get(table, table.capitalize())}, study {name}, criterion {criterion}"
-    return table_file(tables[table], table_format=table_format, stem=f"{name}-{criterion}-{table}", caption=caption)
-
-
-def _as_file(response: HttpResponse, filename: str) -> HttpResponse:
-    response["Content-Disposition"] = f'attachment; filename="{filename}"'
-    return response
+    return table_file(tables, table, table_format=table_format, stem=f"{name}-{criterion}-{table}", caption=caption)

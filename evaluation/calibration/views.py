@@ -26,19 +26,19 @@ from evaluation.data.population import (
     judge_choices,
     load_population,
 )
-from evaluation.parameters.downloads import TABLE_FORMATS, table_file
+from evaluation.parameters.downloads import table_file
 from evaluation.parameters.options import REFUSALS
 from evaluation.parameters.pages import (
+    asked_criterion,
     asked_part,
     chart_file,
-    chosen_criterion,
-    criteria_of,
     criteria_queryset,
     figures_of,
     json_file,
     locked_is_not_found,
     my_study,
     refused_is_not_found,
+    study_and_criterion,
 )
 
 
@@ -46,9 +46,7 @@ from evaluation.parameters.pages import (
 @login_required
 def calibration(request: SignedInRequest, name: str) -> HttpResponse:
     """One judge's scores under one criterion, corrected by people's labels."""
-    study = my_study(request, name)
-    criteria = criteria_of(study)
-    chosen = chosen_criterion(criteria, request.GET.get("criterion"))
+    study, criteria, chosen = study_and_criterion(request, name)
 
     choices, form, figures, nothing = _figures(request, chosen)
 
@@ -135,14 +133,11 @@ def calibration_json(request: SignedInRequest, name: str) -> HttpResponse:
 def calibration_table(request: SignedInRequest, name: str, table: str, table_format: str) -> HttpResponse:
     """One of the page's tables, `scores` or `recalibration`, as CSV or LaTeX."""
     figures, _ = _asked_for(request, name)
-    tables = figures.tables()
-    if table not in tables or table_format not in TABLE_FORMATS:
-        raise Http404("This table does not exist.")
     sight = figures.population.sight
     caption = f"{table.capitalize()} of {figures.choice.key} under {figures.criterion}, study {name}"
     caption += f", {sight.words}" if sight.words else ""
     stem = f"{_stem(figures)}-{table}"
-    return table_file(tables[table], table_format=table_format, stem=stem, caption=caption)
+    return table_file(figures.tables(), table, table_format=table_format, stem=stem, caption=caption)
 
 
 @require_safe
@@ -188,7 +183,7 @@ def _asked(request: SignedInRequest, criterion: Criterion, form: CalibrationForm
 
 def _asked_for(request: SignedInRequest, name: str) -> tuple[Calibration, dict[str, Any]]:
     """Return the figures that a download's address asks for, and what their computation was asked for."""
-    criterion = get_object_or_404(criteria_queryset(my_study(request, name)), name=request.GET.get("criterion"))
+    criterion = asked_criterion(request, name)
     with refused_is_not_found():
         _, form, figures, nothing = _figures(request, criterion)
     if form is None or figures is None:

@@ -18,7 +18,7 @@ from collection.accounts.views import SignedInRequest
 from collection.models import Study
 from evaluation.data.visibility import in_words
 from evaluation.leaderboards.forms import LeaderboardForm
-from evaluation.parameters.downloads import TABLE_FORMATS, table_file
+from evaluation.parameters.downloads import table_file
 from evaluation.parameters.pages import (
     asked_part,
     chart_file,
@@ -124,10 +124,8 @@ def leaderboard_table(request: SignedInRequest, name: str, table: str, table_for
 
     board = _asked_for(request, name)
     tables = tables_of_leaderboard(board)
-    if table not in tables or table_format not in TABLE_FORMATS:
-        raise Http404("This table does not exist.")
     caption = f"{table.capitalize()} under {board.measure.name}, study {name}{_in_words(board)}"
-    return table_file(tables[table], table_format=table_format, stem=_stem(name, table, board), caption=caption)
+    return table_file(tables, table, table_format=table_format, stem=_stem(name, table, board), caption=caption)
 
 
 @require_safe
@@ -159,12 +157,11 @@ def correlations(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def correlations_table(request: SignedInRequest, name: str, table: str, table_format: str) -> HttpResponse:
     """One of the page's tables as CSV or LaTeX: `matrix`, `thresholds` or `sizes`."""
-    found, _, _ = _correlations(request, my_study(request, name))
-    tables = found.tables() if found else {}
-    if found is None or table not in tables or table_format not in TABLE_FORMATS:
-        raise Http404("This table does not exist.")
+    found, _, refusal = _correlations(request, my_study(request, name))
+    if found is None:
+        raise Http404(refusal or "There are no judgments yet.")
     caption = f"Rank correlation of measures ({table}), study {name}{_in_words(found)}"
-    return table_file(tables[table], table_format=table_format, stem=_stem(name, table, found), caption=caption)
+    return table_file(found.tables(), table, table_format=table_format, stem=_stem(name, table, found), caption=caption)
 
 
 def _in_words(found: Leaderboard | MeasureCorrelations) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 
 from evaluation.formats.latex import latex_table
 from stats.csv_files import csv_text
@@ -13,8 +13,13 @@ from stats.csv_files import csv_text
 TABLE_FORMATS = ("csv", "tex")
 
 
-def table_file(rows: Sequence[Sequence[Any]], *, table_format: str, stem: str, caption: str) -> HttpResponse:
-    """Return the table, whose first row names its columns, as `stem.csv` or as `stem.tex` with the caption."""
+def table_file(
+    tables: Mapping[str, Sequence[Sequence[Any]]], table: str, *, table_format: str, stem: str, caption: str
+) -> HttpResponse:
+    """Return one of the tables, whose first row names its columns, as `stem.csv` or as `stem.tex` with the caption."""
+    if table not in tables or table_format not in TABLE_FORMATS:
+        raise Http404("This table does not exist.")
+    rows = tables[table]
     if table_format == "tex":
         text, kind = latex_table([str(name) for name in rows[0]], rows[1:], caption=caption), "application/x-tex"
     else:

@@ -49,10 +49,6 @@ def criteria_queryset(study: Study) -> QuerySet[Criterion]:
     return study.criteria.select_related("study__collection", "scale")
 
 
-def criteria_of(study: Study) -> list[Criterion]:
-    return list(criteria_queryset(study))
-
-
 def chosen_criterion(criteria: list[Criterion], name: str | None) -> Criterion | None:
     """Return the criterion of this name; without one, the first that people have judged, else the first."""
     if name:
@@ -61,6 +57,18 @@ def chosen_criterion(criteria: list[Criterion], name: str | None) -> Criterion |
             raise Http404("The study has no such criterion.")
         return found
     return next(iter([*judged_criteria(criteria), *criteria]), None)
+
+
+def study_and_criterion(request: SignedInRequest, name: str) -> tuple[Study, list[Criterion], Criterion | None]:
+    """Return this user's study, its criteria and the one that the address asks for, or the usual one."""
+    study = my_study(request, name)
+    criteria = list(criteria_queryset(study))
+    return study, criteria, chosen_criterion(criteria, request.GET.get("criterion"))
+
+
+def asked_criterion(request: SignedInRequest, name: str) -> Criterion:
+    """Return the criterion that a download's address asks for, of a study of this user's."""
+    return get_object_or_404(criteria_queryset(my_study(request, name)), name=request.GET.get("criterion"))
 
 
 def asked_part(request: SignedInRequest) -> AskedPart:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -19,11 +20,22 @@ from django.db.models import QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from collection.completeness import JudgesOfStudies, judges_of_studies
-from collection.models import Adjudication, Criterion, Item, Judgment, Passage, Rater, RubricElement, Run, Topic
+from collection.models import (
+    Adjudication,
+    Collection,
+    Criterion,
+    Item,
+    Judgment,
+    Passage,
+    Rater,
+    RubricElement,
+    Run,
+    Topic,
+)
+from collection.rankings import read_rankings
 from evaluation.data.judgments import CriterionRatings, load_criterion, read_numbers
 from evaluation.data.rater_names import published_names
 from evaluation.formats.zip_files import archive_bytes
-from evaluation.publishing.judged_at_k import measure_unjudged
 from evaluation.publishing.provenance import (
     about_criterion,
     about_exclusions,
@@ -34,7 +46,7 @@ from evaluation.publishing.provenance import (
     hash_of,
     items_hash,
 )
-from stats.qrels import Places, QrelsLabels, QrelsRefused, Rule, Unjudged, label
+from stats.qrels import Places, QrelsLabels, QrelsRefused, Rule, Unjudged, find_unjudged, label
 from stats.ratings import MISSING, FloatArray, IntArray, grades_of
 
 
@@ -248,7 +260,7 @@ def _compiled(
         raise QrelsRefused(_nothing(criterion, labels, rule))
     holes: tuple[Unjudged, ...] = ()
     if holes_at is not None and source.ranks_passages:
-        holes = measure_unjudged(criterion.study.collection, labels.judged, k=holes_at)
+        holes = _unjudged(criterion.study.collection, labels.judged, k=holes_at)
     about = _about_file(source, columns, rule, labels, holes, at=at)
     if in_force is not None and decided is None and (not_used := int(np.isfinite(in_force).sum())):
         about["counts"]["adjudications_not_used"] = not_used
@@ -260,6 +272,16 @@ def _compiled(
     if hashed:
         about["sha256"] = _hashes(source, columns, labels, rows, about)
     return Qrels(labels, about, holes)
+
+
+def _unjudged(collection: Collection, judged: Mapping[str, Set[str]], *, k: int) -> tuple[Unjudged, ...]:
+    """Return the holes in the top k of every run of the collection that ranks passages, by name of the run."""
+    runs = dict(collection.runs.values_list("pk", "name"))
+    topics = dict(collection.topics.values_list("pk", "topic_id"))
+    top: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for ranking in read_rankings(collection, depth=k):
+        top[runs[ranking.run]][topics[ranking.topic]] = ranking.docnos
+    return tuple(find_unjudged(run, of_topics, judged, k=k) for run, of_topics in sorted(top.items()))
 
 
 def _decided(criterion: Criterion, items: Sequence[Any]) -> FloatArray:

@@ -15,7 +15,7 @@ from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Rater, Study
 from evaluation.data.judgments import judged_criteria
 from evaluation.parameters.downloads import as_file, table_file
-from evaluation.parameters.pages import criteria_of, figures_of, my_study, query_without
+from evaluation.parameters.pages import criteria_queryset, figures_of, my_study, query_without
 from evaluation.publishing.forms import QrelsForm
 from stats.completeness import Completeness
 from stats.qrels import asked_of
@@ -80,13 +80,9 @@ def qrels_provenance(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def qrels_unjudged(request: SignedInRequest, name: str) -> HttpResponse:
     """Every passage in the top k of a run that has no label."""
+    table = {"table_format": "csv", "stem": f"{name}-unjudged", "caption": f"Unjudged passages of {name}"}
     return _file(
-        request,
-        name,
-        "qrels",
-        lambda found: table_file(
-            found.holes_table(), table_format="csv", stem=f"{name}-unjudged", caption=f"Unjudged passages of {name}"
-        ),
+        request, name, "qrels", lambda found: table_file({"unjudged": found.holes_table()}, "unjudged", **table)
     )
 
 
@@ -110,7 +106,7 @@ def _file(
 def _asked(request: SignedInRequest, name: str) -> QrelsChoice:
     """Return what was chosen; without a choice the first criterion that was judged and the usual rule."""
     study = my_study(request, name)
-    criteria = criteria_of(study)
+    criteria = list(criteria_queryset(study))
     data = QueryDict(query_without(request, "shown"), mutable=True)
     if "criterion" not in data and criteria:
         data["criterion"] = next(iter([*judged_criteria(criteria), *criteria])).name

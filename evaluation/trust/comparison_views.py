@@ -5,21 +5,19 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import HttpResponse
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion
-from evaluation.parameters.downloads import TABLE_FORMATS, table_file
+from evaluation.parameters.downloads import table_file
 from evaluation.parameters.pages import (
-    chosen_criterion,
-    criteria_of,
-    criteria_queryset,
+    asked_criterion,
     figures_of,
     json_file,
-    my_study,
     refused_is_not_found,
+    study_and_criterion,
 )
 from evaluation.trust.comparison import JudgeComparison
 
@@ -28,9 +26,7 @@ from evaluation.trust.comparison import JudgeComparison
 @login_required
 def judge_comparison(request: SignedInRequest, name: str) -> HttpResponse:
     """All judges of one criterion on the same items."""
-    study = my_study(request, name)
-    criteria = criteria_of(study)
-    chosen = chosen_criterion(criteria, request.GET.get("criterion"))
+    study, criteria, chosen = study_and_criterion(request, name)
 
     found = _compared(request, chosen) if chosen else None
 
@@ -52,18 +48,14 @@ def judge_comparison_json(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def judge_comparison_table(request: SignedInRequest, name: str, table_format: str) -> HttpResponse:
     """The page's table as CSV or LaTeX."""
-    if table_format not in TABLE_FORMATS:
-        raise Http404("This table does not exist.")
     found = _asked_for(request, name)
     caption = f"Judges under {found.criterion}, study {name}: κ of yes and no"
-    return table_file(
-        found.table(), table_format=table_format, stem=f"{name}-{found.criterion}-judges", caption=caption
-    )
+    stem = f"{name}-{found.criterion}-judges"
+    return table_file({"judges": found.table()}, "judges", table_format=table_format, stem=stem, caption=caption)
 
 
 def _asked_for(request: SignedInRequest, name: str) -> JudgeComparison:
-    criterion = get_object_or_404(criteria_queryset(my_study(request, name)), name=request.GET.get("criterion"))
-    return _compared(request, criterion)
+    return _compared(request, asked_criterion(request, name))
 
 
 def _compared(request: SignedInRequest, criterion: Criterion) -> JudgeComparison:

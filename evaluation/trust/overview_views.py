@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -11,7 +11,7 @@ from collection.accounts.access import refuse_unless_researcher
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
 from evaluation.computing.kept import StillComputing
-from evaluation.parameters.downloads import TABLE_FORMATS, table_file
+from evaluation.parameters.downloads import table_file
 from evaluation.parameters.pages import json_file
 from evaluation.trust.overview import TrustInJudges, kept_trust_in_judges
 from evaluation.trust.overview import trust_in_judges as trust_in_judges_now
@@ -47,10 +47,8 @@ def trust_in_judges_json(request: SignedInRequest) -> HttpResponse:
 @login_required
 def trust_in_judges_table(request: SignedInRequest, table_format: str) -> HttpResponse:
     """The page's table as CSV or LaTeX."""
-    if table_format not in TABLE_FORMATS:
-        raise Http404("This table does not exist.")
-    table = _everything(request).table()
-    return table_file(table, table_format=table_format, stem="trust-in-judges", caption=CAPTION)
+    tables = {"judges": _everything(request).table()}
+    return table_file(tables, "judges", table_format=table_format, stem="trust-in-judges", caption=CAPTION)
 
 
 def _everything(request: SignedInRequest) -> TrustInJudges:

@@ -16,7 +16,6 @@ from evaluation.data.judgments import load_criterion
 from evaluation.data.pair_order import PositionAudit, audit_position
 from evaluation.data.population import JudgeNotFound, is_of_family
 from evaluation.data.visibility import LOCKED, PartName, Parts, TestPartLocked, times
-from evaluation.trust.reliability_files import choice_as_dict, preference_as_dict
 from stats.intervals import CELLS
 from stats.judges.alt_test import EPSILONS, AlternativeAnnotator, alternative_annotator_test
 from stats.judges.bias import LengthBias, SelfPreference, length_bias, self_preference
@@ -102,7 +101,7 @@ class JudgeTrust:
             **(
                 {"part": self.part, "test_readings": self.readings, "split": self.parts.as_dict()} if self.parts else {}
             ),
-            "threshold_choice": choice_as_dict(self.choice, self.choice_reason),
+            "threshold_choice": (self.choice.as_dict() if self.choice else {"at": None, "reason": self.choice_reason}),
             "human_ceiling": self.ceiling.as_dict(),
             "alternative_annotator": self.replacement.as_dict(),
             "audits": {
@@ -112,7 +111,9 @@ class JudgeTrust:
                     "n_ungraded": self.length.n_ungraded,
                 },
                 "position": self.position.as_dict(),
-                "self_preference": preference_as_dict(self.preference, self.preference_reason),
+                "self_preference": (
+                    self.preference.as_dict() if self.preference else {"cells": None, "reason": self.preference_reason}
+                ),
             },
         }
 

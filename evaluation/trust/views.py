@@ -7,23 +7,21 @@ from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion
 from evaluation.data.judge_provenance import making_of
 from evaluation.data.visibility import times
-from evaluation.parameters.downloads import TABLE_FORMATS, table_file
+from evaluation.parameters.downloads import table_file
 from evaluation.parameters.pages import (
+    asked_criterion,
     chart_file,
-    chosen_criterion,
-    criteria_of,
-    criteria_queryset,
     figures_of,
     json_file,
-    my_study,
     refused_is_not_found,
+    study_and_criterion,
 )
 from evaluation.trust.page import Examination
 from stats.judges.alt_test import EPSILONS
@@ -34,9 +32,7 @@ from stats.judges.text_level import RULES, Rule
 @login_required
 def trust(request: SignedInRequest, name: str) -> HttpResponse:
     """One judge under one criterion: threshold, human ceiling, replacement test, audits; and its grades rolled up."""
-    study = my_study(request, name)
-    criteria = criteria_of(study)
-    chosen = chosen_criterion(criteria, request.GET.get("criterion"))
+    study, criteria, chosen = study_and_criterion(request, name)
 
     found = _examined(request, chosen) if chosen else None
 
@@ -71,13 +67,10 @@ def trust_json(request: SignedInRequest, name: str) -> HttpResponse:
 def trust_table(request: SignedInRequest, name: str, table: str, table_format: str) -> HttpResponse:
     """One of the page's tables as CSV or LaTeX: `thresholds`, `families`, `contingency`, `rolled_up`."""
     found = _asked_for(request, name)
-    tables = found.tables()
-    if table not in tables or table_format not in TABLE_FORMATS:
-        raise Http404("This table does not exist.")
     stem = f"{name}-{found.criterion}-{table}"
     what = table.replace("_", " ").capitalize()
     caption = f"{what}: {found.name} under {found.criterion}, study {name}{_part(found)}"
-    return table_file(tables[table], table_format=table_format, stem=stem, caption=caption)
+    return table_file(found.tables(), table, table_format=table_format, stem=stem, caption=caption)
 
 
 def _part(found: Examination) -> str:
@@ -93,7 +86,7 @@ def _part(found: Examination) -> str:
 @login_required
 def thresholds_chart(request: SignedInRequest, name: str, form: str) -> HttpResponse:
     """Precision, recall, F1 and κ over the thresholds, on the part that had no say (or, if it is locked, the other)."""
-    criterion = get_object_or_404(criteria_queryset(my_study(request, name)), name=request.GET.get("criterion"))
+    criterion = asked_criterion(request, name)
     with refused_is_not_found():
         chart = figures_of(request, "thresholds_chart", criterion.study, **_asked(request, criterion))
     if chart is None:
@@ -104,8 +97,7 @@ def thresholds_chart(request: SignedInRequest, name: str, form: str) -> HttpResp
 
 def _asked_for(request: SignedInRequest, name: str) -> Examination:
     """Return what a download's address asks for."""
-    criterion = get_object_or_404(criteria_queryset(my_study(request, name)), name=request.GET.get("criterion"))
-    found = _examined(request, criterion)
+    found = _examined(request, asked_criterion(request, name))
     if not found.name:
         raise Http404("No judge can be compared with humans yet.")
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -185,6 +186,15 @@ class SelfPreference:
     cells: tuple[FamilyCell, ...]
     preference: Mapping[str, Estimate]
     n_ungraded: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        names = ("judge_family", "system_family", "n_items", "own")
+        return {
+            "cells": [{name: getattr(one, name) for name in names} | one.difference.as_dict() for one in self.cells],
+            "preference": {family: estimate.as_dict() for family, estimate in self.preference.items()},
+            "n_ungraded": self.n_ungraded,
+        }
 
 
 def self_preference(

@@ -71,6 +71,14 @@ class Choice:
         """The figures of the chosen threshold on the part that had no say; None where that is locked."""
         return next((figures for figures in self.reported_on if figures.at == self.at), None)
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the threshold with the curves of both parts, as JSON has them."""
+        return vars(self) | {
+            "reported": self.reported.as_dict() if self.reported else None,
+            "chosen_on": [figures.as_dict() for figures in self.chosen_on],
+            "reported_on": [figures.as_dict() for figures in self.reported_on],
+        }
+
 
 def threshold_curve(
     people_yes: BoolArray, judge: FloatArray, topics: IntArray | None, *, thresholds: Sequence[float], people_at: float

@@ -10,15 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from stats.measures.grades import GradeTable
 from stats.measures.scores import Score, Setting
 from stats.ratings import BoolArray
 from stats.rounding import rounded
-
-# The paper's names for its measures on qrels, in ir-measures' notation. P@20 divides by 20, whatever was returned.
-QRELS_MEASURES = {"qrels-ndcg": "nDCG@20", "qrels-1": "P(rel=1)@20", "qrels-4": "P(rel=4)@20", "qrels-5": "P(rel=5)@20"}
 
 
 def cover(table: GradeTable, ranking: Sequence[str], *, k: int = 20, minimum: float = 4) -> Score:
@@ -34,29 +30,6 @@ def cover(table: GradeTable, ranking: Sequence[str], *, k: int = 20, minimum: fl
     answered = (top >= minimum).any(axis=0)
     ungraded = int((~answered & np.isnan(top).any(axis=0)).sum())
     return Score(float(answered.mean()), ungraded=ungraded, settings=settings)
-
-
-def cover_scores(
-    tables: Mapping[str, GradeTable],
-    rankings: Mapping[str, Mapping[str, Sequence[str]]],
-    *,
-    k: int = 20,
-    minimum: float = 4,
-) -> pd.DataFrame:
-    """Return Cover@k ≥ g of the shape systems × topics; NaN where undefined.
-
-    `tables` by topic; `rankings` by system and topic. Topics are those of the tables; one that a system returned
-    nothing for scores 0.
-    """
-    return pd.DataFrame.from_dict(
-        {
-            system: [cover(table, found.get(topic, ()), k=k, minimum=minimum).value for topic, table in tables.items()]
-            for system, found in rankings.items()
-        },
-        orient="index",
-        columns=list(tables),
-        dtype=np.float64,
-    )
 
 
 def qrels_from_grades(table: GradeTable) -> dict[str, int]:

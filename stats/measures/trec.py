@@ -25,14 +25,6 @@ class UnknownMeasure(Refused):
     """ir-measures has no measure of this name, or cannot compute it here."""
 
 
-def topic_scores(measures: Sequence[str], qrels: Qrels, run: Run) -> pd.DataFrame:
-    """Return scores of the shape topics × measures: topics as in the qrels, measures as ir-measures names them.
-
-    For example "nDCG@10" or "P(rel=2)@5". Raises UnknownMeasure.
-    """
-    return pd.DataFrame({name: _scores(evaluator(name, qrels), qrels, run) for name in measures}, index=list(qrels))
-
-
 def system_scores(measure: str, qrels: Qrels, runs: Mapping[str, Run]) -> pd.DataFrame:
     """Return one measure's scores of the shape systems × topics. Raises UnknownMeasure."""
     prepared = evaluator(measure, qrels)

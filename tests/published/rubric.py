@@ -10,13 +10,16 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
+import pandas as pd
 from sklearn.metrics import cohen_kappa_score
 
 from collection.formats.rubric_workbench import WorkbenchFile, read_graded
 from stats.measures.grades import GradeTable
-from stats.measures.rubric import cover, cover_scores, qrels_from_grades
+from stats.measures.rubric import cover, qrels_from_grades
 from stats.measures.trec import run_of, system_scores
+from stats.ranking.measure_names import parse_measure
 from stats.ranking.rank_correlation import kendall, spearman
+from stats.ranking.scoring import SourceGrades, score_systems
 from tests.published.figures import SHARED, Figure, LeftOut, Paper
 
 DATA = SHARED / "data" / "rubric"
@@ -60,6 +63,13 @@ def deep_learning() -> DeepLearning:
         for run, topics in ranked.items()
     }
     return DeepLearning(tables, rankings, relevance)
+
+
+def cover_scores(
+    tables: Mapping[str, GradeTable], rankings: Mapping[str, Mapping[str, list[str]]], measure: str
+) -> pd.DataFrame:
+    """Return Cover@k ≥ g, systems × topics, as leaderboards score it."""
+    return score_systems(parse_measure(measure), SourceGrades(tables, threshold=4), rankings).table
 
 
 def published_boards(path: Path) -> dict[str, dict[str, tuple[float, str]]]:
@@ -120,7 +130,7 @@ def _people() -> Iterator[Figure]:
 def _boards() -> Iterator[Figure]:
     found = deep_learning()
     for grade, board in published_boards(DATA / COVER).items():
-        ours = dict(cover_scores(found.tables, found.rankings, k=20, minimum=float(grade)).mean(axis=1))
+        ours = dict(cover_scores(found.tables, found.rankings, f"Cover@20>={grade}").mean(axis=1))
         widest = max(abs(ours[system] - printed) for system, (printed, _) in board.items())
         means = fmean(printed for printed, _ in board.values()), fmean(ours[system] for system in board)
         note = f"no system differs by more than {widest:.3f}"

@@ -12,10 +12,11 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from collection.formats.rubric_workbench import WorkbenchFile, WorkbenchTopic, read_graded
 from stats.measures.grades import GradeTable
-from stats.measures.rubric import QRELS_MEASURES, cover, cover_scores, leaderboard_marks, qrels_from_grades
+from stats.measures.rubric import cover, leaderboard_marks, qrels_from_grades
 from stats.measures.trec import run_of, system_scores
 from stats.ranking.leaderboard import leaderboard
 from stats.ranking.rank_correlation import kendall, spearman
+from tests.published.rubric import cover_scores
 
 RUBRIC = Path(settings.BASE_DIR).parent / "shared" / "data" / "rubric"
 GRADED = RUBRIC / "DL19-graded-t5-rating-genq-exam-qrels-runs-with-text.jsonl.gz"
@@ -97,11 +98,11 @@ def test_the_papers_example_has_six_relevant_passages_of_twenty() -> None:
     ranking = run_of(list(qrels))
 
     found = {
-        name: system_scores(QRELS_MEASURES[name], {"t": qrels}, {"pilot": {"t": ranking}}).loc["pilot", "t"]
-        for name in ("qrels-4", "qrels-5")
+        measure: system_scores(measure, {"t": qrels}, {"pilot": {"t": ranking}}).loc["pilot", "t"]
+        for measure in ("P(rel=4)@20", "P(rel=5)@20")
     }
 
-    assert found == {"qrels-4": pytest.approx(6 / 20), "qrels-5": 0.0}
+    assert found == {"P(rel=4)@20": pytest.approx(6 / 20), "P(rel=5)@20": 0.0}
 
 
 def test_precision_divides_by_twenty_whatever_was_returned() -> None:
@@ -127,7 +128,9 @@ def test_cover_without_questions_is_undefined_and_without_passages_zero() -> Non
 
 
 def test_a_system_without_a_ranking_for_a_topic_scores_zero_there() -> None:
-    found = cover_scores({"t1": a_table([[5], [0], [0]]), "t2": a_table([[5], [0], [0]])}, {"s": {"t1": ["p1"]}})
+    tables = {"t1": a_table([[5], [0], [0]]), "t2": a_table([[5], [0], [0]])}
+
+    found = cover_scores(tables, {"s": {"t1": ["p1"]}}, "Cover@20>=4")
 
     assert list(found.loc["s"]) == [1.0, 0.0]
 
@@ -168,7 +171,7 @@ def test_a_percentile_needs_a_whole_system_above_it(systems: int, above: tuple[i
 def test_cover_at_grade_three_is_the_published_leaderboard(dl19: DeepLearning2019) -> None:
     board = published_boards(RUBRIC / "exam-cover-leaderboard.tsv")["3"]
 
-    ours = {one.system: one.mean for one in leaderboard(cover_scores(dl19.tables, dl19.rankings, k=20, minimum=3))}
+    ours = {one.system: one.mean for one in leaderboard(cover_scores(dl19.tables, dl19.rankings, "Cover@20>=3"))}
 
     assert len(board) == 37
     assert ours.keys() == board.keys()
