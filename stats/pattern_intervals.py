@@ -28,7 +28,7 @@ from stats.intervals import (
     interval,
     undefined,
 )
-from stats.ratings import CountPatterns, FloatArray, PairPatterns
+from stats.ratings import CountPatterns, FloatArray, PairPatterns, quotient
 
 __all__ = [
     "COEFFICIENT",
@@ -120,10 +120,7 @@ def estimate_share(
     part, whole = (np.asarray(one, dtype=np.float64) for one in (of, among))
 
     def share(frequencies: FloatArray) -> FloatArray:
-        below = frequencies @ whole
-        shares = np.full(len(below), np.nan)
-        np.divide(frequencies @ part, below, out=shares, where=below > 0)
-        return shares
+        return quotient(frequencies @ part, frequencies @ whole)
 
     values = {} if value is None else {"share": value}
     return estimate({"share": share}, patterns, within=SHARE, values=values, counted=whole, unit=unit)["share"]

@@ -228,6 +228,12 @@ def _columns(by_topic: Any, seen: BoolArray) -> Any:
     return None if by_topic is None else by_topic[:, np.flatnonzero(seen)]
 
 
+def quotient(top: FloatArray | IntArray, bottom: FloatArray | IntArray) -> FloatArray:
+    """Return top / bottom, of shapes that fit together; NaN where there is nothing to divide by."""
+    out = np.full(np.broadcast_shapes(top.shape, bottom.shape), np.nan)
+    return cast(FloatArray, np.divide(top, bottom, out=out, where=bottom != 0))
+
+
 def majority(ratings: Ratings) -> CodeArray:
     """Return the code of each item's majority, by the rule of `stats.votes`; MISSING where nobody graded it."""
     most, _ = most_given(_counts(ratings))

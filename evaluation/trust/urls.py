@@ -23,10 +23,6 @@ trust_in_judges: list[URLPattern] = [
     path("judges.<slug:table_format>", overview_views.trust_in_judges_table, name="trust_in_judges_table"),
 ]
 urlpatterns: list[URLResolver] = [
-    path("trust-in-judges/", overview_views.trust_in_judges, name="trust_in_judges"),
-    path("trust-in-judges/judges.json", overview_views.trust_in_judges_json, name="trust_in_judges_json"),
-    path(
-        "trust-in-judges/judges.<slug:table_format>", overview_views.trust_in_judges_table, name="trust_in_judges_table"
-    ),
+    path("trust-in-judges/", include(trust_in_judges)),
     path("studies/<slug:name>/", include(of_study)),
 ]

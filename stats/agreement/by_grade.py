@@ -9,7 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from stats.pattern_intervals import Estimate, estimate_share, undefined
-from stats.ratings import MISSING, CountPatterns, FloatArray, Ratings, count_patterns, grades_of, pairs_of_codes
+from stats.ratings import (
+    MISSING,
+    CountPatterns,
+    FloatArray,
+    Ratings,
+    count_patterns,
+    grades_of,
+    pairs_of_codes,
+    quotient,
+)
 
 NEVER_GIVEN = "nobody gave it to an item that another assessor judged"
 NOBODY_ELSE = "no other assessor judged the same items"
@@ -66,6 +75,4 @@ def dispute(ratings: Ratings) -> FloatArray:
                 apart = np.where(np.isfinite(apart), apart > 0, np.nan)
             total += np.nan_to_num(apart)
             n_pairs += np.isfinite(apart)
-    distances = np.full(len(values), np.nan)
-    np.divide(total, n_pairs, out=distances, where=n_pairs > 0)
-    return distances
+    return quotient(total, n_pairs)

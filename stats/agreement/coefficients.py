@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stats.ratings import CountPatterns, FloatArray, Level, PairPatterns
+from stats.ratings import CountPatterns, FloatArray, Level, PairPatterns, quotient
 
 # Less expected disagreement than this is none: one grade fills the sample, up to rounding.
 NONE_EXPECTED = 1e-12
@@ -38,7 +38,7 @@ def weighted_agreement(frequencies: FloatArray, patterns: CountPatterns, weights
     pairable = raters >= 2
     pairs = np.where(pairable, raters * (raters - 1), 1.0)
     agreeing = np.where(pairable, (counts * (counts @ weights - 1)).sum(axis=1) / pairs, 0.0)
-    return _divide(frequencies @ agreeing, frequencies @ pairable.astype(np.float64))
+    return quotient(frequencies @ agreeing, frequencies @ pairable.astype(np.float64))
 
 
 def grade_shares(frequencies: FloatArray, patterns: CountPatterns) -> FloatArray:
@@ -46,7 +46,7 @@ def grade_shares(frequencies: FloatArray, patterns: CountPatterns) -> FloatArray
     raters = patterns.counts.sum(axis=1, keepdims=True)
     shares = patterns.counts / np.maximum(raters, 1)
     rated = frequencies @ (raters[:, 0] >= 1).astype(np.float64)
-    return _divide(frequencies @ shares, rated[:, None])
+    return quotient(frequencies @ shares, rated[:, None])
 
 
 def fleiss_kappa(frequencies: FloatArray, patterns: CountPatterns) -> FloatArray:
@@ -130,7 +130,7 @@ def krippendorff_alpha(
     total = given.sum(axis=1)
     if level == "ordinal":
         # δ² is the squared distance of the grades' mid-ranks, so ordinal α is interval α on mid-ranks.
-        ranks = _divide(np.cumsum(given, axis=1) - given / 2, total[:, None]) - 0.5
+        ranks = quotient(np.cumsum(given, axis=1) - given / 2, total[:, None]) - 0.5
         sums, squares = ranks @ counts.T, ranks**2 @ counts.T
         observed = (frequencies * 2 * (raters * squares - sums**2) / (raters - 1)).sum(axis=1)
         expected = 2 * (total * (given * ranks**2).sum(axis=1) - (given * ranks).sum(axis=1) ** 2)
@@ -139,7 +139,7 @@ def krippendorff_alpha(
         observed = frequencies @ ((counts * (counts @ differences)).sum(axis=1) / (raters - 1))
         expected = ((given @ differences) * given).sum(axis=1)
     one_grade = given.max(axis=1, initial=0) >= total - NONE_EXPECTED
-    return np.where(one_grade, np.nan, 1 - _divide((total - 1) * observed, expected))
+    return np.where(one_grade, np.nan, 1 - quotient((total - 1) * observed, expected))
 
 
 def cohen_kappa(frequencies: FloatArray, patterns: PairPatterns, differences: FloatArray) -> FloatArray:
@@ -155,7 +155,7 @@ def cohen_kappa(frequencies: FloatArray, patterns: PairPatterns, differences: Fl
     second = frequencies @ (patterns.second[:, None] == grades).astype(np.float64)
     observed = frequencies @ differences[patterns.first, patterns.second] / np.maximum(total, 1)
     expected = ((first @ differences) * second).sum(axis=1) / np.maximum(total, 1) ** 2
-    return np.where(expected < NONE_EXPECTED * differences.max(initial=1), np.nan, 1 - _divide(observed, expected))
+    return np.where(expected < NONE_EXPECTED * differences.max(initial=1), np.nan, 1 - quotient(observed, expected))
 
 
 def pair_differences(weighting: str, numbers: FloatArray) -> FloatArray:
@@ -171,11 +171,4 @@ def pair_differences(weighting: str, numbers: FloatArray) -> FloatArray:
 
 
 def _beyond_chance(observed: FloatArray, by_chance: FloatArray) -> FloatArray:
-    return np.where(1 - by_chance < NONE_EXPECTED, np.nan, _divide(observed - by_chance, 1 - by_chance))
-
-
-def _divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """Divide, NaN where there is nothing to divide by."""
-    out = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
-    np.divide(numerator, denominator, out=out, where=denominator != 0)
-    return out
+    return np.where(1 - by_chance < NONE_EXPECTED, np.nan, quotient(observed - by_chance, 1 - by_chance))

@@ -35,6 +35,7 @@ from stats.ratings import (
     n_tied,
     on_scale,
     pairs_of_codes,
+    quotient,
 )
 from stats.votes import RULE_OF_PEOPLE
 
@@ -222,8 +223,7 @@ def _mean_coverage(people: Ratings, together: Comparison, by_rater: Mapping[str,
         return together.coverage
     shares = np.stack([one.coverage.people for one in by_rater.values()])
     n_raters = np.isfinite(shares).sum(axis=0)
-    mean = np.full(shares.shape[1], np.nan)
-    np.divide(np.nansum(shares, axis=0), n_raters, out=mean, where=n_raters > 0)
+    mean = quotient(np.nansum(shares, axis=0), n_raters)
     return _ordered_alike(mean, together.coverage.judge, topics_of_texts(people))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stats.ratings import BoolArray, FloatArray, IntArray
+from stats.ratings import BoolArray, FloatArray, IntArray, quotient
 
 
 def coverage(answered: BoolArray, asked: BoolArray, texts: IntArray, n_texts: int) -> FloatArray:
@@ -19,6 +19,4 @@ def coverage(answered: BoolArray, asked: BoolArray, texts: IntArray, n_texts: in
     """
     n_asked = np.bincount(texts, weights=asked, minlength=n_texts)
     n_answered = np.bincount(texts, weights=answered & asked, minlength=n_texts)
-    shares = np.full(n_texts, np.nan)
-    np.divide(n_answered, n_asked, out=shares, where=n_asked > 0)
-    return shares
+    return quotient(n_answered, n_asked)

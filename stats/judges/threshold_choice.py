@@ -16,8 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from stats.agreement import coefficients
-from stats.judges.thresholds import POSITIVE, UNGRADED, ThresholdFigures, at_threshold
+from stats.judges.thresholds import POSITIVE, UNGRADED, ThresholdFigures, at_threshold, kappa_of
 from stats.pattern_intervals import (
     COEFFICIENT,
     DIFFERENCE_OF_COEFFICIENTS,
@@ -39,6 +38,7 @@ from stats.ratings import (
     PairPatterns,
     Ratings,
     grades_of,
+    quotient,
 )
 
 By = Literal["kappa", "f1"]
@@ -240,24 +240,15 @@ def _mean_agreement(frequencies: FloatArray, rows: CodeArray, by: By, *, judge: 
         if both.any():
             other = rows[both, -1 if judge else r].astype(np.int64)
             patterns = PairPatterns(rows[both, s].astype(np.int64), other, 3, frequencies[0, both])
-            values.append((_kappa if by == "kappa" else _f1)(frequencies[:, both], patterns))
+            values.append((kappa_of if by == "kappa" else _f1)(frequencies[:, both], patterns))
     known = np.isfinite(values)
-    mean = np.full(len(frequencies), np.nan)
-    np.divide(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0), out=mean, where=known.any(axis=0))
-    return mean
-
-
-def _kappa(frequencies: FloatArray, patterns: PairPatterns) -> FloatArray:
-    differences = coefficients.squared_differences("nominal", np.arange(3.0))
-    return coefficients.cohen_kappa(frequencies, patterns, differences)
+    return quotient(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0))
 
 
 def _f1(frequencies: FloatArray, patterns: PairPatterns) -> FloatArray:
     first, second = patterns.first == POSITIVE, patterns.second == POSITIVE
     shared, either = frequencies @ (first & second).astype(float), frequencies @ (first * 0.5 + second * 0.5)
-    f1 = np.full(len(frequencies), np.nan)
-    np.divide(shared, either, out=f1, where=either > 0)
-    return f1
+    return quotient(shared, either)
 
 
 def _difference(frequencies: FloatArray, of: Statistic, and_of: Statistic) -> FloatArray:

@@ -115,7 +115,7 @@ def kappa_without_topics(
 ) -> FloatArray:
     """Return the same κ with each topic left out in turn (groups of them where they are very many)."""
     patterns = _yes_and_no(people_yes, judge_yes, judge_ungraded, topics)
-    return _kappa_of(leave_out(patterns, np.ones(len(patterns.frequencies))).frequencies, patterns)
+    return kappa_of(leave_out(patterns, np.ones(len(patterns.frequencies))).frequencies, patterns)
 
 
 def _yes_and_no(
@@ -133,10 +133,11 @@ def _kappa(patterns: PairPatterns) -> Estimate:
     if len({*patterns.first, *patterns.second}) < 2:
         return undefined(ONE_GRADE)
     why = {"kappa": too_rare(patterns)}
-    return estimate({"kappa": partial(_kappa_of, patterns=patterns)}, patterns, reasons=why)["kappa"]
+    return estimate({"kappa": partial(kappa_of, patterns=patterns)}, patterns, reasons=why)["kappa"]
 
 
-def _kappa_of(frequencies: FloatArray, patterns: PairPatterns) -> FloatArray:
+def kappa_of(frequencies: FloatArray, patterns: PairPatterns) -> FloatArray:
+    """Return Cohen's κ of each row of frequencies, an ungraded reply being a class of its own."""
     return coefficients.cohen_kappa(frequencies, patterns, coefficients.squared_differences("nominal", np.arange(3.0)))
 
 

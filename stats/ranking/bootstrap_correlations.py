@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from stats.ratings import BoolArray, FloatArray
+from stats.ratings import BoolArray, FloatArray, quotient
 
 CELLS_AT_ONCE = 4_000_000
 
@@ -60,14 +60,14 @@ def _kendall(x: FloatArray, y: FloatArray, counted: BoolArray) -> FloatArray:
     a, b = _signs(x, both), _signs(y, both)
     # Each pair is there twice. Divided one by the other, as scipy does, so that both round alike.
     untied_a, untied_b = ((signs != 0).sum(axis=(1, 2)) / 2 for signs in (a, b))
-    return _divided(_divided((a * b).sum(axis=(1, 2)) / 2, np.sqrt(untied_a)), np.sqrt(untied_b))
+    return quotient(quotient((a * b).sum(axis=(1, 2)) / 2, np.sqrt(untied_a)), np.sqrt(untied_b))
 
 
 def _spearman(x: FloatArray, y: FloatArray, counted: BoolArray) -> FloatArray:
     both = _both(counted)
     # A mid-rank is a constant plus half the difference of those below and those above.
     a, b = (_centred(_signs(scores, both).sum(axis=2), counted) for scores in (x, y))
-    return _divided((a * b).sum(axis=1), np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1)))
+    return quotient((a * b).sum(axis=1), np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1)))
 
 
 def _centred(ranks: FloatArray, counted: BoolArray) -> FloatArray:
@@ -76,6 +76,11 @@ def _centred(ranks: FloatArray, counted: BoolArray) -> FloatArray:
 
 
 def _tau_ap(x: FloatArray, y: FloatArray, counted: BoolArray) -> FloatArray:
+    """Average, over the ranks by y from the second on, the expected share of those above that x puts above too.
+
+    A system that ties with t − 1 others below a systems stands at ranks a + 1 to a + t equally often; of the systems
+    above it that it ties with, half are right whichever way the tie is broken.
+    """
     both = _both(counted)
     a, b = _signs(x, both), _signs(y, both)
     n = counted.sum(axis=1)
@@ -87,13 +92,7 @@ def _tau_ap(x: FloatArray, y: FloatArray, counted: BoolArray) -> FloatArray:
     harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, x.shape[1] + 1))])
     inverse_ranks = harmonic[np.maximum(n_above + n_tied - 1, 0)] - harmonic[np.maximum(n_above - 1, 0)]
     within_tie = np.where(n_above > 0, n_tied - n_above * inverse_ranks, n_tied - 1) / 2
-    shares = _divided(right.sum(axis=2) * inverse_ranks + within_tie, n_tied)
-    values = _divided(2 * np.where(counted, shares, 0.0).sum(axis=1), n - 1) - 1
+    shares = quotient(right.sum(axis=2) * inverse_ranks + within_tie, n_tied)
+    values = quotient(2 * np.where(counted, shares, 0.0).sum(axis=1), n - 1) - 1
     constant = ((a == 0).all(axis=(1, 2))) | ((b == 0).all(axis=(1, 2)))
     return np.where(constant, np.nan, values)
-
-
-def _divided(top: FloatArray, bottom: FloatArray) -> FloatArray:
-    quotients: FloatArray = np.full(bottom.shape, np.nan)
-    np.divide(top, bottom, out=quotients, where=bottom > 0)
-    return quotients

@@ -156,19 +156,7 @@ def _kendall(x: FloatArray, y: FloatArray) -> float:
 
 
 def _tau_ap(x: FloatArray, y: FloatArray) -> float:
-    """Average, over the ranks by y from the second on, the expected share of those above that x puts above too.
-
-    A system that ties with t − 1 others below a systems stands at ranks a + 1 to a + t equally often; of the systems
-    above it that it ties with, half are right whichever way the tie is broken.
-    """
-    right = np.where(x[:, None] < x, 1.0, np.where(x[:, None] == x, 0.5, 0.0))
-    above = y > y[:, None]
-    n_above, n_tied = above.sum(axis=1), (y == y[:, None]).sum(axis=1)
-    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, len(x)))])
-    inverse_ranks = harmonic[n_above + n_tied - 1] - harmonic[np.maximum(n_above - 1, 0)]
-    within_tie = np.where(n_above > 0, n_tied - n_above * inverse_ranks, n_tied - 1) / 2
-    shares = ((right * above).sum(axis=1) * inverse_ranks + within_tie) / n_tied
-    return float(2 * shares.sum() / (len(x) - 1) - 1)
+    return float(tau_ap_rows(x[None], y[None], np.ones((1, len(x)), dtype=bool))[0])
 
 
 RESAMPLED = {"spearman": spearman_rows, "kendall": kendall_rows, "tau_ap": tau_ap_rows}
