@@ -50,12 +50,7 @@ def coverage_chart(points: Sequence[CoveragePoint], *, unit: str) -> dict[str, A
     spread = base.mark_rule(color=QUIET, opacity=0.5).encode(
         x=alt.X("people_least:Q", scale=share), x2="people_most:Q", y=alt.Y("judge:Q", scale=share)
     )
-    shape = alt.Shape(
-        "judge_name:N",
-        title=None,
-        scale=alt.Scale(domain=judges, range=[SHAPES[place % len(SHAPES)] for place in range(len(judges))]),
-        legend=alt.Legend(orient="top", symbolStrokeColor=INK, symbolStrokeWidth=1.6, labelLimit=400),
-    )
+    shape = shapes_of("judge_name:N", judges, labelLimit=400)
     dots = base.mark_point(size=70, strokeWidth=1.6, color=INK).encode(
         x=alt.X(
             "people_mean:Q",
@@ -67,6 +62,15 @@ def coverage_chart(points: Sequence[CoveragePoint], *, unit: str) -> dict[str, A
         shape=shape,
     )
     return described(alt.layer(equal, spread, dots).properties(width=420, height=420))
+
+
+def shapes_of(field: str, names: list[str], **legend: Any) -> Any:
+    """Return the shapes that tell these names apart, told in a legend above."""
+    import altair as alt
+
+    shapes = [SHAPES[place % len(SHAPES)] for place in range(len(names))]
+    above = alt.Legend(orient="top", symbolStrokeColor=INK, symbolStrokeWidth=1.6, **legend)
+    return alt.Shape(field, title=None, sort=names, scale=alt.Scale(domain=names, range=shapes), legend=above)
 
 
 def described(chart: Any) -> dict[str, Any]:

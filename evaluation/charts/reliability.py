@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.charts.drawing import INK, QUIET, SHAPES, described
+from evaluation.charts.drawing import INK, QUIET, described, shapes_of
 from stats.calibration.recalibration import CurvePoint
 from stats.pattern_intervals import Estimate
 
@@ -63,19 +63,7 @@ def scores_chart(scores: Sequence[tuple[str, str, Estimate]]) -> dict[str, Any]:
     )
     dots = base.mark_point(size=55, strokeWidth=1.6, color=INK).encode(
         x=alt.X("value:Q", scale=share),
-        shape=alt.Shape(
-            "method:N",
-            title=None,
-            sort=methods,
-            scale=alt.Scale(domain=methods, range=SHAPES[: len(methods)]),
-            legend=alt.Legend(
-                orient="top",
-                columns=3,
-                symbolStrokeColor=INK,
-                symbolStrokeWidth=1.6,
-                labelLimit=260,
-            ),
-        ),
+        shape=shapes_of("method:N", methods, columns=3, labelLimit=260),
     )
     height = max(len(systems) * (len(methods) + 1) * step, 90)
     return described(alt.layer(spread, dots).properties(width=420, height=height))
@@ -95,19 +83,7 @@ def threshold_chart(
     ]
     names = list(curves)
     thresholds = sorted({at for points in curves.values() for at, _ in points})
-    shape = alt.Shape(
-        "name:N",
-        title=None,
-        sort=names,
-        scale=alt.Scale(domain=names, range=SHAPES[: len(names)]),
-        legend=alt.Legend(
-            orient="top",
-            columns=2,
-            symbolStrokeColor=INK,
-            symbolStrokeWidth=1.6,
-            labelLimit=300,
-        ),
-    )
+    shape = shapes_of("name:N", names, columns=2, labelLimit=300)
     least = min([0.0, *(row["value"] for row in rows if isinstance(row["value"], float))])
     scale = alt.Scale(domain=[least, 1], nice=False)
     base = alt.Chart(alt.InlineData(values=rows)).encode(

@@ -189,6 +189,22 @@ def _places(criterion: Criterion, item_ids: IntArray) -> tuple[IntArray, IntArra
     return topic_ids, topics.ravel(), text_ids, texts.ravel()
 
 
+def read_places(items: QuerySet[Item]) -> IntArray:
+    """Return item, topic, element and text of each of the items by primary keys, shape (items, 4), ordered by item.
+
+    The element is 0 where there is none. A passage is told by its key, a report by minus its run's.
+    """
+    absent = Value(0)
+    numbers = items.annotate(
+        element_or_none=Coalesce("element_id", absent),
+        passage_or_none=Coalesce("passage_id", absent),
+        run_or_none=Coalesce("report__run_id", absent),
+    ).values_list("id", "topic_id", "element_or_none", "passage_or_none", "run_or_none")
+    rows = read_numbers(numbers, 5).astype(np.int64)
+    rows[:, 3] = np.where(rows[:, 3] > 0, rows[:, 3], -rows[:, 4])
+    return rows[np.argsort(rows[:, 0]), :4]
+
+
 def read_numbers(queryset: QuerySet[Any, Any], width: int) -> FloatArray:
     """Read numbers straight from the cursor, without a model or a tuple of Django's for each row."""
     sql, parameters = queryset.order_by().query.sql_with_params()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from collection.api_tools import study_of
 from evaluation.leaderboards.serializers import DivergenceChoice, LeaderboardChoice
-from evaluation.parameters.api import chosen_by, figures_of, shows, study_of
+from evaluation.parameters.api import chosen_by, figures_of, shows
 
 
 @shows(

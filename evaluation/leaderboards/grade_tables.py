@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from django.db.models import Value
-from django.db.models.functions import Coalesce
 
 from collection.models import Item, Passage, RubricElement, Run, Study
 from collection.models.studies import TaskType
-from evaluation.data.judgments import read_numbers
+from evaluation.data.judgments import read_places
 from stats.measures.grades import GradeTable
 from stats.ratings import FloatArray, IntArray
 
@@ -64,24 +62,17 @@ def load_layout(study: Study, task_type: str, topics: Mapping[int, str], runs: M
     items = Item.objects.filter(study=study, task_type=task_type).exclude(element__masked=True)
     if task_type == TaskType.KEY_POINT:
         items = items.exclude(element__attributes__has_key="run")  # an answer's own, which no ranking need hold
-    values = items.annotate(
-        element_or_none=Coalesce("element_id", Value(0)),
-        passage_or_none=Coalesce("passage_id", Value(0)),
-        run_or_none=Coalesce("report__run_id", Value(0)),
-    ).values_list("id", "topic_id", "element_or_none", "passage_or_none", "run_or_none")
-    rows = read_numbers(values, width=5).astype(np.int64)
-    rows = rows[np.argsort(rows[:, 0])]
+    rows = read_places(items)
     elements = dict(RubricElement.objects.filter(topic__collection=study.collection_id).values_list("pk", "element_id"))
     passages: dict[int, str] = {}
-    if rows[:, 3].any():
+    if (rows[:, 3] > 0).any():
         stored = Passage.objects.filter(collection=study.collection_id)
         passages = dict(stored.values_list("pk", "passage_id").iterator(chunk_size=10_000))
     shapes = {}
     for topic in [topic for topic in np.unique(rows[:, 1]).tolist() if topic in topics]:
         places = np.flatnonzero(rows[:, 1] == topic)
         of_topic = rows[places]
-        # A report is named by its run; runs' ids are told from passages' by their sign.
-        texts, row = np.unique(np.where(of_topic[:, 3] > 0, of_topic[:, 3], -of_topic[:, 4]), return_inverse=True)
+        texts, row = np.unique(of_topic[:, 3], return_inverse=True)
         columns, column = np.unique(of_topic[:, 2], return_inverse=True)
         shapes[topics[topic]] = TopicShape(
             texts=tuple(passages[pk] if pk > 0 else runs[-pk].name for pk in texts.tolist()),

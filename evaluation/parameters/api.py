@@ -15,7 +15,8 @@ from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from collection.models import Criterion, Study, User
+from collection.api_tools import checked, study_of
+from collection.models import Criterion, Study
 from evaluation.computing.kept import kept
 from evaluation.parameters.options import REFUSALS, Options
 
@@ -54,11 +55,6 @@ def shows(
     return decorate
 
 
-def study_of(request: Request, name: str) -> Study:
-    """Return the study if it is this user's; else there is nothing here."""
-    return get_object_or_404(Study.objects.of(request.user).select_related("collection"), name=name)
-
-
 def figures_of(request: Request, kind: str, study: Study, **asked: Any) -> Any:
     """Return these figures of a study that the user may see; see `kept`."""
     return kept(kind, study, shown=request.query_params.getlist("shown"), **asked)
@@ -66,15 +62,7 @@ def figures_of(request: Request, kind: str, study: Study, **asked: Any) -> Any:
 
 def chosen_by(request: Request, form: type[serializers.Serializer[Any]]) -> dict[str, Any]:
     """Return what the request chooses, in its address or, where it changes something, in its body."""
-    choice = form(data=request.data if request.method == "POST" else request.query_params)
-    choice.is_valid(raise_exception=True)
-    return dict(choice.validated_data)
-
-
-def user_of(request: Request) -> User:
-    """Return who asks; the API answers nobody who is not signed in."""
-    assert isinstance(request.user, User)  # DEFAULT_PERMISSION_CLASSES
-    return request.user
+    return dict(checked(form(data=request.data if request.method == "POST" else request.query_params)))
 
 
 def criterion_of(request: Request, name: str) -> Criterion:

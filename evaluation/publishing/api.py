@@ -7,7 +7,8 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation.parameters.api import CRITERION, chosen_by, criterion_of, figures_of, shows, study_of
+from collection.api_tools import study_of
+from evaluation.parameters.api import CRITERION, chosen_by, criterion_of, figures_of, shows
 from evaluation.publishing.serializers import Published, QrelsChoice
 from evaluation.publishing.views import bundle_file
 from stats.qrels import asked_of

@@ -16,8 +16,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from django.db.models import QuerySet, Value
-from django.db.models.functions import Coalesce
+from django.db.models import QuerySet
 
 from collection.completeness import JudgesOfStudies, judges_of_studies
 from collection.models import (
@@ -33,7 +32,7 @@ from collection.models import (
     Topic,
 )
 from collection.rankings import read_rankings
-from evaluation.data.judgments import CriterionRatings, load_criterion, read_numbers
+from evaluation.data.judgments import CriterionRatings, load_criterion, read_places
 from evaluation.data.rater_names import published_names
 from evaluation.formats.zip_files import archive_bytes
 from evaluation.publishing.provenance import (
@@ -191,25 +190,16 @@ class _Source:
 
     def places(self, item_ids: IntArray) -> Places:
         """Return where the grades of these items go."""
-        none = Value(0)
-        numbers = self._items.annotate(
-            element_or_none=Coalesce("element_id", none),
-            passage_or_none=Coalesce("passage_id", none),
-            run_or_none=Coalesce("report__run_id", none),
-        ).values_list("id", "topic_id", "element_or_none", "passage_or_none", "run_or_none")
-        rows = read_numbers(numbers, 5).astype(np.int64)
-        rows = rows[np.argsort(rows[:, 0])]
+        rows = read_places(self._items)
         rows = rows[np.searchsorted(rows[:, 0], item_ids)]
         topics, topic = _named(rows[:, 1], Topic.objects.filter(pk__in=self._items.values("topic")), "topic_id")
         elements, element = _named(
             rows[:, 2], RubricElement.objects.filter(pk__in=self._items.values("element")), "element_id"
         )
-        # A passage stands by its id, a report by its run; runs are told from passages by their sign.
-        text = np.where(rows[:, 3] > 0, rows[:, 3], -rows[:, 4])
         passages = dict(Passage.objects.filter(pk__in=self._items.values("passage")).values_list("pk", "passage_id"))
         runs = dict(Run.objects.filter(collection=self.judged.criterion.study.collection_id).values_list("pk", "name"))
         names = passages | {-pk: name for pk, name in runs.items()}
-        docnos, docno = _numbered(text, names)
+        docnos, docno = _numbered(rows[:, 3], names)
         return Places(topics, elements, docnos, topic, element, docno)
 
     @cached_property

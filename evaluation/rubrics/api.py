@@ -8,8 +8,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from collection.api_tools import study_of, user_of
 from evaluation.computing.kept import kept_here
-from evaluation.parameters.api import answers, chosen_by, figures_of, shows, study_of, user_of
+from evaluation.parameters.api import answers, chosen_by, figures_of, shows
 from evaluation.rubrics.serializers import MaskingChoice, MaskingSent, RedundancyChoice
 
 

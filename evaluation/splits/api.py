@@ -12,7 +12,7 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from collection.api_tools import NumberField
+from collection.api_tools import NumberField, study_of, user_of
 from collection.models import Rater, Study
 from collection.splits import make_split
 from evaluation.agreement.report import measure_criterion
@@ -20,7 +20,7 @@ from evaluation.data.model_families import LONGEST, family_of, state_families, s
 from evaluation.data.population import JudgeNotFound
 from evaluation.data.rater_names import judges_of, marked_judges_of
 from evaluation.data.visibility import parts_of, read_test_part, readings_by_judge
-from evaluation.parameters.api import answers, chosen_by, criterion_of, study_of, user_of
+from evaluation.parameters.api import answers, chosen_by, criterion_of
 
 
 class SplitChoice(serializers.Serializer[Any]):

@@ -6,9 +6,10 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from collection.api_tools import user_of
 from collection.models import Study
 from evaluation.data.population import JudgeNotFound
-from evaluation.parameters.api import CRITERION, chosen_by, criterion_of, figures_of, shows, user_of
+from evaluation.parameters.api import CRITERION, chosen_by, criterion_of, figures_of, shows
 from evaluation.trust.overview import kept_trust_in_judges
 from evaluation.trust.serializers import JudgeComparisonChoice, JudgesChoice, TrustChoice
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
+from collection.importing.commands import the_user
 from collection.masking import mask_elements, unmask_elements
 from collection.models import RubricElement, User
 from evaluation import computations
@@ -38,7 +39,7 @@ class Command(EvaluationCommand):
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, **options: Any) -> None:
-        by = _user(options["by"]) if options["by"] else None
+        by = the_user(options["by"]) if options["by"] else None
         chosen = choose(MaskingSent, options)
         reason = chosen.pop("reason")
         if options["study"]:
@@ -74,13 +75,6 @@ class Command(EvaluationCommand):
             self.print_json({"changed": n})
         else:
             self.note(f"{n:,} {'unmasked' if options['unmask'] else 'masked'}.")
-
-
-def _user(name: str) -> User:
-    user = User.objects.filter(username=name).first()
-    if user is None:
-        raise CommandError(f"There is no user “{name}”.")
-    return user
 
 
 def by_grades_text(found: MaskingByGrades) -> str:
