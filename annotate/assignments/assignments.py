@@ -12,7 +12,6 @@ from annotate.assignments.errors import NotAsked, refuse_if_over
 from annotate.assignments.places import left_alone_since, take_place
 from annotate.assignments.revisions import hand_on_answer
 from annotate.assignments.task_page import Question, criteria_of, questions_of
-from annotate.assignments.time_spent import count_time
 from annotate.models import Assignment, AssignmentItem, Enrolment, Place, Task
 from annotate.models.work import AssignmentQuerySet
 from annotate.task_types import RULES, AskedItem
@@ -200,3 +199,26 @@ def _take_back(stored: Assignment, *, because: Because, at: datetime) -> None:
     if stored.task.task_type == TaskType.WRITTEN_ANSWER:
         for asked in stored.asked.select_related("item"):
             hand_on_answer(item=asked.item, writer=stored.rater, at=at)
+
+
+# --- Time that a browser says was spent, and how much of it the server can believe ---------------
+
+# Browsers round, and clocks are never quite in step: so much more, in seconds, is nobody's claim.
+SLACK = 2.0
+
+
+def believed(seconds: float, assignment: Assignment, *, at: datetime) -> float:
+    """Return how many of these seconds can have been spent on the assignment, which was not open for longer."""
+    return min(seconds, max(0.0, (at - assignment.opened_at).total_seconds()))
+
+
+def is_claim(seconds: float, assignment: Assignment, *, at: datetime) -> bool:
+    """Whether the browser tells of more time than has passed since the assignment was opened."""
+    return seconds > believed(seconds, assignment, at=at) + SLACK
+
+
+def count_time(assignment: Assignment, seconds: float, *, at: datetime) -> None:
+    """Set the assignment's active time, and note what was told beyond what has passed. The caller saves both."""
+    assignment.active_seconds = believed(seconds, assignment, at=at)
+    if is_claim(seconds, assignment, at=at):
+        assignment.claimed_seconds = max(seconds, assignment.claimed_seconds or 0)

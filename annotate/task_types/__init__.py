@@ -45,17 +45,3 @@ def lacks_of(task_types: Collection[str]) -> list[str]:
 def criteria_asked(task_type: str) -> list[tuple[TaskType, CriterionShape]]:
     """Return the criteria that a task of this type asks, each with the task type of its items."""
     return [(of_items, shape) for of_items in RULES[task_type].asks_about for shape in TASK_TYPES[of_items].criteria]
-
-
-__all__ = [
-    "RULES",
-    "SHAPES",
-    "AskedItem",
-    "Highlighting",
-    "NewItem",
-    "NothingToJudge",
-    "TaskTypeRules",
-    "Text",
-    "criteria_asked",
-    "lacks_of",
-]

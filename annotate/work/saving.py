@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Greatest
 
+from annotate.assignments.assignments import believed, is_claim
 from annotate.assignments.errors import (
     IN_HAND,
     TAKES_CHOICES,
@@ -23,7 +24,6 @@ from annotate.assignments.errors import (
 )
 from annotate.assignments.revisions import hand_on_answer, is_with_second_reader
 from annotate.assignments.task_page import Question, State, criteria_of, questions_of
-from annotate.assignments.time_spent import believed, is_claim
 from annotate.models import Assignment, AssignmentItem, Draft
 from annotate.task_types import RULES
 from collection.judgments.compiled_sql import compiled

@@ -110,25 +110,13 @@ class CollectionRows:
             case RankingLine():
                 self.ranking.add(number, self._ranked_passage(line))
             case TopicLine():
-                self.topics.add(
-                    number,
-                    Topic(
-                        collection=self.collection,
-                        topic_id=line.topic_id,
-                        title=line.title,
-                        request=line.request,
-                        attributes=line.attributes,
-                    ),
-                )
+                self.topics.add(number, Topic(collection=self.collection, **vars(line)))
             case RubricElementLine():
                 self.elements.add(number, self._rubric_element(line))
             case ElementSpanLine():
                 self.spans.add(number, line)
             case SystemLine():
-                self.systems.add(
-                    number,
-                    System(collection=self.collection, name=line.name, family=line.family, attributes=line.attributes),
-                )
+                self.systems.add(number, System(collection=self.collection, **vars(line)))
             case RunLine():
                 self.runs.add(number, self._run(line))
             case ReportLine():
@@ -167,28 +155,12 @@ class CollectionRows:
             self.imported.new["descriptions"] += 1
 
     def _passage(self, line: PassageLine) -> Passage:
-        return Passage(
-            collection=self.collection,
-            passage_id=line.passage_id,
-            text=line.text,
-            text_sha256="" if line.text is None else text_hash(line.text),
-            title=line.title,
-            document_id=line.document_id,
-            attributes=line.attributes,
-        )
+        sha256 = "" if line.text is None else text_hash(line.text)
+        return Passage(collection=self.collection, text_sha256=sha256, **vars(line))
 
     def _rubric_element(self, line: RubricElementLine) -> RubricElement:
         topic_pk = self.topic_pk(line.topic_id)
-        return RubricElement(
-            topic_id=topic_pk,
-            kind=line.kind,
-            element_id=line.element_id,
-            position=self.positions.of(line, topic_pk),
-            text=line.text,
-            importance=line.importance,
-            masked=line.masked,
-            attributes=line.attributes,
-        )
+        return RubricElement(**vars(line) | {"topic_id": topic_pk, "position": self.positions.of(line, topic_pk)})
 
     def _run(self, line: RunLine) -> Run:
         system_pk = self.systems.pk(line.system, what=f"system “{line.system}”")

@@ -97,7 +97,7 @@ def _import(*, upload: Upload, collection: Collection, at: datetime, advance: Ad
         case "run":
             return import_run(file=file, collection=collection, run=upload.run, system=upload.system)
         case "judgments":
-            return import_judgments(file=file, study=_study(upload, collection), at=at)
+            return import_judgments(file=file, study=study_of_upload(upload), at=at)
         case "clapnq":
             study = _study_or_closed(upload, collection, suffix="answers", source="CLAPNQ files")
             return _told(import_clapnq(file=file, study=study, at=at), upload, study)
@@ -138,7 +138,7 @@ def _outermost_with_files(folder: Path) -> Path:
 def _study_or_closed(upload: Upload, collection: Collection, *, suffix: str, source: str) -> Study:
     """Return the chosen study; without a choice, the collection's closed one for such judgments, made if new."""
     if upload.study:
-        return _study(upload, collection)
+        return study_of_upload(upload)
     room = 100 - len(suffix) - 1
     return closed_study(f"{collection.name[:room]}-{suffix}", collection, owner=collection.owner, source=source)
 
@@ -150,8 +150,9 @@ def _told(imported: Imported, upload: Upload, study: Study) -> Imported:
     return imported
 
 
-def _study(upload: Upload, collection: Collection) -> Study:
-    study = collection.studies.filter(name=upload.study).first()
+def study_of_upload(upload: Upload) -> Study:
+    """Return the study that was chosen for the upload. Raises ValidationError."""
+    study = upload.collection.studies.filter(name=upload.study).first()
     if study is None:
         raise ValidationError(f"The study “{upload.study}” no longer exists. Choose another.")
     return study

@@ -12,6 +12,7 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.db.models import F
 
+from annotate.assignments.design import Design
 from annotate.models import Task
 from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.lifecycle import make_study, open_study
@@ -24,11 +25,11 @@ from collection.models.studies import TaskType
 from collection.models.texts import text_hash
 from config.demonstration.answers import load_answers
 from config.demonstration.lines import COLLECTION, collection_lines
-from config.demonstration.pool import load_pool
 from config.demonstration.simulation import ASSESSORS, JudgedItem, SimulatedAssessor, simulated_grades
 from config.demonstration.writing import load_writing
 
 STUDY = "demonstration"
+POOL_STUDY = "demonstration-pool"
 RESEARCHER = "rosa"
 PEOPLE = ("ada", "ben", "cleo")
 PASSWORD = "assize-demo"  # noqa: S105 - shown on the sign-in page of a demonstration
@@ -157,3 +158,23 @@ def add_highlights(rater: Rater, criterion: Criterion, spans: dict[Item, Sequenc
         for sha256, several in [by_item[item]]
         for span in several
     )
+
+
+def load_pool(collection: Collection, *, by: User, assessors: Sequence[User], at: datetime) -> Study:
+    """Make and open the study: some passages and reports of every topic, and a few that everyone sees."""
+    study = make_study(
+        collection=collection,
+        name=POOL_STUDY,
+        title="Demonstration: a pool and its nuggets",
+        task_types=[TaskType.RELEVANCE, TaskType.NUGGET],
+        overlap=2,
+        sample_sizes={TaskType.RELEVANCE.value: 12, TaskType.NUGGET.value: 6},
+        depth=3,
+        design=Design(sampling="stratified", control_share=0.1),
+        guidelines=standard_guidelines([TaskType.RELEVANCE, TaskType.NUGGET]),
+        assessors=assessors,
+        by=by,
+        at=at,
+    )
+    open_study(study=study, at=at)
+    return study

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError as Invalid
 from django.db.models import QuerySet
-from django.utils.timezone import localdate, now
+from django.utils.timezone import now
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status, viewsets
 from rest_framework.decorators import action
@@ -23,9 +23,8 @@ from collection.serializers import UploadSerializer
 from judging.data.api_access import Researches
 from judging.data.imported_judges import Graded, declared, graded_in, imported_judges
 from judging.imported.formats import FORMATS, opened, read_no_grade
-from judging.imported.forms import MOST_MEGABYTES
+from judging.imported.forms import MOST_MEGABYTES, not_in_the_future
 from judging.imported.importer import GradesRead, Wanted, import_grades, try_grades
-from judging.imported.provenance import Origin
 from judging.imported.uploads import grades_chosen
 from judging.judges.serializers import MARKS
 
@@ -41,7 +40,7 @@ class GradesFileSerializer(serializers.Serializer[Any]):
     version = serializers.CharField(max_length=100, default="", allow_blank=True, help_text="Of the tool.")
     model = serializers.CharField(max_length=300, default="", allow_blank=True)
     prompt = serializers.CharField(max_length=50_000, default="", allow_blank=True)
-    graded_on = serializers.DateField(required=False, allow_null=True, default=None)
+    graded_on = serializers.DateField(required=False, allow_null=True, default=None, validators=[not_in_the_future])
     criterion = serializers.CharField(max_length=50, default="", allow_blank=True, help_text="Of qrels.")
     relevant_from = NumberField(
         required=False, allow_null=True, default=None, help_text="Of qrels: η of a new criterion (1 if left out)."
@@ -63,25 +62,11 @@ class GradesFileSerializer(serializers.Serializer[Any]):
         except ValueError as error:
             raise serializers.ValidationError(str(error)) from error
 
-    def validate_graded_on(self, value: Any) -> Any:
-        if value and value > localdate():
-            raise serializers.ValidationError("This date is in the future.")
-        return value
-
     @property
     def wanted(self) -> Wanted:
         """What was said of the file. Only for data that is valid."""
         sent = self.validated_data
-        return Wanted(
-            file_format=sent["format"],
-            judge=sent["judge"],
-            origin=Origin(sent["tool"], sent["version"], sent["model"], sent["prompt"], sent["graded_on"]),
-            criterion=sent["criterion"],
-            relevant_from=sent["relevant_from"],
-            no_grade=sent["no_grade"],
-            add_items=sent["add_items"],
-            add_passages=sent["add_passages"] and sent["format"] == "qrels",
-        )
+        return Wanted.of({**sent, "file_format": sent["format"]})
 
 
 class GivenSerializer(serializers.Serializer[Any]):

@@ -11,7 +11,6 @@ from typing import Any
 
 from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.values import strict_object
-from collection.models import Judgment
 from judging.imported.rows import FileGrade
 
 UNREAD = -1
@@ -25,16 +24,8 @@ def read_ratings(file: InputFile) -> Iterator[FileGrade]:
             topic_id, text_id = _name(found, "id", "example_id"), _name(found, "docid", "pid")
             ratings = _ratings(found)
             for position, rating in enumerate(ratings):
-                unread = rating == UNREAD
-                yield FileGrade(
-                    number=number,
-                    topic_id=topic_id,
-                    text_id=text_id,
-                    element=position,
-                    of_elements=len(ratings),
-                    grade=None if unread else float(rating),
-                    ungraded=Judgment.Ungraded.UNREADABLE.value if unread else "",
-                )
+                grade = None if rating == UNREAD else float(rating)
+                yield FileGrade(number, topic_id, text_id, position, grade, of_elements=len(ratings))
 
 
 def _name(found: dict[str, Any], *names: str) -> str:

@@ -10,7 +10,6 @@ from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.rubric_workbench import WorkbenchFile, read_graded
 from collection.formats.trec import read_qrels
 from collection.formats.values import read_number
-from collection.models import Judgment
 from collection.models.studies import TaskType
 from judging.imported.batch_outputs import read_batch_output
 from judging.imported.crux_ratings import read_ratings
@@ -83,15 +82,8 @@ def read_grades(file: InputFile, file_format: str, *, no_grade: Collection[float
 
 def _read_qrels(file: InputFile, no_grade: Collection[float]) -> Iterator[FileGrade]:
     for number, line in read_qrels(file):
-        unread = line.grade in no_grade
-        yield FileGrade(
-            number=number,
-            topic_id=line.topic_id,
-            text_id=line.passage_id,
-            element=None,
-            grade=None if unread else line.grade,
-            ungraded=Judgment.Ungraded.UNREADABLE.value if unread else "",
-        )
+        grade = None if line.grade in no_grade else line.grade
+        yield FileGrade(number, line.topic_id, line.passage_id, None, grade)
 
 
 def _read_rubric(file: InputFile) -> Iterator[FileGrade]:
@@ -99,13 +91,6 @@ def _read_rubric(file: InputFile) -> Iterator[FileGrade]:
         for passage in topic.passages:
             for grading in passage.gradings:
                 judge = " · ".join(part for part in (grading.llm, grading.prompt_class) if part)
-                for element, grade in grading.grades.items():
-                    yield FileGrade(
-                        number=number,
-                        topic_id=topic.topic_id,
-                        text_id=passage.passage_id,
-                        element=element,
-                        grade=None if grade is None else float(grade),
-                        ungraded="" if grade is not None else Judgment.Ungraded.UNREADABLE.value,
-                        judge=judge,
-                    )
+                for element, told in grading.grades.items():
+                    grade = None if told is None else float(told)
+                    yield FileGrade(number, topic.topic_id, passage.passage_id, element, grade, judge=judge)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 from django import forms
@@ -15,11 +16,16 @@ from collection.models import Criterion, Study
 from collection.models.studies import TaskType
 from judging.imported.formats import FORMATS, read_no_grade
 from judging.imported.importer import Wanted
-from judging.imported.provenance import Origin
 
 # Texts and prompts may stand in such files; how many grades may is another matter.
 MOST_MEGABYTES = 100
 MOST_PROMPT_CHARACTERS = 50_000
+
+
+def not_in_the_future(day: date) -> None:
+    """Refuse a day that is yet to come."""
+    if day > localdate():
+        raise ValidationError("This date is in the future.")
 
 
 class Numbers(forms.CharField):
@@ -59,6 +65,7 @@ class GradesForm(forms.Form):
     graded_on = forms.DateField(
         required=False,
         label="Graded on",
+        validators=[not_in_the_future],
         widget=forms.DateInput(attrs={"type": "date"}),
         help_text="The files do not contain this date; judgments carry the time of the import.",
     )
@@ -90,30 +97,15 @@ class GradesForm(forms.Form):
         assert isinstance(criterion, forms.ModelChoiceField)
         criterion.queryset = study.criteria.filter(task_type=TaskType.RELEVANCE)
 
-    def clean_graded_on(self) -> Any:
-        graded_on = self.cleaned_data["graded_on"]
-        if graded_on and graded_on > localdate():
-            raise ValidationError("This date is in the future.")
-        return graded_on
-
     @property
     def wanted(self) -> Wanted:
         """What was said of the file. Only for a form that is valid."""
         sent = self.cleaned_data
         criterion = sent["criterion"]
-        return Wanted(
-            file_format=sent["file_format"],
-            judge=sent["judge"],
-            origin=Origin(
-                tool=sent["tool"],
-                version=sent["version"],
-                model=sent["model"],
-                prompt=sent["prompt"].replace("\r\n", "\n"),
-                graded_on=sent["graded_on"],
-            ),
-            criterion=criterion.name if criterion else "",
-            relevant_from=sent["relevant_from"],
-            no_grade=sent["no_grade"],
-            add_items=sent["add_items"],
-            add_passages=sent["add_passages"] and sent["file_format"] == "qrels",
+        return Wanted.of(
+            {
+                **sent,
+                "prompt": sent["prompt"].replace("\r\n", "\n"),
+                "criterion": criterion.name if criterion else "",
+            }
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from itertools import islice
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -49,6 +50,14 @@ class Wanted:
     no_grade: tuple[float, ...] = NO_GRADE
     add_items: bool = False
     add_passages: bool = False
+
+    @classmethod
+    def of(cls, sent: Mapping[str, Any]) -> Wanted:
+        """Return what a form, the API or a command was told, each under its own name."""
+        origin = Origin(**{one.name: sent[one.name] for one in fields(Origin)})
+        told = {one.name: sent[one.name] for one in fields(cls) if one.name != "origin"}
+        told["add_passages"] = sent["add_passages"] and sent["file_format"] == "qrels"
+        return cls(**told, origin=origin)
 
 
 @dataclass

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 from collection.formats.problems import InputFile
-from collection.importing.formats import KINDS, Advance, Kind
+from collection.importing.formats import KINDS, Advance, Kind, study_of_upload
 from collection.importing.outcomes import ImportOutcome
 from collection.models import Study, Upload
 from judging.grading.batch_files import NoBatch, read_replies
@@ -49,7 +49,7 @@ def wanted_of(upload: Upload) -> Wanted:
 def _import_grades(*, upload: Upload, at: datetime, advance: Advance | None) -> ImportOutcome:
     wanted = wanted_of(upload)
     file = opened(upload.path, wanted.file_format, name=upload.name, advance=advance)
-    return outcome_of_grades(import_grades(file=file, study=_study(upload), wanted=wanted, at=at))
+    return outcome_of_grades(import_grades(file=file, study=study_of_upload(upload), wanted=wanted, at=at))
 
 
 def outcome_of_grades(read: GradesRead) -> ImportOutcome:
@@ -81,7 +81,7 @@ def _given(given: GivenGrades) -> dict[str, Any]:
 
 
 def _import_replies(*, upload: Upload, at: datetime, advance: Advance | None) -> ImportOutcome:
-    job = GradingJob.objects.filter(pk=upload.said["job"], criterion__study=_study(upload)).first()
+    job = GradingJob.objects.filter(pk=upload.said["job"], criterion__study=study_of_upload(upload)).first()
     if job is None:
         raise ValidationError("This job no longer exists.")
     try:
@@ -89,13 +89,6 @@ def _import_replies(*, upload: Upload, at: datetime, advance: Advance | None) ->
     except NoBatch as refusal:
         raise ValidationError(str(refusal)) from refusal
     return ImportOutcome([("replies", said.new, said.known)], [str(said)])
-
-
-def _study(upload: Upload) -> Study:
-    study = upload.collection.studies.filter(name=upload.study).first()
-    if study is None:
-        raise ValidationError(f"The study “{upload.study}” no longer exists. Choose another one.")
-    return study
 
 
 def _judge_page(upload: Upload, outcome: ImportOutcome) -> str:

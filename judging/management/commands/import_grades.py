@@ -11,7 +11,6 @@ from django.utils.timezone import now
 from collection.importing.commands import add_relevant_from, mended_by_the_reader, progress_bar, the_study
 from judging.imported.formats import FORMATS, NO_GRADE, opened
 from judging.imported.importer import Wanted, import_grades, try_grades
-from judging.imported.provenance import Origin
 
 
 class Command(BaseCommand):
@@ -49,21 +48,15 @@ class Command(BaseCommand):
                 prompt = path.read_text(encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:
                 raise CommandError(f"{path}: the prompt cannot be read ({error}). Give a file in UTF-8.") from error
-        wanted = Wanted(
-            file_format=options["format"],
-            judge=options["judge"],
-            origin=Origin(
-                tool=options["tool"],
-                version=options["tool_version"],
-                model=options["model"],
-                prompt=prompt,
-                graded_on=options["graded_on"],
-            ),
-            criterion=options["criterion"],
-            relevant_from=options["relevant_from"],
-            no_grade=options["no_grade"],
-            add_items=not options["only_items"],
-            add_passages=options["without_texts"],
+        wanted = Wanted.of(
+            {
+                **options,
+                "file_format": options["format"],
+                "version": options["tool_version"],
+                "prompt": prompt,
+                "add_items": not options["only_items"],
+                "add_passages": options["without_texts"],
+            }
         )
         bring = try_grades if options["preview"] else import_grades
         size = file.stat().st_size if file.is_file() else None
