@@ -14,14 +14,14 @@ from collection.models import Criterion, Rater, Study
 from evaluation.agreement.breakdowns import Breakdowns, measure_breakdowns
 from evaluation.agreement.report import CriterionFigures, coverage_points, judged_unit, measure_criterion
 from evaluation.calibration.planning import plan_difference, plan_interval, plan_of
-from evaluation.calibration.report import METHODS, MOST_SYSTEMS_DRAWN, Calibration, calibrate_population
+from evaluation.calibration.report import METHODS, MOST_SYSTEMS_DRAWN, Calibration, calibrate
 from evaluation.charts.drawing import coverage_chart, draw
 from evaluation.charts.leaderboard import scores_chart
 from evaluation.charts.reliability import recalibration_chart, threshold_chart
 from evaluation.charts.reliability import scores_chart as corrected_scores_chart
 from evaluation.computing.kept import kept_here
 from evaluation.data.judgments import load_criterion, marked_raters_of
-from evaluation.data.population import find_judge, judge_choices, load_population, population_of
+from evaluation.data.population import judge_choices, population_of
 from evaluation.data.visibility import in_words
 from evaluation.leaderboards.divergence import MeasureDivergence, chosen_pair, compare_places
 from evaluation.leaderboards.export import leaderboard_as_dict, tables_of_leaderboard
@@ -130,10 +130,8 @@ def judges_to_calibrate(study: Study, *, criterion: int) -> list[tuple[str, str]
 def calibration(
     study: Study, *, criterion: int, judge: str | None, random_sample: bool, label_shift: bool, part: Any
 ) -> Calibration:
-    of_people = load_criterion(_criterion(study, criterion))
-    choice = find_judge(judge_choices(of_people), judge)
-    population = load_population(of_people, choice, declared_random=random_sample, part=part)
-    found = calibrate_population(population, label_shift=label_shift)
+    chosen = _criterion(study, criterion)
+    found = calibrate(chosen, judge=judge, label_shift=label_shift, declared_random=random_sample, part=part)
     found.as_dict(), found.tables()
     return found
 

@@ -72,7 +72,6 @@ class Agreement:
     n_ungraded: int
     level: Level
     scale: tuple[Grade, ...]
-    over_topics: bool
     statistics: Mapping[str, Estimate]
     pairs: tuple[PairAgreement, ...]
 
@@ -116,7 +115,6 @@ def measure_agreement(ratings: Ratings) -> Agreement:
         n_ungraded=ratings.n_ungraded,
         level=ratings.level,
         scale=ratings.scale,
-        over_topics=ratings.topics is not None,
         statistics=group_statistics(patterns, ratings),
         pairs=tuple(
             pair_agreement(ratings, first, second) for first, second in combinations(range(len(ratings.raters)), 2)
