@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path, re_path
 
-from judging.jobs import batch_views, start_views, views
+from judging.jobs import start_views, views
 
 urlpatterns: list[URLPattern] = [
     path("studies/<slug:name>/judging/", views.jobs, name="jobs"),
@@ -16,10 +16,8 @@ urlpatterns: list[URLPattern] = [
     path("studies/<slug:name>/judging/start/", start_views.job_start, name="job_start"),
     path(
         "studies/<slug:name>/judging/<int:pk>/batch/requests/",
-        batch_views.job_batch_requests,
+        views.job_batch_requests,
         name="job_batch_requests",
     ),
-    path(
-        "studies/<slug:name>/judging/<int:pk>/batch/replies/", batch_views.job_batch_replies, name="job_batch_replies"
-    ),
+    path("studies/<slug:name>/judging/<int:pk>/batch/replies/", views.job_batch_replies, name="job_batch_replies"),
 ]

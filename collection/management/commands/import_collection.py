@@ -14,6 +14,7 @@ from collection.models import Collection
 
 class Command(ImportCommand):
     help = "Import an Assize JSONL file into a collection, which is created if it is new."
+    importer = staticmethod(import_collection)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
@@ -22,7 +23,7 @@ class Command(ImportCommand):
 
     @transaction.atomic
     def bring(self, file: InputFile, **options: Any) -> Imported:
-        return import_collection(file=file, collection=collection_of(options["collection"], options["owner"]))
+        return self.importer(file=file, collection=collection_of(options["collection"], options["owner"]))
 
 
 def collection_of(name: str, owner: str | None) -> Collection:
