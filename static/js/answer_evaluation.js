@@ -4,7 +4,9 @@
 import { fetchAheadOnceDone, showAsItIs, submitAndGoOn } from "./ahead.js";
 import { Clock } from "./clock.js";
 import { allAnswers, askedOf, isAnswered, isAsked, isBegun, isDone, panelOf, panels, questions } from "./evaluation_panels.js";
+import { fit, fitToWindow } from "./fit.js";
 import { listenToKeys } from "./keys.js";
+import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
 import { Outbox } from "./outbox.js";
 import { openDialog, openDialogs, setSizeOf, tellWhatIsSaved } from "./task_bar.js";
@@ -18,6 +20,7 @@ for (const [key, choice] of outbox.entries()) {
   if (answer) answer.grade = choice.grade;
 }
 const clock = new Clock(questions.map(({ answers: [first], seconds }) => [first.key, Number(seconds)]));
+const meaningOf = new Map(questions.filter(({ fieldset }) => fieldset.matches(".lines")).map((question) => [question, explain(question)]));
 const undone = [];
 let current = null;
 let open = null;
@@ -84,7 +87,11 @@ function show(panel, question) {
   keep(`assize:position:${page.assignment}`, panel.element.id);
   say("");
   render();
+  fit(questionsIn(panel), { anew: true });
 }
+
+const questionsIn = ({ element }) => element.querySelector(".panel-questions");
+fitToWindow(() => current && questionsIn(current));
 
 function render() {
   for (const panel of panels) {
@@ -102,6 +109,7 @@ function render() {
   if (!isAsked(current, open)) open = askedOf(current).at(-1);
   for (const question of current.questions) renderQuestion(question);
   clock.turnTo(open.answers[0].key);
+  fit(questionsIn(current));
 }
 
 function renderQuestion(question) {
@@ -109,6 +117,7 @@ function renderQuestion(question) {
   fieldset.hidden = !isAsked(current, question);
   fieldset.classList.toggle("current", question === open);
   fieldset.classList.toggle("answered", isAnswered(question));
+  meaningOf.get(question)?.();
   if (boxes.length) {
     for (const { box, grade } of answers) box.checked = grade === 1;
     none.checked = answers.every(({ grade }) => grade === 0);

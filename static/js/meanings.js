@@ -3,12 +3,13 @@
 
 import { element } from "./task_bar.js";
 
-const FEW = 2; // grades say what they mean by their names
+const FEW = 2; // grades say what they mean by their names, unless that takes long
+const LONG = 100; // characters
 
 /** Put a button under an answer's grades. Returns what shows the chosen one's meaning in it. */
 export function explain({ fieldset }) {
   const grades = [...fieldset.querySelectorAll(".choice:not(.none)")];
-  if (grades.length <= FEW) return () => {};
+  if (grades.length <= FEW && grades.every((grade) => wordsOf(grade, ".choice-text").length < LONG)) return () => {};
   const button = element("button", { type: "button", className: "means" });
   button.addEventListener("click", () => open(fieldset.querySelector("legend").textContent.trim(), grades));
   fieldset.append(button);

@@ -1,5 +1,6 @@
 /* One question of an assignment is in view, with its answers, its marks in the text and the tabs of all questions. */
 
+import { fit, fitToWindow } from "./fit.js";
 import { draw, overlaps, reveal } from "./highlights.js";
 import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
@@ -17,6 +18,7 @@ export class QuestionPanel {
     Object.assign(this, { page, text, clock, unmark });
     this.meaningOf = new Map(allAnswers.map((answer) => [answer, explain(answer)]));
     this.current = null;
+    fitToWindow(() => this.current?.panel);
   }
 
   show(question) {
@@ -31,6 +33,7 @@ export class QuestionPanel {
     if (byId("candidates-help")) byId("candidates-help").hidden = !question.candidates.length;
     this.say("");
     this.render();
+    fit(question.panel, { anew: true });
   }
 
   say(words) {
@@ -50,6 +53,7 @@ export class QuestionPanel {
     for (const answer of this.current.answers) this.#renderAnswer(answer);
     this.clock.turnTo(openOf(this.current).key);
     this.#drawAll();
+    fit(this.current.panel);
   }
 
   #renderTabs() {

@@ -3,6 +3,7 @@
 
 import { fetchAheadOnceDone, showAsItIs, submitAndGoOn } from "./ahead.js";
 import { Clock } from "./clock.js";
+import { fit, fitToWindow } from "./fit.js";
 import { listenToKeys } from "./keys.js";
 import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
@@ -33,6 +34,8 @@ const key = `${page.assignment}/${page.item}/${page.criterion}`;
 const outbox = new Outbox(page.user);
 const clock = new Clock([[key, Number(page.seconds)]]);
 clock.turnTo(key);
+const ownAnswer = document.querySelector(".writing-answer");
+fitToWindow(() => ownAnswer);
 const showMeaning = explain({ fieldset: byId("outcomes") });
 const undone = [];
 const LAST = `assize:last:${key}`;
@@ -113,6 +116,7 @@ function render() {
   byId("submit-button")?.classList.toggle("primary", done);
   byId("progress").textContent = done ? "1 of 1" : "0 of 1";
   say("");
+  fit(ownAnswer);
 }
 
 function renderChosen(numbers) {

@@ -1,0 +1,208 @@
+"""Every grade of a question is in view at once, beside or below its text: what must be scrolled to is chosen less."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.db.models import Value
+from django.db.models.functions import Concat
+from playwright.sync_api import Locator, Page, expect
+
+from annotate.assignments.assignments import submit_assignment
+from annotate.models import Assignment
+from collection.models import Passage, Report, RubricElement, Scale, Study, Topic, User
+from collection.models.studies import TaskType
+from tests.annotate.evaluated_answers import a_study_of_answers, in_hands, rows_of, say, see_the_passages
+from tests.annotate.factories import NOON, a_key_point_task, a_rating_task, a_report_task, answer_report, in_hands_of
+from tests.annotate.studies.test_lifecycle import rank_everything
+from tests.annotate.task_types.test_relevance_and_nuggets import opened, with_nuggets
+from tests.annotate.writers import a_study_of_writing, answered, next_of
+from tests.browser import SignIn, check_no_sideways_scroll
+from tests.factories import a_user
+
+pytestmark = pytest.mark.browser
+
+LAPTOPS = [(1366, 768), (1280, 720)]
+PHONES = [(390, 844), (360, 640)]
+LONG_TEXT = "All of it says little of fact 0, and more of fact 1, which stands in a bridge of oak.\n" * 60
+LONG_MEANING = (
+    "Says all of it that somebody who asked the question would want to read, and says it exactly, "
+    "but for small things that a careful reader would look up elsewhere in any case."
+)
+
+
+def answerability(study: Study, ada: User) -> Assignment:
+    return in_hands_of(ada, a_report_task(study))
+
+
+def rating(study: Study, ada: User) -> Assignment:
+    """A passage whose sub-questions Ada found answerable, so that what she marked stands there too."""
+    report = in_hands_of(ada, a_report_task(study))
+    answer_report(report, [1, 1, 1])
+    submit_assignment(assignment=report, at=NOON)
+    return in_hands_of(ada, a_rating_task(study, after=report.task))
+
+
+def key_point(study: Study, ada: User) -> Assignment:
+    return in_hands_of(ada, a_key_point_task(study))
+
+
+def relevance(study: Study, ada: User) -> Assignment:
+    rank_everything(study.collection)
+    return in_hands(ada, opened(study.collection, "relevance", ada, overlap=1))
+
+
+def nugget(study: Study, ada: User) -> Assignment:
+    with_nuggets(study.collection)
+    return in_hands(ada, opened(study.collection, "nugget", ada, overlap=1))
+
+
+def written_answer(study: Study, ada: User) -> Assignment:
+    return next_of(ada, a_study_of_writing(owner=study.collection.owner, people=[ada]))
+
+
+def answer_revision(study: Study, ada: User) -> Assignment:
+    ben = a_user("ben")
+    writing = a_study_of_writing(owner=study.collection.owner, people=[ada, ben])
+    answered(ben, writing)
+    return next_of(ada, writing)
+
+
+def answer_evaluation(study: Study, ada: User) -> Assignment:
+    return in_hands(ada, a_study_of_answers(study.collection.owner))
+
+
+def answer_evaluation_with_passages(study: Study, ada: User) -> Assignment:
+    assignment = answer_evaluation(study, ada)
+    see_the_passages(assignment)
+    return assignment
+
+
+def pair_of_answers(study: Study, ada: User) -> Assignment:
+    assignment = answer_evaluation_with_passages(study, ada)
+    for row in rows_of(assignment, TaskType.ANSWER_EVALUATION):
+        say(assignment, row, faithful=2)
+    for row in rows_of(assignment, TaskType.PASSAGE_USE):
+        say(assignment, row, passage_for_answer=0)
+    return assignment
+
+
+ON_THE_TEXT = [answerability, rating, key_point, relevance, nugget]
+OTHERS = [
+    written_answer,
+    answer_revision,
+    answer_evaluation,
+    answer_evaluation_with_passages,
+    pair_of_answers,
+]
+
+# The grades in these lists that no eye meets without scrolling: a corner lies outside the window, is cut off by what
+# scrolls around it, or lies under something else.
+UNSEEN = """(lists) => lists.flatMap((list) => [...list.querySelectorAll(".choice:not(.none)")]).filter((choice) => {
+    const box = choice.getBoundingClientRect();
+    const [left, right] = [box.left + 8, box.right - 8];
+    const [top, bottom] = [box.top + 3, box.bottom - 3];
+    const corners = [[left, top], [right, top], [left, bottom], [right, bottom]];
+    return !corners.every(([x, y]) => choice.contains(document.elementFromPoint(x, y)));
+}).map((choice) => choice.innerText)"""
+
+
+def lists_of_grades(page: Page) -> Locator:
+    lists = page.locator(".choices:visible:not(.boxes)")
+    expect(lists).not_to_have_count(0)
+    return lists
+
+
+def with_long_texts() -> None:
+    for model in (Passage, Report):
+        model.objects.update(text=Concat("text", Value("\n" + LONG_TEXT)))
+
+
+def with_long_words() -> None:
+    """Let the words around the grades be as long as a careful researcher writes them."""
+    for scale in Scale.objects.all():
+        points = [{**point, "name": f"{point['name']} in every part", "text": LONG_MEANING} for point in scale.points]
+        Scale.objects.filter(pk=scale.pk).update(points=points)
+    RubricElement.objects.update(
+        text="What is known of the people who built the bridge, of what they were paid, and of how they were chosen?"
+    )
+    Topic.objects.update(request="Report on the bridges of the valley, on who built them, when, and of what. " * 3)
+
+
+def picture(page: Page, name: str) -> None:
+    """Keep a screenshot where SCREENSHOTS says."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=Path(folder) / f"{name}.png")
+
+
+def open_at(page: Page, assignment: Assignment) -> None:
+    page.goto(f"/work/{assignment.pk}/")
+    expect(page.locator("#assignment.live, .writing #undo:visible")).to_have_count(1)
+
+
+@pytest.mark.parametrize("color_scheme", ["light"] + ["dark"] * bool(os.environ.get("SCREENSHOTS")))
+@pytest.mark.parametrize("work", [*ON_THE_TEXT, *OTHERS])
+def test_all_grades_are_in_view_on_a_laptop(
+    open_page: Callable[..., Page],
+    sign_in: SignIn,
+    study: Study,
+    ada: User,
+    work: Callable[[Study, User], Assignment],
+    color_scheme: str,
+) -> None:
+    page = open_page(color_scheme=color_scheme)
+    assignment = work(study, ada)
+    with_long_texts()
+    sign_in(page, ada)
+    for words in ("plain", "long"):
+        if words == "long":
+            with_long_words()
+        for width, height in LAPTOPS:
+            page.set_viewport_size({"width": width, "height": height})
+            open_at(page, assignment)
+            if work is key_point:
+                page.keyboard.press("1")
+                expect(lists_of_grades(page)).to_have_count(2)
+            picture(page, f"{work.__name__}-{words}-{width}-{color_scheme}")
+
+            lists = lists_of_grades(page)
+            if work is answer_evaluation and words == "long":
+                lists = lists.and_(page.locator(".current"))  # one after the other
+            assert lists.evaluate_all(UNSEEN) == [], (words, width)
+            assert page.evaluate("scrollY") == 0
+            text = page.locator("#text, .sentence-text, .an-answer >> visible=true").first.bounding_box()
+            assert text is not None
+            assert text["y"] < height * 0.55
+
+
+@pytest.mark.parametrize("work", ON_THE_TEXT)
+def test_the_text_keeps_half_of_a_phone(
+    phone: Page, sign_in: SignIn, study: Study, ada: User, work: Callable[[Study, User], Assignment]
+) -> None:
+    assignment = work(study, ada)
+    with_long_texts()
+    sign_in(phone, ada)
+    for words in ("plain", "long"):
+        if words == "long":
+            with_long_words()
+        for width, height in PHONES:
+            phone.set_viewport_size({"width": width, "height": height})
+            open_at(phone, assignment)
+            if work is key_point:
+                if words == "plain" and width == PHONES[0][0]:
+                    phone.locator(".question:visible label.choice").nth(1).tap()
+                expect(lists_of_grades(phone)).to_have_count(2)
+            picture(phone, f"{work.__name__}-{words}-{width}")
+
+            bar, panel = phone.locator(".task-bar").bounding_box(), phone.locator("#questions").bounding_box()
+            assert bar is not None
+            assert panel is not None
+            assert panel["y"] - bar["height"] >= height / 2, (words, width)
+            assert round(panel["y"] + panel["height"]) == height
+            if words == "plain":
+                unanswered = lists_of_grades(phone).filter(has_not=phone.locator(".choice:not(.none) :checked"))
+                assert unanswered.first.evaluate(f"list => ({UNSEEN})([list])") == [], width
+            check_no_sideways_scroll(phone)
