@@ -133,10 +133,10 @@ function lackOf(question) {
 // --- Keys, pointer and touch ---------------------------------------------------------------------
 
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || event.ctrlKey || event.metaKey || event.altKey || !text.selected()) return;
+  if (event.key !== "Enter" || event.ctrlKey || event.metaKey || !text.selected()) return;
   if (event.target.closest(TYPED_IN)) return;
   event.preventDefault();
-  markSelection(text, mark);
+  markSelection(text, mark, { exactly: event.altKey });
 });
 
 listenToKeys({

@@ -35,7 +35,8 @@ export class Caret {
   }
 
   #onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey) return;
+    if (event.altKey) return this.#onExactKey(event);
     const step = STEPS[event.key];
     const action = ACTIONS[event.key];
     if (!step && !action) return;
@@ -47,15 +48,31 @@ export class Caret {
     else this.#go(step, event.shiftKey);
   }
 
-  #go({ by, to }, extend) {
+  /** Alt and Shift with an arrow: the end that moves goes by one character, into a word. */
+  #onExactKey(event) {
+    const step = STEPS[event.key];
+    if (!event.shiftKey || step?.by !== "words" || !Number.isFinite(step.to) || !this.focus) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const [fixed, moving] = this.#isBackwards ? [this.#end, this.#start] : [this.#start, this.#end];
+    const moved = this.text.characterEdge(moving, this.#isForward(step));
+    if (moved !== fixed) this.#put(at(fixed), at(moved));
+  }
+
+  #isForward({ by, to }) {
     const paragraph = this.#range(this.focus).startContainer.parentElement;
     const rightToLeft = getComputedStyle(paragraph).direction === "rtl";
-    const forward = (to > 0) !== (by === "words" && rightToLeft && Number.isFinite(to));
+    return (to > 0) !== (by === "words" && rightToLeft && Number.isFinite(to));
+  }
+
+  #go({ by, to }, extend) {
+    const forward = this.#isForward({ by, to });
     const units = this.text[by];
     const here = this.focus;
     let index;
     if (!Number.isFinite(to)) index = forward ? units.length - 1 : 0;
-    else if (forward) index = extend ? firstIndex(units, (unit) => unit.to > this.#end) : firstIndex(units, (unit) => unit.from > here.from);
+    else if (forward) index = extend && !this.#isBackwards ? firstIndex(units, (unit) => unit.to > this.#end) : firstIndex(units, (unit) => unit.from > here.from);
+    else if (here.from === here.to && !this.#isBackwards) index = firstIndex(units, (unit) => unit.to >= here.to) - 1;
     else index = firstIndex(units, (unit) => unit.from >= here.from) - 1;
     const unit = units[Math.max(0, Math.min(units.length - 1, index))];
     if (!unit) return;
@@ -81,7 +98,7 @@ export class Caret {
   markSelected() {
     const span = this.text.spanOfUnits(this.#start, this.#end);
     const last = this.focus;
-    this.#put(last.to - last.from > 0 ? this.#lastWordOf(last) : null);
+    this.#put(this.#lastWordOf(last));
     if (span) this.mark(span);
   }
 
@@ -91,8 +108,12 @@ export class Caret {
   }
 
   leaveOrCollapse() {
-    if (this.anchor !== this.focus) this.#put(this.focus);
+    if (this.anchor !== this.focus) this.#put(this.#lastWordOf(this.focus));
     else this.leave();
+  }
+
+  get #isBackwards() {
+    return this.focus.from < this.anchor.from;
   }
 
   get #start() {
@@ -123,6 +144,9 @@ export class Caret {
     return inUse;
   }
 }
+
+/** A place between two characters, as a unit without extent. */
+const at = (unit) => ({ from: unit, to: unit });
 
 const STEPS = {
   ArrowRight: { by: "words", to: 1 },

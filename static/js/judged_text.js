@@ -8,6 +8,9 @@ const SPACE = /\s/u;
 const ABBREVIATION = /(?:^|[\s(“"'])(?:\p{Lu}|Mr|Mrs|Ms|Dr|Prof|Rep|Sen|Gov|Gen|Col|Lt|Sgt|St|Jr|Sr|vs|No|Fig|approx|ca|e\.g|i\.e|cf)\.\s*$/u;
 
 export class JudgedText {
+  #inWords;
+  #inCharacters;
+
   constructor(element) {
     this.element = element;
     this.nodes = [];
@@ -17,6 +20,8 @@ export class JudgedText {
       this.nodes.push({ node: walker.currentNode, start: this.string.length });
       this.string += walker.currentNode.data;
     }
+    this.#inWords = this.#cut("word");
+    this.#inCharacters = this.#cut("grapheme");
     // Where the pairs stand that take two UTF-16 units for one code point.
     this.pairs = [];
     for (let i = 0; i < this.string.length; i++) {
@@ -47,6 +52,23 @@ export class JudgedText {
     while (from < to && SPACE.test(this.string[from])) from++;
     while (to > from && SPACE.test(this.string[to - 1])) to--;
     return from < to ? { start: this.#toCodePoints(from), end: this.#toCodePoints(to) } : null;
+  }
+
+  /** The span with the words, of the text's own script, that its ends cut through. */
+  wholeWords(span) {
+    let { from, to } = this.unitsOfSpan(span);
+    const first = this.#inWords.containing(from);
+    const last = this.#inWords.containing(to - 1);
+    from = first.index;
+    to = last.index + last.segment.length;
+    return this.spanOfUnits(from, to);
+  }
+
+  /** Where the character, as a reader sees it, begins that stands before this place, or ends that stands after it. */
+  characterEdge(unit, forward) {
+    const character = this.#inCharacters.containing(forward ? unit : unit - 1);
+    if (!character) return unit;
+    return forward ? character.index + character.segment.length : character.index;
   }
 
   unitsOfSpan({ start, end }) {
@@ -98,7 +120,7 @@ export class JudgedText {
 
   /** Every word as {from, to} in UTF-16 units, found when first asked for. */
   get words() {
-    this.#words ??= this.#segments("word").filter(({ isWordLike }) => isWordLike).map(extent);
+    this.#words ??= [...this.#inWords].filter(({ isWordLike }) => isWordLike).map(extent);
     return this.#words;
   }
   #words;
@@ -112,7 +134,7 @@ export class JudgedText {
 
   #findSentences() {
     const sentences = [];
-    for (const { segment, index } of this.#segments("sentence")) {
+    for (const { segment, index } of this.#cut("sentence")) {
       const from = index + segment.length - segment.trimStart().length;
       const to = index + segment.trimEnd().length;
       if (from >= to) continue;
@@ -124,9 +146,9 @@ export class JudgedText {
     return sentences;
   }
 
-  #segments(granularity) {
+  #cut(granularity) {
     const language = this.element.closest("[lang]")?.lang || "en";
-    return [...new Intl.Segmenter(language, { granularity }).segment(this.string)];
+    return new Intl.Segmenter(language, { granularity }).segment(this.string);
   }
 }
 

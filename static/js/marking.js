@@ -1,4 +1,4 @@
-/* Marking words with a mouse, where the mark is made when its button goes up, or with a finger, which adjusts the
+/* Marking words, whole ones unless Alt is held, with a mouse, where the mark is made when its button goes up, or with a finger, which adjusts the
    selection first and then presses "Mark". The keyboard has its caret. */
 
 import { element } from "./task_bar.js";
@@ -19,18 +19,18 @@ export function markByPointer(text, { mark, undo, takesMarks }) {
   document.addEventListener("mouseup", (event) => {
     if (pointer !== "mouse" || event.button !== 0 || !takesMarks() || !text.selected()) return;
     if (event.detail === 3 && markedByDoubleClick) undo(); // the third click means the paragraph, not the word
-    const marked = markSelection(text, mark);
+    const marked = markSelection(text, mark, { exactly: event.altKey });
     markedByDoubleClick = event.detail === 2 && marked;
   });
   document.addEventListener("selectionchange", () => {
     button.hidden = pointer === "mouse" || !takesMarks() || !text.selected();
   });
   button.addEventListener("pointerdown", (event) => event.preventDefault()); // keeps the selection
-  button.addEventListener("click", () => markSelection(text, mark));
+  button.addEventListener("click", () => markSelection(text, mark, { exactly: false }));
 }
 
-export function markSelection(text, mark) {
+export function markSelection(text, mark, { exactly }) {
   const span = text.selected();
   getSelection().removeAllRanges();
-  return mark(span);
+  return mark(exactly ? span : span && text.wholeWords(span));
 }

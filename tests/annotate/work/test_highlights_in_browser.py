@@ -86,6 +86,49 @@ def test_a_stored_span_is_drawn_where_it_stands(
     assert drawn == [quote]
 
 
+PARTS = {  # what is selected, and the whole words of it
+    "latin": ("The old bridge stands.", "ld bri", "old bridge"),
+    "arabic": ("يبدأ التقرير هنا. بُني الجسر عام 1998.", "تقرير ه", "التقرير هنا"),
+    "chinese": ("我们在北京大学学习", "京大", "北京大学"),
+    "japanese": ("東京都の橋が建つ。", "京都", "東京都"),
+    "thai": ("สะพานสร้างเสร็จในปี 2541", "ร้างเส", "สร้างเสร็จ"),
+    "emoji": ("A 🌉 bridge 👩‍👩‍👧 stands.", "ridge 👩", "bridge 👩‍👩‍👧"),
+    "punctuation": ("“Oak,” she said.", "Oak,”", "Oak,”"),
+}
+
+
+@pytest.mark.parametrize(("text", "part", "whole"), PARTS.values(), ids=PARTS)
+def test_the_mouse_marks_whole_words_and_with_alt_what_is_selected(
+    page: Page, sign_in: SignIn, study: Study, ada: User, text: str, part: str, whole: str
+) -> None:
+    sign_in(page, ada)
+    open_assignment(page, in_hands_of(ada, a_report_task(study, text)))
+    start = utf16(text[: text.index(part)])
+    release = "alt => document.body.dispatchEvent(new MouseEvent('mouseup', {altKey: alt, bubbles: true}))"
+
+    for alt in (False, True):
+        page.evaluate(SELECT, [start, start + utf16(part)])
+        page.evaluate(release, alt)
+    saved(page)
+
+    marked = Highlight.objects.order_by("pk")
+    assert [(one.start, one.quote) for one in marked] == sorted(
+        {(text.index(whole), whole), (text.index(part), part)}, key=lambda one: one[1] != whole
+    )
+
+
+def test_the_caret_selects_by_characters_with_alt(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
+    sign_in(page, ada)
+    open_assignment(page, in_hands_of(ada, a_report_task(study, "one two👍🏽 three four")))
+
+    press(page, "t", "ArrowRight", "Alt+Shift+ArrowLeft", "Enter")
+    press(page, "Alt+Shift+ArrowRight", "Enter")
+    press(page, "Shift+ArrowLeft", "Alt+Shift+ArrowRight", "Enter")
+    saved(page)
+
+    assert [highlight.quote for highlight in Highlight.objects.order_by("pk")] == ["tw", "two👍🏽", "ne two"]
+
+
 def test_the_caret_marks_words_of_any_script(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
     sign_in(page, ada)
     open_assignment(page, in_hands_of(ada, a_report_task(study, "שלום לכולם.\r\nThe 🌉 bridge\r\nstands. 橋が建つ。")))
