@@ -20,7 +20,12 @@ from collection.models import Judgment, Study, User
 from config.demonstration.loading import PASSWORD
 from tests.browser import check_accessibility, close_new_guidelines
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.by_hand,
+    pytest.mark.slow,
+    pytest.mark.django_db(transaction=True),
+]
 
 
 @pytest.fixture

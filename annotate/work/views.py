@@ -224,7 +224,7 @@ def render_screen(
         "skip_reasons": SkipReason.choices,
         "nth": nth,
         "n_tasks": n_tasks,
-        "back": Assignment.objects.of(request.user).filter(pk=back).first() if back.isdecimal() else None,
+        "back": mine(request).filter(pk=back).first() if back.isdecimal() else None,
         "answers": {
             question.item.pk: {
                 answer.criterion.pk: {

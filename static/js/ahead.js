@@ -1,6 +1,7 @@
 /* Once everything on a task is answered and saved, the next one is claimed and its page fetched: it stands there as
    soon as this one is submitted. What such a page shows may be old when somebody comes back to it. */
 
+import { rememberLastTask } from "./last_task.js";
 import { keep, kept } from "./memory.js";
 import { tellOtherTabs } from "./task_bar.js";
 
@@ -10,6 +11,7 @@ const token = () => document.querySelector("#submit [name=csrfmiddlewaretoken]")
 let asked = false;
 let ahead = "";
 let leaves = false;
+let staysHere = false;
 
 /** Fetch what `url` names as next, once, as soon as everything is saved and `isDone` holds. */
 export function fetchAheadOnceDone(outbox, url, isDone) {
@@ -31,19 +33,33 @@ async function fetchAhead(url) {
   }
 }
 
+/** Whether the task is being submitted. What is pressed meanwhile is not meant for it any more. */
+export const isLeaving = () => leaves;
+
+/** Once the task is submitted, come back to it. */
+export function comeBack() {
+  staysHere = true;
+}
+
 /** Submit the form, once: who taps twice would have the second answer, that nothing is open any more. Where a page
     was fetched ahead the browser goes there itself: it shows what it holds only to a plain visit, not to one that
-    the server redirects. */
-export async function submitAndGoOn(form) {
+    the server redirects. `last` is who submits it and the item answered last; without it, the form goes as it is, and
+    cannot be taken back from the next page. */
+export async function submitAndGoOn(form, last) {
   if (leaves) return undefined;
   leaves = true;
+  staysHere = false;
   tellOtherTabs();
   setTimeout(() => (leaves = false), 10_000); // no answer: let them try again
-  if (!ahead) return form.submit();
+  if (!ahead && !last) return form.submit();
   const headers = { Accept: "application/json" };
   const response = await fetch(form.action, { method: "POST", body: new FormData(form), headers }).catch(() => null);
   if (!response?.ok || !response.headers.get("Content-Type")?.startsWith("application/json")) return form.submit();
-  return location.assign((await response.json()).next);
+  const { next } = await response.json();
+  const here = last && rememberLastTask({ ...last, next });
+  if (!here || !staysHere) return location.assign(next);
+  history.replaceState(null, "", here);
+  return location.reload();
 }
 
 /** Load the page anew where the browser shows what it kept of it: fetched ahead and shown before, gone back to, or

@@ -1,18 +1,20 @@
 /* The page of an assignment. The server sends the text, the questions and the answers so far; every choice made
    here goes to the outbox at once. */
 
-import { fetchAheadOnceDone, showAsItIs, submitAndGoOn } from "./ahead.js";
+import { comeBack, fetchAheadOnceDone, isLeaving, showAsItIs, submitAndGoOn } from "./ahead.js";
 import { Caret } from "./caret.js";
 import { Choices } from "./choices.js";
 import { Clock } from "./clock.js";
+import { GoingOn } from "./going_on.js";
 import { canDraw, draw, reveal } from "./highlights.js";
 import { JudgedText } from "./judged_text.js";
 import { listenToKeys } from "./keys.js";
+import { offerToTakeBack, takeBackLastTask } from "./last_task.js";
 import { markByPointer, markSelection } from "./marking.js";
 import { kept } from "./memory.js";
 import { Outbox } from "./outbox.js";
 import { QuestionPanel } from "./question_panel.js";
-import { allAnswers, askedOf, isDone, markedOf, needsMark, openOf, questionOf, questions } from "./questions.js";
+import { allAnswers, askedOf, isBegun, isDone, markedOf, needsMark, openOf, questionOf, questions } from "./questions.js";
 import { openDialog, openDialogs, setSizeOf, tellWhatIsSaved } from "./task_bar.js";
 
 const byId = (id) => document.getElementById(id);
@@ -28,7 +30,11 @@ for (const [key, choice] of outbox.entries()) {
 const clock = new Clock(allAnswers.map(({ key, seconds }) => [key, seconds]));
 const choices = new Choices({ page, text, outbox, clock });
 const panel = new QuestionPanel({ page, text, clock, unmark: (answer, index) => choices.unmark(answer, index) });
-choices.addEventListener("change", () => panel.render());
+choices.addEventListener("change", () => {
+  panel.render();
+  if (byId("take-back")) byId("take-back").hidden = true; // this task is under way
+});
+const goingOn = new GoingOn(byId("goes-on"), goOn);
 
 /** Mark a span for the question in view, or say why not. Returns whether it was marked. */
 function mark(span) {
@@ -41,9 +47,10 @@ function mark(span) {
 }
 
 function undo() {
+  if (isLeaving()) return comeBack();
+  if (takeBackLastTask(byId("take-back"))) return undefined;
   const question = choices.undo();
-  if (question) panel.show(question);
-  else panel.say("There is nothing to undo.");
+  return question ? panel.show(question) : panel.say("There is nothing to undo.");
 }
 
 function removeLast() {
@@ -54,7 +61,7 @@ function removeLast() {
 function press(digit) {
   for (const answer of askedOf(panel.current)) {
     const input = answer.fieldset.querySelector(`input[data-key="${digit}"]`);
-    if (input) return choices.choose(answer, Number(input.value));
+    if (input) return choose(answer, Number(input.value));
   }
 }
 
@@ -65,9 +72,36 @@ function takeBack() {
 
 // --- From question to question -------------------------------------------------------------------
 
+/** Choose a grade, and go on if that completes a question which was open when it came into view. */
+function choose(answer, grade) {
+  const question = panel.current;
+  const wasOpen = panel.cameOpen && !isDone(question);
+  choices.choose(answer, grade);
+  if (!wasOpen || !isDone(question) || page.state === "submitted") return;
+  goingOn.soon({ mayBeMarked: markedOf(question)?.highlighting === "optional" && !markedOf(question).spans.length });
+}
+
+/** Go to the next open question, or submit where none is left. Returns whether it went to a question. */
+function goOn() {
+  const { current } = panel;
+  const isBusy = document.querySelector("dialog[open]") || document.activeElement.closest(TYPED_IN);
+  if (isBusy || !isDone(current) || (markedOf(current) && text.selected())) return false;
+  const open = questions.filter((question) => !isDone(question));
+  const next = open.find((question) => questions.indexOf(question) > questions.indexOf(current)) ?? open[0];
+  if (!next) {
+    submitByItself();
+    return false;
+  }
+  const hadFocus = current.panel.contains(document.activeElement);
+  panel.show(next);
+  if (hadFocus) panel.home.focus({ preventScroll: true });
+  byId("caret-says").textContent = `Question ${next.number}: ${next.panel.querySelector(".question-text").textContent.trim()}`;
+  return true;
+}
+
 function move(by) {
   const next = questions[questions.indexOf(panel.current) + by];
-  if (!next) return;
+  if (!next || (by > 0 && goingOn.hasJustGone)) return;
   const fromTab = document.activeElement?.role === "tab";
   panel.show(next);
   if (fromTab) next.tab.focus();
@@ -120,7 +154,15 @@ async function submit(event) {
     return panel.say(lackOf(missing));
   }
   if (!(await outbox.settled())) return panel.say("Not everything is saved yet. Submit again when the line above says “Saved”.");
-  return submitAndGoOn(byId("submit"));
+  if (byId("back") && page.state === "submitted") return location.assign(byId("back").href);
+  return submitAndGoOn(byId("submit"), page.ahead && { user: page.user, item: panel.current.item });
+}
+
+/** Submit without being asked to: only work that is open, and nothing that somebody should see before. */
+function submitByItself() {
+  if (!page.ahead || byId("submitted-elsewhere")?.hidden === false || byId("saving").dataset.state === "error") return undefined;
+  if (byId("comment-text")?.value.trim()) return panel.say("Your comment is not sent yet. Send it, or submit without it.");
+  return submit();
 }
 
 function lackOf(question) {
@@ -153,6 +195,7 @@ listenToKeys({
     u: undo,
     c: nextCandidate,
     x: () => openDialog("skip"),
+    b: () => byId("back")?.click(),
     "?": () => openDialog("keys"),
     "-": takeBack,
     Backspace: removeLast,
@@ -164,7 +207,7 @@ listenToKeys({
 markByPointer(text, { mark, undo, takesMarks: () => Boolean(markedOf(panel.current)) });
 
 for (const answer of allAnswers) {
-  answer.fieldset.addEventListener("change", ({ target }) => choices.choose(answer, target.value === "" ? null : Number(target.value)));
+  answer.fieldset.addEventListener("change", ({ target }) => choose(answer, target.value === "" ? null : Number(target.value)));
 }
 byId("choices").addEventListener("submit", (event) => event.preventDefault());
 byId("submit").addEventListener("submit", submit);
@@ -206,6 +249,7 @@ if (questions.length > 1) linkQuestions();
 else first.panel.tabIndex = -1;
 openDialogs();
 setSizeOf([text.element]);
+if (byId("take-back") && !questions.some(isBegun)) offerToTakeBack(byId("take-back"));
 panel.show(first);
 if (!canDraw) panel.say("This browser cannot draw marks in the text. They are listed under the question and saved all the same.");
 if (outbox.size) outbox.send();

@@ -1,6 +1,7 @@
 /* What is chosen and marked at the questions of an assignment. Every change can be undone, goes to the outbox at once
    and is told to other tabs with this assignment. */
 
+import { isLeaving } from "./ahead.js";
 import { firstPositive, isAsked, isPositive, nameOfFirstPositive, questionOf, questions } from "./questions.js";
 
 export class Choices extends EventTarget {
@@ -15,9 +16,13 @@ export class Choices extends EventTarget {
     this.channel?.addEventListener("message", ({ data }) => this.#takeFromOtherTab(data));
   }
 
+  get isFixed() {
+    return Boolean(this.page.fixed) || isLeaving();
+  }
+
   choose(answer, grade) {
     const question = questionOf(answer);
-    if (answer.grade === grade || this.page.fixed) return;
+    if (answer.grade === grade || this.isFixed) return;
     this.#remember(question);
     answer.grade = grade;
     if (answer.highlighting === "when positive" && !isPositive(answer)) answer.spans = [];
@@ -28,7 +33,7 @@ export class Choices extends EventTarget {
 
   /** Say why this span may not be marked for the answer; nothing where it may. */
   whyNotMarked(answer, span) {
-    if (this.page.fixed) return this.page.fixed;
+    if (this.isFixed) return this.page.fixed ?? "This task is being submitted.";
     if (!this.marksFit) return "The text was changed in transfer, so nothing can be marked in it. Please tell the researcher.";
     if (answer.spans.some(({ start, end }) => start === span.start && end === span.end)) return "This is already marked.";
     const refuses = answer.highlighting === "when positive" && answer.grade !== null && !isPositive(answer);
@@ -44,7 +49,7 @@ export class Choices extends EventTarget {
   }
 
   unmark(answer, index) {
-    if (this.page.fixed) return;
+    if (this.isFixed) return;
     this.#remember(questionOf(answer));
     answer.spans = answer.spans.filter((_, i) => i !== index);
     this.#save(answer);
@@ -52,7 +57,7 @@ export class Choices extends EventTarget {
   }
 
   takeBack(answer) {
-    if (this.page.fixed) return;
+    if (this.isFixed) return;
     const question = questionOf(answer);
     this.#remember(question);
     Object.assign(answer, { grade: null, spans: [] });

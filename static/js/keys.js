@@ -8,6 +8,7 @@ export function listenToKeys({ press, keys, withCtrl, but }) {
   document.addEventListener("keydown", (event) => {
     if (event.altKey || event.target.closest(but)) return;
     const held = event.ctrlKey || event.metaKey;
+    if (/^\d$/u.test(event.key) && event.repeat) return; // or a key held down would answer the next question too
     const action = held ? withCtrl[event.key] : /^\d$/u.test(event.key) ? () => press(event.key) : keys[withoutShift(event.key)];
     if (!action) return;
     event.preventDefault();

@@ -19,10 +19,12 @@ export class QuestionPanel {
     this.meaningOf = new Map(allAnswers.map((answer) => [answer, explain(answer)]));
     this.current = null;
     fitToWindow(() => this.current?.panel);
+    this.cameOpen = false; // whether the question was open when it came into view
   }
 
   show(question) {
     this.current = question;
+    this.cameOpen = !isDone(question);
     for (const one of questions) {
       one.panel.hidden = one !== question;
       one.tab?.setAttribute("aria-selected", String(one === question));

@@ -22,7 +22,7 @@ from tests.annotate.factories import a_report_task, an_open_study
 from tests.annotate.fake_crowd_sites import FakeMTurk, FakeProlific
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll, close_new_guidelines
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.by_hand]
 
 PID, OTHER_PID = "5f00000000000000000000aa", "5f00000000000000000000bb"
 SUBMISSION = "7b00000000000000000000aa"

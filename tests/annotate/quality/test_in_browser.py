@@ -29,7 +29,7 @@ from tests.annotate.factories import (
 from tests.annotate.writers import a_study_of_writing, next_of
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.by_hand]
 
 
 def with_gates(study: Study, rosa: User, ada: User) -> None:

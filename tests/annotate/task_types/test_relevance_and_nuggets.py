@@ -175,10 +175,8 @@ def test_relevance_by_keyboard_alone(page: Page, sign_in: SignIn, collection: Co
     n = study.tasks.count()
 
     for done in range(n):
-        press(page, "3" if done % 2 else "0")
-        saved(page)
         was = page.url
-        press(page, "Control+Enter")
+        press(page, "3" if done % 2 else "0")
         expect(page).not_to_have_url(was)
         if done < n - 1:
             expect(page.locator("#assignment.live")).to_be_visible()
@@ -195,10 +193,9 @@ def test_nuggets_by_keyboard_alone(page: Page, sign_in: SignIn, collection: Coll
     sign_in(page, ada)
     assignment = first_assignment(page, ada)
 
-    press(page, "2", "4", "t", "s", "Enter", "Escape")
-    press(page, "n", "0", "3")
-    saved(page)
-    press(page, "Control+Enter")
+    press(page, "2", "t", "s", "Enter", "Escape", "4")
+    expect(page.get_by_role("tab", name="2, not answered")).to_have_attribute("aria-selected", "true")
+    press(page, "0", "3")
     page.wait_for_url(re.compile(rf"/work/(?!{assignment.pk}/)"))
 
     grades = Judgment.objects.filter(item__asked__assignment=assignment).order_by("item", "criterion")
@@ -223,12 +220,9 @@ def test_the_screen_on_a_phone(phone: Page, sign_in: SignIn, collection: Collect
     check_accessibility(phone)
 
     for question in range(assignment.asked.count()):
-        if question:
-            phone.get_by_role("button", name="Next").tap()
+        expect(phone.locator(".question:visible")).to_have_attribute("data-number", str(question + 1))
         for fieldset in phone.locator(".question:visible fieldset[data-criterion]").all():
             fieldset.locator("label.choice").first.tap()
-    expect(phone.locator("#saving")).to_have_attribute("data-state", "saved")
-    phone.locator("#submit-button").tap()
     phone.wait_for_url(re.compile(rf"/work/(?!{assignment.pk}/)"))
 
     assignment.refresh_from_db()
@@ -238,6 +232,7 @@ def test_the_screen_on_a_phone(phone: Page, sign_in: SignIn, collection: Collect
 
 
 @pytest.mark.browser
+@pytest.mark.by_hand
 def test_relevance_with_the_mouse_marks_why(page: Page, sign_in: SignIn, collection: Collection, ada: User) -> None:
     rank_everything(collection)
     opened(collection, "relevance", ada, overlap=1)

@@ -20,7 +20,7 @@ from tests.annotate.factories import (
 )
 from tests.browser import SignIn, check_accessibility
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.by_hand]
 
 
 def saved(page: Page) -> None:

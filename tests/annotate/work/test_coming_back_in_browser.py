@@ -14,7 +14,7 @@ from tests.annotate.work.test_assignment_in_browser import open_assignment, pres
 from tests.annotate.writers import a_study_of_writing, next_of
 from tests.browser import SignIn
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.by_hand]
 
 
 @pytest.fixture

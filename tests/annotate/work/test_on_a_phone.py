@@ -20,7 +20,7 @@ from tests.annotate.factories import (
 from tests.annotate.work.test_assignment_in_browser import quotes, saved
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.by_hand]
 
 
 def start(phone: Page) -> None:

@@ -81,6 +81,7 @@ def test_a_page_is_kept_only_when_it_is_fetched_ahead(study: Study, ada: User, c
 
 
 @pytest.mark.browser
+@pytest.mark.by_hand
 def test_the_next_page_is_fetched_once_and_shown_anew_later(
     page: Page, sign_in: SignIn, study: Study, ada: User
 ) -> None:
@@ -151,6 +152,7 @@ def test_skipping_without_a_reason_skips_nothing(study: Study, ada: User, client
 
 
 @pytest.mark.browser
+@pytest.mark.by_hand
 def test_ada_skips_by_keyboard(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
     first = in_hands_of(ada, a_report_task(study))
     a_key_point_task(study)

@@ -80,6 +80,7 @@ def test_what_the_study_does_not_ask_has_no_preview(
 
 
 @pytest.mark.browser
+@pytest.mark.by_hand
 def test_rosa_tries_it_out(page: Page, sign_in: SignIn, collection: Collection, rosa: User) -> None:
     study = a_study_of(collection, "answerability")
     sign_in(page, rosa)

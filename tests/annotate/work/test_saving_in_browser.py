@@ -12,7 +12,7 @@ from tests.annotate.factories import NOON, a_report_task, in_hands_of
 from tests.annotate.work.test_assignment_in_browser import open_assignment, press, quotes, saved
 from tests.browser import SignIn
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.by_hand]
 
 
 def grades() -> list[float | None]:

@@ -1,0 +1,54 @@
+/* Going on by itself: a choice that completes a question leads to the next open one, and from the last to the next
+   task. The choice is seen for a moment; whatever is pressed in it stops the way on. The switch is the assessor's own. */
+
+import { keep, kept } from "./memory.js";
+
+const MOMENT = 400; // milliseconds
+const MOMENT_TO_MARK = 800; // where words may be marked too
+const LATE = 600; // so much later a press of Next was still meant for the question before
+
+export class GoingOn {
+  #timer;
+  #wentAt = -Infinity;
+  #byArrow = false;
+
+  /** `button` is the switch; `go` goes on, and returns whether it went to another question. */
+  constructor(button, go) {
+    this.button = button;
+    this.go = go;
+    for (const sign of ["keydown", "pointerdown", "wheel"]) {
+      addEventListener(sign, (event) => this.#notice(event), { capture: true, passive: true });
+    }
+    button.addEventListener("click", () => {
+      keep("assize:goes-on", this.isOn ? "off" : "on");
+      this.#show();
+    });
+    button.hidden = false;
+    this.#show();
+  }
+
+  get isOn() {
+    return kept("assize:goes-on") !== "off";
+  }
+
+  /** Whether the page went on so lately that somebody who asks for it now meant the question before. */
+  get hasJustGone() {
+    return performance.now() - this.#wentAt < LATE;
+  }
+
+  /** Go on in a moment, unless the choice was made by an arrow key, which passes over choices on its way to another. */
+  soon({ mayBeMarked }) {
+    if (!this.isOn || this.#byArrow) return;
+    this.#timer = setTimeout(() => this.go() && (this.#wentAt = performance.now()), mayBeMarked ? MOMENT_TO_MARK : MOMENT);
+  }
+
+  #notice(event) {
+    if (event.repeat) return; // a key held down is one press
+    clearTimeout(this.#timer);
+    this.#byArrow = Boolean(event.key?.startsWith("Arrow"));
+  }
+
+  #show() {
+    this.button.setAttribute("aria-pressed", String(this.isOn));
+  }
+}

@@ -1,0 +1,7 @@
+import { listenToKeys } from "./keys.js";
+import { offerToTakeBack, takeBackLastTask } from "./last_task.js";
+
+const link = document.getElementById("take-back");
+const takeBack = () => takeBackLastTask(link);
+offerToTakeBack(link);
+listenToKeys({ press: () => {}, keys: { u: takeBack }, withCtrl: { z: takeBack }, but: "input, textarea, select" });
