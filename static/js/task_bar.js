@@ -95,7 +95,7 @@ export function openDialog(id) {
 
 /** Let the page's buttons open their dialogs, and a click beside a dialog close it. */
 export function openDialogs() {
-  byId("open-keys").hidden = false;
+  byId("open-keys").hidden = byId("open-own-ways").hidden = false;
   byId("open-keys").addEventListener("click", () => openDialog("keys"));
   for (const name of ["guidelines", "skip"]) {
     byId(`open-${name}`)?.addEventListener("click", (event) => {

@@ -309,7 +309,11 @@ def test_a_phone_has_the_switch_and_the_way_back(phone: Page, sign_in: SignIn, s
     a_key_point_task(study)
     sign_in(phone, ada)
     open_assignment(phone, assignment)
+    phone.get_by_role("button", name="Text size, and going on").tap()
     expect(phone.get_by_role("button", name="Go on after a choice")).to_be_in_viewport()
+    check_accessibility(phone)
+    phone.locator("#text-title").tap()
+    expect(phone.get_by_role("button", name="Go on after a choice")).to_be_hidden()
 
     for number in range(1, assignment.asked.count() + 1):
         at_question(phone, number)
