@@ -46,6 +46,17 @@ function mark(span) {
   return true;
 }
 
+/** Let a mark become another, or none; say why where it may not. */
+function change(from, to) {
+  const answer = allAnswers.find(({ spans }) => spans.includes(from));
+  if (!answer) return;
+  const index = answer.spans.indexOf(from);
+  const refusal = to ? choices.whyNotMarked(answer, to) : "";
+  if (refusal) panel.say(refusal);
+  else if (to) choices.replace(answer, index, to);
+  else choices.unmark(answer, index);
+}
+
 function undo() {
   if (isLeaving()) return comeBack();
   if (takeBackLastTask(byId("take-back"))) return undefined;
@@ -225,7 +236,7 @@ addEventListener("hashchange", () => {
 new ResizeObserver(() => {
   document.documentElement.style.setProperty("--panel", `${byId("questions").offsetHeight}px`);
 }).observe(byId("questions"));
-if (markedOf(questions[0])) new Caret(text, { mark, leave: () => panel.home.focus() });
+if (markedOf(questions[0])) new Caret(text, { mark, marks: () => markedOf(panel.current).spans, change, leave: () => panel.home.focus() });
 
 // --- The beginning -------------------------------------------------------------------------------
 

@@ -1,21 +1,99 @@
-/* Marking words by the keyboard: a caret that goes through the text by words and sentences. */
+/* Marking words by the keyboard: a caret that goes through the text by words and sentences. What it selects is a new mark
+   or, once one was chosen by a click or by E, that one, of which it moves the ends. */
 
 import { drawRanges, reveal } from "./highlights.js";
 import { firstIndex } from "./judged_text.js";
+import { markTools } from "./mark_tools.js";
 
 export class Caret {
-  /** `mark` gets the span that was chosen; `leave` is called when the reader is done with the text. */
-  constructor(text, { mark, leave }) {
-    this.text = text;
-    this.mark = mark;
-    this.leave = leave;
+  /** `mark` gets the span that was chosen; `marks` returns those of the question in view; `change` gets one of them and
+      the span that it becomes, null to remove it; `leave` is called when the reader is done with the text. */
+  constructor(text, { mark, marks, change, leave }) {
+    Object.assign(this, { text, mark, marks, change, leave });
+    this.chosen = null; // the mark whose ends are moved
+    this.tools = markTools({
+      move: (end, forward) => this.#moveEnd(end, forward),
+      remove: () => this.removeChosen(),
+      done: () => this.#letGo(),
+    });
     this.says = document.getElementById("caret-says");
     // What is selected reaches from the one unit to the other; a unit is a word or a sentence.
     this.anchor = this.focus = null;
     text.element.addEventListener("keydown", (event) => this.#onKey(event));
     text.element.addEventListener("focus", () => text.element.matches(":focus-visible") && this.#enter());
-    text.element.addEventListener("blur", () => this.#draw());
-    text.element.addEventListener("pointerdown", () => this.#put(null));
+    text.element.addEventListener("blur", ({ relatedTarget }) => {
+      if (!this.tools.contains(relatedTarget)) this.#letGo();
+      this.#draw();
+    });
+    text.element.addEventListener("pointerdown", () => {
+      this.#letGo();
+      this.#put(null);
+    });
+    text.element.addEventListener("click", (event) => getSelection().isCollapsed && this.#chooseAt(this.#unitUnder(event)));
+  }
+
+  /** Where in the text a pointer is; -1 where it is in no line. */
+  #unitUnder({ clientX, clientY }) {
+    const range = document.caretRangeFromPoint?.(clientX, clientY);
+    const position = range ?? document.caretPositionFromPoint?.(clientX, clientY);
+    const node = position?.startContainer ?? position?.offsetNode;
+    return node && this.text.element.contains(node) ? this.text.unitAt(node, position.startOffset ?? position.offset) : -1;
+  }
+
+  /** Choose the shortest mark over this place. Returns whether there is one. */
+  #chooseAt(unit) {
+    const around = this.marks().filter((span) => {
+      const { from, to } = this.text.unitsOfSpan(span);
+      return from <= unit && unit < to;
+    });
+    const [mark] = around.toSorted((a, b) => a.end - a.start - (b.end - b.start));
+    if (!mark) return false;
+    this.chosen = mark;
+    const { from, to } = this.text.unitsOfSpan(mark);
+    const ends = [at(from), at(to)];
+    this.#put(...(unit - from < to - unit ? ends.toReversed() : ends)); // the nearer end moves first
+    this.tools.hidden = false;
+    this.says.textContent = `Mark chosen: ${this.text.quote(mark)}`;
+    return true;
+  }
+
+  /** Keep what has become of the chosen mark. */
+  #letGo() {
+    const { chosen } = this;
+    if (!chosen) return;
+    const span = this.text.spanOfUnits(this.#start, this.#end);
+    this.#forget();
+    if (span && (span.start !== chosen.start || span.end !== chosen.end)) this.change(chosen, span);
+  }
+
+  #forget() {
+    this.chosen = null;
+    this.tools.hidden = true;
+    this.#put(this.#lastWordOf(this.focus));
+  }
+
+  removeChosen() {
+    const { chosen } = this;
+    if (!chosen) return;
+    this.#forget();
+    this.change(chosen, null);
+  }
+
+  /** Choose the mark under the caret; of a chosen one, move the other end from now on. */
+  chooseOrTurn() {
+    if (this.chosen) this.#put(this.focus, this.anchor);
+    else if (!this.#chooseAt(this.focus.from)) this.says.textContent = "There is no mark here.";
+  }
+
+  #moveEnd(end, forward) {
+    this.text.element.focus();
+    if ((end === "start") !== this.#isBackwards) this.#put(this.focus, this.anchor);
+    const { words } = this.text;
+    const [fixed, moving] = this.#isBackwards ? [this.#end, this.#start] : [this.#start, this.#end];
+    const side = this.#isBackwards ? "from" : "to";
+    const index = forward ? firstIndex(words, (word) => word[side] > moving) : firstIndex(words, (word) => word[side] >= moving) - 1;
+    const moved = words[index]?.[side];
+    if (moved !== undefined && moved !== fixed && moved < fixed === moving < fixed) this.#put(at(fixed), at(moved));
   }
 
   #enter() {
@@ -40,12 +118,16 @@ export class Caret {
     const step = STEPS[event.key];
     const action = ACTIONS[event.key];
     if (!step && !action) return;
+    if (action === "removeChosen" && !this.chosen) return; // the page removes the last mark
     event.preventDefault();
     event.stopPropagation();
     if (!this.focus) this.#enter();
     if (!this.focus) return;
     if (action) this[action]();
-    else this.#go(step, event.shiftKey);
+    else {
+      if (this.chosen && !event.shiftKey) this.#letGo();
+      this.#go(step, event.shiftKey);
+    }
   }
 
   /** Alt and Shift with an arrow: the end that moves goes by one character, into a word. */
@@ -96,6 +178,10 @@ export class Caret {
   }
 
   markSelected() {
+    if (this.chosen) {
+      this.#letGo();
+      return;
+    }
     const span = this.text.spanOfUnits(this.#start, this.#end);
     const last = this.focus;
     this.#put(this.#lastWordOf(last));
@@ -108,7 +194,8 @@ export class Caret {
   }
 
   leaveOrCollapse() {
-    if (this.anchor !== this.focus) this.#put(this.#lastWordOf(this.focus));
+    if (this.chosen) this.#forget();
+    else if (this.anchor !== this.focus) this.#put(this.#lastWordOf(this.focus));
     else this.leave();
   }
 
@@ -162,5 +249,9 @@ const ACTIONS = {
   Enter: "markSelected",
   m: "markSelected",
   M: "markSelected",
+  e: "chooseOrTurn",
+  E: "chooseOrTurn",
+  Delete: "removeChosen",
+  Backspace: "removeChosen",
   Escape: "leaveOrCollapse",
 };

@@ -56,6 +56,14 @@ export class Choices extends EventTarget {
     this.#tell();
   }
 
+  /** Let the span at this index become another. */
+  replace(answer, index, span) {
+    this.#remember(questionOf(answer));
+    answer.spans = answer.spans.with(index, span);
+    this.#save(answer);
+    this.#tell();
+  }
+
   takeBack(answer) {
     if (this.isFixed) return;
     const question = questionOf(answer);

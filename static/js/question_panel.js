@@ -6,6 +6,7 @@ import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
 import { allAnswers, isAsked, isBegun, isDone, isPositive, markedOf, needsMark, openOf, questions } from "./questions.js";
 import { element } from "./task_bar.js";
+import { drawTicks } from "./ticks.js";
 
 const byId = (id) => document.getElementById(id);
 const key = (textContent) => element("kbd", { textContent });
@@ -23,6 +24,7 @@ export class QuestionPanel {
   }
 
   show(question) {
+    const comesBack = this.current && this.current !== question;
     this.current = question;
     this.cameOpen = !isDone(question);
     for (const one of questions) {
@@ -36,6 +38,8 @@ export class QuestionPanel {
     this.say("");
     this.render();
     fit(question.panel, { anew: true });
+    const [first] = markedOf(question)?.spans ?? [];
+    if (comesBack && first) reveal(this.text.range(first));
   }
 
   say(words) {
@@ -105,6 +109,7 @@ export class QuestionPanel {
     const spans = markedOf(current)?.spans ?? [];
     const others = questions.filter((question) => question !== current).flatMap((question) => markedOf(question)?.spans ?? []);
     draw(text, this.page.purpose, spans);
+    drawTicks(text, spans);
     draw(text, "overlap", overlaps(spans));
     draw(text, "elsewhere", showsOthers() ? others : []);
     draw(text, "candidate", current.candidates);

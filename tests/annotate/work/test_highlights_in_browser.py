@@ -14,7 +14,7 @@ from collection.models import Highlight, Study, User
 from collection.models.texts import text_hash
 from tests.annotate.factories import a_report_task, in_hands_of
 from tests.annotate.work.test_assignment_in_browser import open_assignment, press, saved
-from tests.browser import SignIn
+from tests.browser import SignIn, check_accessibility
 
 pytestmark = pytest.mark.browser
 
@@ -127,6 +127,78 @@ def test_the_caret_selects_by_characters_with_alt(page: Page, sign_in: SignIn, s
     saved(page)
 
     assert [highlight.quote for highlight in Highlight.objects.order_by("pk")] == ["tw", "two👍🏽", "ne two"]
+
+
+PLACE = """(words) => {  // the middle of these words in the window
+    const node = document.getElementById("text").firstChild.firstChild;
+    const range = document.createRange();
+    range.setStart(node, node.data.indexOf(words));
+    range.setEnd(node, node.data.indexOf(words) + words.length);
+    const box = range.getBoundingClientRect();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+}"""
+
+
+def drawn(page: Page, layer: str) -> list[str]:
+    texts: list[str] = page.evaluate(f"[...CSS.highlights.get('{layer}')].map((range) => range.toString())")
+    return texts
+
+
+def test_a_click_on_a_mark_lets_its_ends_be_moved_and_it_be_removed(
+    page: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    sign_in(page, ada)
+    open_assignment(page, in_hands_of(ada, a_report_task(study, "one two three four five six")))
+    press(page, "t", "ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "Enter", "Escape")
+
+    page.mouse.click(*page.evaluate(PLACE, "four"))
+    press(page, "Shift+ArrowRight", "e", "Shift+ArrowRight", "Alt+Shift+ArrowRight", "Enter")
+    assert drawn(page, "support") == ["hree four five"]
+    page.mouse.click(*page.evaluate(PLACE, "four"))
+    page.get_by_role("button", name="Move the start a word back").click()
+    page.get_by_role("button", name="Done").click()
+    saved(page)
+    assert [highlight.quote for highlight in Highlight.objects.all()] == ["three four five"]
+    page.mouse.click(*page.evaluate(PLACE, "four"))
+    press(page, "Shift+ArrowRight", "Escape")
+    assert drawn(page, "support") == ["three four five"]
+    page.mouse.click(*page.evaluate(PLACE, "four"))
+    check_accessibility(page)
+    press(page, "Delete")
+    saved(page)
+
+    assert drawn(page, "support") == []
+    assert not Highlight.objects.exists()
+
+
+def test_a_mark_is_chosen_by_keyboard_and_removed_by_touch(
+    page: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    sign_in(page, ada)
+    open_assignment(page, in_hands_of(ada, a_report_task(study, "one two three four")))
+
+    press(page, "t", "Enter", "ArrowRight", "Enter", "Home", "e")
+    page.get_by_role("button", name="Remove this mark").click()
+    saved(page)
+
+    assert [highlight.quote for highlight in Highlight.objects.all()] == ["two"]
+
+
+def test_coming_back_to_a_question_shows_its_mark_and_so_does_its_tick(
+    page: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    sign_in(page, ada)
+    open_assignment(page, in_hands_of(ada, a_report_task(study, "A line of words.\n" * 200)))
+    press(page, "t", "End", "Enter", "Escape", "n")
+    expect(page.locator(".tick")).to_have_count(0)
+    page.evaluate("scrollTo(0, 0)")
+
+    press(page, "p")
+    assert page.evaluate("scrollY") > 1_000
+    page.evaluate("scrollTo(0, 0)")
+    page.locator(".tick").click()
+
+    assert page.evaluate("scrollY") > 1_000
 
 
 def test_the_caret_marks_words_of_any_script(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:

@@ -1,0 +1,24 @@
+/* What can be done to the chosen mark without a keyboard. It stands over the text and leaves the focus there. */
+
+import { element } from "./task_bar.js";
+
+/** `move` gets an end, "start" or "end", and whether it goes forward by a word. */
+export function markTools({ move, remove, done }) {
+  const button = (textContent, label, act) => {
+    const made = element("button", { type: "button", className: "button small", textContent, tabIndex: -1 });
+    if (label) made.setAttribute("aria-label", label);
+    made.addEventListener("click", act);
+    return made;
+  };
+  const ends = ["start", "end"].flatMap((end) => [
+    button("◂", `Move the ${end} a word back`, () => move(end, false)),
+    element("span", { textContent: end === "start" ? "Start" : "End" }),
+    button("▸", `Move the ${end} a word on`, () => move(end, true)),
+  ]);
+  const tools = element("div", { className: "mark-tools", hidden: true }, ...ends, button("Remove", "Remove this mark", remove), button("Done", "", done));
+  tools.setAttribute("role", "group");
+  tools.setAttribute("aria-label", "The chosen mark");
+  tools.addEventListener("pointerdown", (event) => event.preventDefault()); // or the text would lose the focus
+  document.querySelector(".assignment-text").append(tools);
+  return tools;
+}
