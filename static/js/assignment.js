@@ -6,6 +6,7 @@ import { Caret } from "./caret.js";
 import { Choices } from "./choices.js";
 import { Clock } from "./clock.js";
 import { GoingOn } from "./going_on.js";
+import { findIn } from "./find.js";
 import { canDraw, draw, reveal } from "./highlights.js";
 import { JudgedText } from "./judged_text.js";
 import { listenToKeys } from "./keys.js";
@@ -200,6 +201,7 @@ listenToKeys({
     ArrowRight: () => move(1),
     ArrowLeft: () => move(-1),
     t: () => markedOf(panel.current) && text.element.focus({ focusVisible: true, preventScroll: true }),
+    "/": () => find(),
     j: () => byId("jump-to")?.focus(),
     g: () => openDialog("guidelines"),
     o: () => panel.toggleOthers(),
@@ -236,7 +238,13 @@ addEventListener("hashchange", () => {
 new ResizeObserver(() => {
   document.documentElement.style.setProperty("--panel", `${byId("questions").offsetHeight}px`);
 }).observe(byId("questions"));
-if (markedOf(questions[0])) new Caret(text, { mark, marks: () => markedOf(panel.current).spans, change, leave: () => panel.home.focus() });
+const caret = markedOf(questions[0]) ? new Caret(text, { mark, marks: () => markedOf(panel.current).spans, change, leave: () => panel.home.focus() }) : null;
+const find = findIn(text, {
+  take: (hit) => {
+    if (hit && caret) caret.goTo(hit);
+    else text.element.focus({ preventScroll: true });
+  },
+});
 
 // --- The beginning -------------------------------------------------------------------------------
 

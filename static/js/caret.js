@@ -32,6 +32,13 @@ export class Caret {
     text.element.addEventListener("click", (event) => getSelection().isCollapsed && this.#chooseAt(this.#unitUnder(event)));
   }
 
+  /** Go to this unit, to mark it or to go on from it. */
+  goTo(unit) {
+    this.#put(unit);
+    this.text.element.focus({ focusVisible: true, preventScroll: true });
+    this.#put(unit);
+  }
+
   /** Where in the text a pointer is; -1 where it is in no line. */
   #unitUnder({ clientX, clientY }) {
     const range = document.caretRangeFromPoint?.(clientX, clientY);

@@ -184,6 +184,32 @@ def test_a_mark_is_chosen_by_keyboard_and_removed_by_touch(
     assert [highlight.quote for highlight in Highlight.objects.all()] == ["two"]
 
 
+def test_what_was_found_is_marked(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
+    sign_in(page, ada)
+    text = "🌉 Un cafe\u0301 noir. Le Café du pont. بُني الجسر."
+    open_assignment(page, in_hands_of(ada, a_report_task(study, text)))
+    field = page.get_by_role("textbox", name="Find in the text")
+    expect(field).to_be_hidden()
+
+    press(page, "/")
+    field.fill("CAFE")
+    expect(page.get_by_role("search")).to_contain_text("1 of 2")
+    check_accessibility(page)
+    press(page, "Escape", "Enter", "/", "Enter")
+    expect(page.get_by_role("search")).to_contain_text("2 of 2")
+    assert drawn(page, "found") == ["cafe\u0301", "Café"]
+    press(page, "Escape", "Enter", "/")
+    field.fill("بني")
+    press(page, "Escape", "Enter", "/")
+    field.fill("nowhere")
+    expect(page.get_by_role("search")).to_contain_text("Not found")
+    press(page, "Escape")
+    saved(page)
+
+    assert [highlight.quote for highlight in Highlight.objects.order_by("start")] == ["cafe\u0301", "Café", "بُني"]
+    assert drawn(page, "found") == []
+
+
 def test_coming_back_to_a_question_shows_its_mark_and_so_does_its_tick(
     page: Page, sign_in: SignIn, study: Study, ada: User
 ) -> None:
