@@ -16,16 +16,16 @@ from stats.completeness import Completeness, complete_first
 
 @dataclass(frozen=True)
 class Graded:
-    """What a judge graded under one criterion of a study, by grade, and its holes there."""
+    """What a judge graded under one criterion of a study, by grade, and what it lacks there."""
 
     criterion: Criterion
-    holes: MissingGrades
+    missing_grades: MissingGrades
     grades: dict[float, int]
     completeness: Completeness
 
     @property
     def rater(self) -> Rater:
-        return self.holes.rater
+        return self.missing_grades.rater
 
     def by_grade(self) -> list[tuple[dict[str, object], int]]:
         """Return each grade of the scale with how often it was given."""
@@ -67,7 +67,7 @@ def graded_in(study: Study, raters: Sequence[Rater]) -> list[Graded]:
     for criterion in study.criteria.select_related("scale"):
         judging = [by_pk[rater] for of, rater in sorted(counts) if of == criterion.pk]
         if judging:
-            holes = missing_by_rater(criterion, judging)
+            lacking = missing_by_rater(criterion, judging)
             graded += complete_first(
                 (
                     Graded(
@@ -76,7 +76,7 @@ def graded_in(study: Study, raters: Sequence[Rater]) -> list[Graded]:
                         counts[criterion.pk, each.rater.pk],
                         completeness.of(criterion.pk, each.rater.pk),
                     )
-                    for each in holes
+                    for each in lacking
                 ),
                 of=lambda one: one.completeness,
             )

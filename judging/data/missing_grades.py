@@ -1,7 +1,7 @@
 """Pairs without a grade: what a judge left ungraded and what it was never asked or never told about.
 
-A hole is a pair of the criterion, whose text is here or not, that has no grade by the judge: either its judgment
-is ungraded, or there is none. No hole is a zero.
+A grade is missing where a pair of the criterion, whose text is here or not, has none by the judge: either its
+judgment is ungraded, or there is none. No missing grade is a zero.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class MissingGrades:
         return [(Judgment.Ungraded(kind).label, count) for kind, count in sorted(self.ungraded.items())]
 
 
-def holes_of(criterion: Criterion, rater: Rater) -> MissingGrades:
+def missing_grades_of(criterion: Criterion, rater: Rater) -> MissingGrades:
     """Count what this judge graded and did not grade of the criterion's pairs."""
     (found,) = missing_by_rater(criterion, [rater])
     return found
@@ -80,7 +80,7 @@ def missing_by_rater(criterion: Criterion, raters: Sequence[Rater], *, pairs: in
 
 
 def missing_in(criterion: Criterion) -> tuple[list[MissingGrades], int]:
-    """Return the holes of each judge that judged under the criterion and has some, and how many pairs none graded.
+    """Return what each judge lacks that judged under the criterion, and how many pairs none graded.
 
     Those of unfinished and failing judges come last.
     """
@@ -90,8 +90,8 @@ def missing_in(criterion: Criterion) -> tuple[list[MissingGrades], int]:
     by_nobody = narrowed(asked, Selection(graded_by_no_judge=True), criterion)
     known = judges_of_studies([criterion.study])
     found = [
-        replace(holes, completeness=known.of(criterion.pk, holes.rater.pk))
-        for holes in missing_by_rater(criterion, raters)
-        if holes.total
+        replace(one, completeness=known.of(criterion.pk, one.rater.pk))
+        for one in missing_by_rater(criterion, raters)
+        if one.total
     ]
-    return complete_first(found, of=lambda holes: holes.completeness), by_nobody.count() if raters else 0
+    return complete_first(found, of=lambda one: one.completeness), by_nobody.count() if raters else 0

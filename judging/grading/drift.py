@@ -3,7 +3,7 @@
 A judge's settings never change, but what answers under its model's name may: another version of the server,
 other weights. And a template's next version is a new judge beside the old one. In both cases the criterion's
 anchor items, chosen once by chance, are judged again before anything else, and the job waits until a
-researcher has seen the shift.
+researcher has seen the drift.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from judging.data.items import with_texts
 from judging.engines import Engine, EngineUnavailable
 from judging.engines.token_quotas import note_use
 from judging.grading.completions import ReadReply
-from judging.models import Completion, GradingJob, Judge, SentinelRound, SentinelSet, TokenUse
+from judging.models import AnchorCheck, AnchorSet, Completion, GradingJob, Judge, TokenUse
 from judging.prompts.pairwise import read_all
 from judging.prompts.rendering import request_for
 from stats.intervals import UNBOUNDED, mean_interval, share_of_items
 from stats.share_intervals import bounds
 
-SENTINELS = 30
+ANCHOR_ITEMS = 30
 
 Grades = dict[int, float | None]
 
@@ -43,7 +43,7 @@ class Before:
 
 
 @dataclass(frozen=True)
-class Shift:
+class Drift:
     """What changed between two looks at the anchor items. Figures are None where they cannot be told.
 
     `mean` is the mean of new minus old over the items with both grades, with Student’s interval; `changed` is
@@ -73,15 +73,15 @@ class Shift:
         return told.replace("-", "−")
 
 
-def choose_sentinels(criterion: Criterion, items: Sequence[int], *, at: datetime) -> SentinelSet:
+def choose_anchor_items(criterion: Criterion, items: Sequence[int], *, at: datetime) -> AnchorSet:
     """Return the criterion's anchor items, drawn from these keys if it has none yet."""
-    stored = SentinelSet.objects.filter(criterion=criterion).first()
+    stored = AnchorSet.objects.filter(criterion=criterion).first()
     if stored is not None:
         return stored
     seed = criterion.pk
-    drawn = random.Random(seed).sample(sorted(items), min(SENTINELS, len(items)))  # noqa: S311  # no secret
+    drawn = random.Random(seed).sample(sorted(items), min(ANCHOR_ITEMS, len(items)))  # noqa: S311  # no secret
     with transaction.atomic():
-        chosen, new = SentinelSet.objects.get_or_create(criterion=criterion, defaults={"seed": seed, "chosen_at": at})
+        chosen, new = AnchorSet.objects.get_or_create(criterion=criterion, defaults={"seed": seed, "chosen_at": at})
         if new:
             chosen.items.set(drawn)
     return chosen
@@ -93,8 +93,8 @@ class KnownIdentities:
     def __init__(self, job: GradingJob) -> None:
         self.job = job
         jobs = GradingJob.objects.filter(judge=job.judge_id, criterion=job.criterion_id).exclude(engine_identity="")
-        rounds = SentinelRound.objects.filter(
-            judge=job.judge_id, sentinels__criterion=job.criterion_id, confirmed_at__isnull=False
+        rounds = AnchorCheck.objects.filter(
+            judge=job.judge_id, anchors__criterion=job.criterion_id, confirmed_at__isnull=False
         )
         self.known = {*jobs.values_list("engine_identity", flat=True), *rounds.values_list("identity", flat=True)}
 
@@ -112,15 +112,15 @@ class KnownIdentities:
 
 def before(job: GradingJob, *, identity: str) -> Before | None:
     """Return how the anchor items were graded before this server answered; None if they never were."""
-    sentinels = SentinelSet.objects.filter(criterion=job.criterion_id).first()
-    if sentinels is None:
+    anchors = AnchorSet.objects.filter(criterion=job.criterion_id).first()
+    if anchors is None:
         return None
-    last = SentinelRound.objects.filter(sentinels=sentinels, judge=job.judge_id, confirmed_at__isnull=False).first()
+    last = AnchorCheck.objects.filter(anchors=anchors, judge=job.judge_id, confirmed_at__isnull=False).first()
     if last is not None:
         return Before(job.judge, last.identity, _by_key(last.after))
     for judge in (job.judge, *_earlier_versions(job.judge)):
         completions = (
-            Completion.objects.filter(judge=judge, criterion=job.criterion_id, item__in=sentinels.items.values("pk"))
+            Completion.objects.filter(judge=judge, criterion=job.criterion_id, item__in=anchors.items.values("pk"))
             .exclude(engine_identity="")
             .exclude(ungraded=Judgment.Ungraded.ENGINE_ERROR)
             .order_by("attempt")
@@ -133,9 +133,9 @@ def before(job: GradingJob, *, identity: str) -> Before | None:
     return None
 
 
-def judge_sentinels(
+def judge_anchor_items(
     job: GradingJob, engine: Engine, *, identity: str, pause: Callable[[str], bool], stopping: Callable[[], bool]
-) -> SentinelRound | None:
+) -> AnchorCheck | None:
     """Pause the job, judge the anchor items that were graded before, and store both.
 
     `pause` says whether it was this call that paused the job; where another worker did, it does the rest
@@ -157,12 +157,12 @@ def judge_sentinels(
         _tell(job, f"{what} The anchor items could not be judged again: {error} Resume to try again.")
         return None
     finally:
-        note_use(job.judge, job.created_by, TokenUse.For.SENTINELS, tokens, at=now())
+        note_use(job.judge, job.created_by, TokenUse.For.ANCHOR_CHECK, tokens, at=now())
     if len(after) < len(earlier.grades):
         _tell(job, f"{what} The worker stopped before all anchor items were judged again. Resume to try again.")
         return None
-    made = SentinelRound.objects.create(
-        sentinels=job.criterion.sentinels,
+    made = AnchorCheck.objects.create(
+        anchors=job.criterion.anchor_set,
         judge=job.judge,
         earlier_judge=earlier.judge,
         job=job,
@@ -172,26 +172,26 @@ def judge_sentinels(
         after=after,
         judged_at=now(),
     )
-    _tell(job, f"{what} {_sentence(str(shift_of(made)))} Resume to accept the new model’s grades.")
+    _tell(job, f"{what} {_sentence(str(drift_of(made)))} Resume to accept the new model’s grades.")
     return made
 
 
-def confirm_shift(*, job: GradingJob, by: User | None, at: datetime) -> None:
+def confirm_drift(*, job: GradingJob, by: User | None, at: datetime) -> None:
     """Let the server that answered in the job's last check of the anchor items grade from now on."""
-    seen = job.sentinel_rounds.first()
+    seen = job.anchor_checks.first()
     if seen is not None and seen.confirmed_at is None:
         seen.confirmed_at, seen.confirmed_by = at, by
         seen.save(update_fields=["confirmed_at", "confirmed_by"])
         GradingJob.objects.filter(pk=job.pk).update(engine_identity=seen.identity)
 
 
-def shift_of(seen: SentinelRound) -> Shift:
+def drift_of(seen: AnchorCheck) -> Drift:
     """Measure what changed, from the stored grades alone."""
     old, new = _by_key(seen.before), _by_key(seen.after)
     pairs = [(old[item], new[item]) for item in old if item in new]
     differences = [after - earlier for earlier, after in pairs if earlier is not None and after is not None]
     changed = sum(earlier != after for earlier, after in pairs)
-    return Shift(
+    return Drift(
         items=len(pairs),
         both_graded=len(differences),
         mean=statistics.fmean(differences) if differences else None,

@@ -20,7 +20,7 @@ from collection.scales import difference_in_words
 from judging.data.selection import Selection, as_stored, check_selection, drawn, items_asked, narrowed, without_text
 from judging.engines.token_quotas import check_quota, quota_of_job
 from judging.grading.completions import counts_of
-from judging.grading.drift import choose_sentinels, confirm_shift
+from judging.grading.drift import choose_anchor_items, confirm_drift
 from judging.grading.notify import MESSAGES, send_messages
 from judging.models import Completion, GradingChunk, GradingJob, Judge
 
@@ -108,8 +108,8 @@ def start_job(
     if items is not None:
         asked = asked.filter(pk__in=list(items))
     if not asked.exists():
-        holes = selection.without_grade_by or selection.graded_by_no_judge
-        why = " Every item has a grade." if holes else ""
+        missing_grades = selection.without_grade_by or selection.graded_by_no_judge
+        why = " Every item has a grade." if missing_grades else ""
         raise NothingToGrade(f"The study has no such items for “{criterion.get_task_type_display()}”.{why}")
     return _start(
         criterion=criterion, judge=judge, asked=asked, attempt=1, by=by, at=at, selection=selection, terms=terms,
@@ -184,7 +184,7 @@ def _start(
             else f"“{judge}” has graded all of “{criterion}” already."
         )
     ids = drawn(found, selection)
-    choose_sentinels(criterion, ids, at=at)
+    choose_anchor_items(criterion, ids, at=at)
     try:
         with transaction.atomic():
             job = GradingJob.objects.create(
@@ -250,8 +250,8 @@ def resume_job(*, job: GradingJob, terms: JobLimits | None = None, by: User | No
         if reached := limit_reached(locked, at=at):
             more = "" if reached[1] == GradingJob.Cause.QUOTA else " Raise it to go on."
             raise LimitReached(f"{reached[0]}{more}")
-        if locked.pause_cause == GradingJob.Cause.SENTINELS:
-            confirm_shift(job=locked, by=by, at=at)
+        if locked.pause_cause == GradingJob.Cause.DRIFT:
+            confirm_drift(job=locked, by=by, at=at)
         if locked.pause_cause == GradingJob.Cause.UNGRADED:
             changes["goes_on_ungraded"] = True
         _move(

@@ -26,7 +26,7 @@ from judging.data.items import with_texts
 from judging.engines import Engine, EngineUnavailable, GradeRequest, Reply
 from judging.engines.token_quotas import note_use
 from judging.grading.completions import ReadReply, write_read_replies
-from judging.grading.drift import KnownIdentities, judge_sentinels
+from judging.grading.drift import KnownIdentities, judge_anchor_items
 from judging.grading.engine_thread import LOOK_SECONDS, Asking, Clock
 from judging.grading.holders import holder_name
 from judging.grading.jobs import WrongState, finish_if_done, limit_reached, pause_job
@@ -133,12 +133,12 @@ class Turn:
         self.more = self.more or bool(self.held)
         if self.new_identity:
             paid_for = [(row.prompt_tokens, row.completion_tokens) for row in self.left_out]
-            note_use(self.job.judge, self.job.created_by, TokenUse.For.SENTINELS, paid_for, at=now())
-            judge_sentinels(
+            note_use(self.job.judge, self.job.created_by, TokenUse.For.ANCHOR_CHECK, paid_for, at=now())
+            judge_anchor_items(
                 self.job,
                 self.engine,
                 identity=self.new_identity,
-                pause=lambda reason: _pause(self.job, reason, GradingJob.Cause.SENTINELS),
+                pause=lambda reason: _pause(self.job, reason, GradingJob.Cause.DRIFT),
                 stopping=self.stopping,
             )
 

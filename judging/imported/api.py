@@ -190,7 +190,7 @@ def read_row(read: GradesRead) -> dict[str, Any]:
             "criterion": each.criterion.name,
             "grades": {f"{grade:g}": count for grade, count in sorted(each.grades.items())},
             "ungraded": dict(each.ungraded),
-            "missing": each.holes.missing if each.holes else 0,
+            "missing": each.missing_grades.missing if each.missing_grades else 0,
         }
         for each in read.given
     ]
@@ -205,8 +205,8 @@ def judge_row(rater: Rater, graded: list[Graded]) -> dict[str, Any]:
             "judge": rater.name,
             "criterion": each.criterion.name,
             "grades": {f"{grade:g}": count for grade, count in sorted(each.grades.items())},
-            "ungraded": each.holes.ungraded,
-            "missing": each.holes.missing,
+            "ungraded": each.missing_grades.ungraded,
+            "missing": each.missing_grades.missing,
             **each.completeness.as_dict(),
         }
         for each in graded

@@ -20,7 +20,7 @@ from collection.importing.trec import relevance_criterion_of
 from collection.models import Criterion, Judgment, Rater, Study
 from collection.models.studies import TaskType
 from collection.task_types import TASK_TYPES
-from judging.data.missing_grades import MissingGrades, holes_of
+from judging.data.missing_grades import MissingGrades, missing_grades_of
 from judging.imported.formats import NO_GRADE, read_grades
 from judging.imported.matching import MatchedPair, Outside, Places
 from judging.imported.provenance import Origin, judge_from_elsewhere
@@ -68,7 +68,7 @@ class GivenGrades:
     criterion: Criterion
     grades: Counter[float] = field(default_factory=Counter)
     ungraded: Counter[str] = field(default_factory=Counter)
-    holes: MissingGrades | None = None
+    missing_grades: MissingGrades | None = None
 
     @property
     def pairs(self) -> int:
@@ -114,7 +114,11 @@ class GradesRead:
         lines = [
             f"{given.rater} on {given.criterion}: {counted(given.pairs, 'pairs')}, "
             f"{given.ungraded.total():,} of them ungraded"
-            + (f"; not in its files: {counted(given.holes.missing, 'pairs')} of the study" if given.holes else "")
+            + (
+                f"; not in its files: {counted(given.missing_grades.missing, 'pairs')} of the study"
+                if given.missing_grades
+                else ""
+            )
             for given in self.given
         ]
         lines.append(f"{counted(self.new, 'judgments')} new, {self.known:,} already there")
@@ -181,7 +185,7 @@ class _Taking:
         if not read.given:
             raise NothingTaken(_nothing(read))
         for given in read.given:
-            given.holes = holes_of(given.criterion, given.rater)
+            given.missing_grades = missing_grades_of(given.criterion, given.rater)
         if any(given.ungraded for given in read.given) and self.wanted.file_format != "batch":
             read.imported.remarks.append(KIND_REMARK)
         return read

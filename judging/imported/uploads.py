@@ -76,7 +76,7 @@ def _given(given: GivenGrades) -> dict[str, Any]:
         "criterion": given.criterion.name,
         "by_grade": [(point["value"], point["name"], count) for point, count in given.by_grade()],
         "by_kind": given.by_kind(),
-        "missing": given.holes.missing if given.holes else 0,
+        "missing": given.missing_grades.missing if given.missing_grades else 0,
     }
 
 

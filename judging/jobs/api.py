@@ -46,15 +46,15 @@ from judging.jobs.available_judges import criterion_named
 from judging.jobs.estimate import estimate
 from judging.jobs.serializers import (
     AgainSerializer,
+    AnchorCheckSerializer,
     BatchFileSerializer,
     BatchReadSerializer,
     EstimateSerializer,
+    JobCountsSerializer,
     JobSerializer,
-    LedgerSerializer,
     LimitsSerializer,
     NewJobSerializer,
     ReplySerializer,
-    SentinelSerializer,
 )
 from judging.models import GradingJob, Judge
 
@@ -152,19 +152,19 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
             job = grade_again(job=self.get_object(), kinds=kinds, by=user_of(request), at=now())
         return Response(JobSerializer(job).data, status=status.HTTP_201_CREATED)
 
-    @extend_schema(responses=LedgerSerializer)
+    @extend_schema(responses=JobCountsSerializer)
     @action(detail=True)
-    def ledger(self, request: Request, pk: str) -> Response:  # noqa: ARG002
+    def outcomes(self, request: Request, pk: str) -> Response:  # noqa: ARG002
         """Return the outcome of every pair."""
-        ledger = counts_of_job(self.get_object())
-        by_grade = {f"{grade:g}": count for grade, count in ledger.graded.items()}
+        counts = counts_of_job(self.get_object())
+        by_grade = {f"{grade:g}": count for grade, count in counts.graded.items()}
         return Response(
             {
-                "total": ledger.total,
+                "total": counts.total,
                 "graded": by_grade,
-                "ungraded": ledger.ungraded,
-                "waiting": ledger.waiting,
-                "skipped": ledger.skipped,
+                "ungraded": counts.ungraded,
+                "waiting": counts.waiting,
+                "skipped": counts.skipped,
             }
         )
 
@@ -176,12 +176,12 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         replies = pages.paginate_queryset(self.get_object().completions.select_related("item"), request, view=self)
         return pages.get_paginated_response(ReplySerializer(replies or [], many=True).data)
 
-    @extend_schema(responses=SentinelSerializer(many=True))
-    @action(detail=True)
-    def sentinels(self, request: Request, pk: str) -> Response:  # noqa: ARG002
+    @extend_schema(responses=AnchorCheckSerializer(many=True))
+    @action(detail=True, url_path="anchor-checks")
+    def anchor_checks(self, request: Request, pk: str) -> Response:  # noqa: ARG002
         """Every check of the anchor items in this job, newest first: how far the judge's grades drifted."""
-        rounds = self.get_object().sentinel_rounds.select_related("earlier_judge")
-        return Response(SentinelSerializer(rounds, many=True).data)
+        rounds = self.get_object().anchor_checks.select_related("earlier_judge")
+        return Response(AnchorCheckSerializer(rounds, many=True).data)
 
     @extend_schema(responses={(200, "application/jsonl"): OpenApiTypes.BINARY})
     @action(detail=True)

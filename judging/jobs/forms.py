@@ -97,7 +97,7 @@ class StartForm(LimitsForm):
     judge = Names()
     topics = Lines(label="Topics", help_text="Ids, one per line. All if empty.")
     runs = Lines(label="Runs", help_text="Names, one per line: only what these runs answered or ranked. All if empty.")
-    holes = forms.CharField(
+    missing_grades = forms.CharField(
         required=False, max_length=210, widget=forms.Select, label="Only pairs without a grade",
         help_text="The grades are stored for the judge that you start; other judges’ grades do not change.",
     )  # fmt: skip
@@ -117,36 +117,36 @@ class StartForm(LimitsForm):
         """The items that were chosen. Only for a form that is valid."""
         sent = self.cleaned_data
         seed = DEFAULT_SEED if sent["seed"] is None else sent["seed"]
-        holes: str = sent["holes"]
+        by: str = sent["missing_grades"]
         return Selection(
             sent["topics"],
             sent["runs"],
             sent["sample"],
             seed,
-            without_grade_by=(holes.removeprefix(BY_A_JUDGE),) if holes.startswith(BY_A_JUDGE) else (),
-            graded_by_no_judge=holes == BY_NO_JUDGE,
+            without_grade_by=(by.removeprefix(BY_A_JUDGE),) if by.startswith(BY_A_JUDGE) else (),
+            graded_by_no_judge=by == BY_NO_JUDGE,
         )
 
-    def clean_holes(self) -> str:
-        holes: str = self.cleaned_data["holes"]
-        if holes and holes != BY_NO_JUDGE and not holes.startswith(BY_A_JUDGE):
+    def clean_missing_grades(self) -> str:
+        by: str = self.cleaned_data["missing_grades"]
+        if by and by != BY_NO_JUDGE and not by.startswith(BY_A_JUDGE):
             raise ValidationError("Choose one of these.")
-        return holes
+        return by
 
-    def offer_holes(self, offered: list[MissingGrades], by_no_judge: int) -> None:
+    def offer_missing_grades(self, offered: list[MissingGrades], by_no_judge: int) -> None:
         """Let the page choose among what these judges left without a grade."""
         choices = [("", "all pairs, whatever other judges graded")]
         if offered:
             choices.append((BY_NO_JUDGE, f"no grade by any judge: {by_no_judge:,}"))
         choices += [
             (
-                f"{BY_A_JUDGE}{holes.rater.name}",
-                f"no grade by {holes.completeness.after(holes.rater.name)}: {holes.total:,} "
-                f"({holes.left_ungraded:,} ungraded, {holes.missing:,} missing)",
+                f"{BY_A_JUDGE}{one.rater.name}",
+                f"no grade by {one.completeness.after(one.rater.name)}: {one.total:,} "
+                f"({one.left_ungraded:,} ungraded, {one.missing:,} missing)",
             )
-            for holes in offered
+            for one in offered
         ]
-        self.fields["holes"].widget.choices = choices
+        self.fields["missing_grades"].widget.choices = choices
 
 
 class AgainForm(forms.Form):

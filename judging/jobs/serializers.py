@@ -14,10 +14,10 @@ from collection.models import Judgment, Study
 from judging.data.quota_serializers import QuotaSerializer, quota_in
 from judging.data.selection import DEFAULT_SEED, Selection
 from judging.grading.batch_files import SERVICES
-from judging.grading.drift import shift_of
+from judging.grading.drift import drift_of
 from judging.grading.jobs import JobLimits
 from judging.jobs.forms import MOST_BATCH_MEGABYTES
-from judging.models import Completion, GradingJob, SentinelRound
+from judging.models import AnchorCheck, Completion, GradingJob
 
 
 class JobSerializer(serializers.ModelSerializer[GradingJob]):
@@ -109,7 +109,7 @@ class EstimateSerializer(serializers.Serializer[Any]):
     cost = NumberField(allow_null=True)
 
 
-class SentinelSerializer(serializers.Serializer[Any]):
+class AnchorCheckSerializer(serializers.Serializer[Any]):
     """How the anchor items were graded before and are graded now; by item's key, null for ungraded."""
 
     judged_at = serializers.DateTimeField()
@@ -117,11 +117,11 @@ class SentinelSerializer(serializers.Serializer[Any]):
     earlier_identity = serializers.CharField()
     identity = serializers.CharField()
     confirmed_at = serializers.DateTimeField(allow_null=True)
-    shift = serializers.SerializerMethodField()
+    drift = serializers.SerializerMethodField()
 
-    def get_shift(self, seen: SentinelRound) -> dict[str, Any]:
-        """Return the shift's figures: mean of new minus old, share changed, each with its 95 % interval."""
-        return asdict(shift_of(seen))
+    def get_drift(self, seen: AnchorCheck) -> dict[str, Any]:
+        """Return the drift's figures: mean of new minus old, share changed, each with its 95 % interval."""
+        return asdict(drift_of(seen))
 
 
 class BatchFileSerializer(serializers.Serializer[Any]):
@@ -141,7 +141,7 @@ class AgainSerializer(serializers.Serializer[Any]):
     kinds = serializers.ListField(child=serializers.ChoiceField(choices=Judgment.Ungraded.choices), default=list)
 
 
-class LedgerSerializer(serializers.Serializer[Any]):
+class JobCountsSerializer(serializers.Serializer[Any]):
     """Graded + ungraded + waiting = total. Skipped items are not part of it, because the judge was never asked."""
 
     total = WholeField()

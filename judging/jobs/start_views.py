@@ -106,7 +106,7 @@ def estimate_page(
     """Show what the jobs would do, with a form to choose a part of it, filled with the last prices at first."""
     if expected and "seed" not in form.data:
         form = with_last_prices(form, expected[0].judge)
-    form.offer_holes(*missing_in(criterion))
+    form.offer_missing_grades(*missing_in(criterion))
     context = {
         "study": study,
         "criterion": criterion,

@@ -1,4 +1,4 @@
-"""The pages of a study's grading jobs: all of them with what can be started, one with its ledger, and its replies."""
+"""The pages of a study's grading jobs: all of them with what can be started, one with its counts, and its replies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from judging.data.imported_judges import graded_in, imported_judges
 from judging.engines.embedded import INSTALL, missing_packages
 from judging.engines.token_quotas import QuotaSpent, quota_of_job
 from judging.grading.batch_files import write_requests
-from judging.grading.drift import shift_of
+from judging.grading.drift import drift_of
 from judging.grading.jobs import (
     AlreadyUnderWay,
     LimitReached,
@@ -62,7 +62,7 @@ def jobs(request: SignedInRequest, name: str) -> HttpResponse:
 @require_safe
 @login_required
 def job(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
-    """One job with its ledger. htmx asks for the changing part alone until the job is over."""
+    """One job with its counts. htmx asks for the changing part alone until the job is over."""
     found = job_of(request, name, pk)
     template = "judging/job_progress.html" if request.htmx else "judging/job.html"
     return render(request, template, job_context(found))
@@ -143,20 +143,20 @@ def job_of(request: SignedInRequest, name: str, pk: int) -> GradingJob:
 
 def job_context(job: GradingJob) -> dict[str, Any]:
     """Return what the job's pages show. Counts are the job's own: no completion is counted for a page."""
-    ledger = counts_of_job(job)
-    seen = job.sentinel_rounds.select_related("earlier_judge").first()
+    counts = counts_of_job(job)
+    seen = job.anchor_checks.select_related("earlier_judge").first()
     waits = job.pause_cause in {GradingJob.Cause.TOKENS, GradingJob.Cause.COST}
     return {
         "job": job,
         "study": job.study,
-        "ledger": ledger,
-        "grades": [(point, ledger.graded.get(point["value"], 0)) for point in job.criterion.scale.points],
+        "counts": counts,
+        "grades": [(point, counts.graded.get(point["value"], 0)) for point in job.criterion.scale.points],
         "percent": 100 * job.done // job.total,
         "ungraded_percent": 100 * job.ungraded / job.done if job.done else None,
         "cache_percent": None if job.cache_share is None else 100 * job.cache_share,
         "pace": pace_of(job),
-        "sentinels": seen,
-        "shift": shift_of(seen) if seen else None,
+        "anchor_check": seen,
+        "drift": drift_of(seen) if seen else None,
         "quota": quota_of_job(job, at=now()),
         "terms_form": LimitsForm(initial=LimitsForm.initial_of(job)) if waits else None,
         "batch_form": BatchForm() if job.state == GradingJob.State.AWAY else None,
@@ -164,16 +164,16 @@ def job_context(job: GradingJob) -> dict[str, Any]:
     }
 
 
-def filters_of(job: GradingJob, ledger: JobCounts) -> list[tuple[str, str, int]]:
+def filters_of(job: GradingJob, counts: JobCounts) -> list[tuple[str, str, int]]:
     """Return what replies can be filtered by: the key in the address, its label, and how many there are."""
     return [
-        ("", "all", ledger.graded_pairs + ledger.ungraded_pairs),
+        ("", "all", counts.graded_pairs + counts.ungraded_pairs),
         *(
-            (f"grade:{point['value']}", f"grade {point['value']}", ledger.graded.get(point["value"], 0))
+            (f"grade:{point['value']}", f"grade {point['value']}", counts.graded.get(point["value"], 0))
             for point in job.criterion.scale.points
         ),
-        ("ungraded", "ungraded", ledger.ungraded_pairs),
-        *((kind, f"ungraded: {label}", count) for kind, label, count in ledger.kinds() if count),
+        ("ungraded", "ungraded", counts.ungraded_pairs),
+        *((kind, f"ungraded: {label}", count) for kind, label, count in counts.kinds() if count),
     ]
 
 

@@ -1,10 +1,10 @@
-"""Judges and what they did: templates, judges and their servers, jobs, errands, completions, sentinels, quotas."""
+"""Judges and what they did: templates, judges and their servers, jobs, errands, completions, anchors, quotas."""
 
 from judging.models.completions import Completion
 from judging.models.ensembles import Combination, EnsembleGrade, EnsembleMember
 from judging.models.errands import Errand, ServerProbe
 from judging.models.gullibility import GullibilityAudit, PlantedReply
-from judging.models.jobs import GradingChunk, GradingJob, SentinelRound, SentinelSet
+from judging.models.jobs import AnchorCheck, AnchorSet, GradingChunk, GradingJob
 from judging.models.judges import Judge
 from judging.models.quotas import TokenQuota, TokenUse
 from judging.models.templates import PromptTemplate

@@ -43,7 +43,7 @@ class GradingJob(models.Model):
         UNGRADED = "ungraded", "most replies are ungraded"
         TOKENS = "tokens", "the token limit is reached"
         COST = "cost", "the cost limit is reached"
-        SENTINELS = "sentinels", "the judge may have changed"
+        DRIFT = "drift", "the judge may have changed"
         QUOTA = "quota", "this month’s tokens are used"
 
     ACTIVE = (State.QUEUED, State.RUNNING)
@@ -160,10 +160,10 @@ class GradingChunk(models.Model):
         return f"chunk {self.number} of {self.job}"
 
 
-class SentinelSet(models.Model):
+class AnchorSet(models.Model):
     """The items of a criterion on which every change of a judge is measured. Chosen once, by chance."""
 
-    criterion = models.OneToOneField(Criterion, on_delete=models.CASCADE, related_name="sentinels")
+    criterion = models.OneToOneField(Criterion, on_delete=models.CASCADE, related_name="anchor_set")
     items = models.ManyToManyField(Item, related_name="+")
     seed = models.PositiveBigIntegerField(help_text="Of the draw.")
     chosen_at = models.DateTimeField()
@@ -172,16 +172,16 @@ class SentinelSet(models.Model):
         return f"anchor items of {self.criterion}"
 
 
-class SentinelRound(models.Model):
+class AnchorCheck(models.Model):
     """One look at a judge that may have changed: its grades of the anchor items now, beside those of before.
 
     `before` and `after` map an item's primary key to a grade, or to null where the reply was ungraded.
     """
 
-    sentinels = models.ForeignKey(SentinelSet, on_delete=models.CASCADE, related_name="rounds")
+    anchors = models.ForeignKey(AnchorSet, on_delete=models.CASCADE, related_name="rounds")
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="+", help_text="Who judged now.")
     earlier_judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="+", help_text="Who judged before.")
-    job = models.ForeignKey(GradingJob, null=True, on_delete=models.SET_NULL, related_name="sentinel_rounds")
+    job = models.ForeignKey(GradingJob, null=True, on_delete=models.SET_NULL, related_name="anchor_checks")
     identity = models.CharField(max_length=300, help_text="Server, version and model now.")
     earlier_identity = models.CharField(max_length=300)
     before = models.JSONField()
@@ -194,4 +194,4 @@ class SentinelRound(models.Model):
         ordering = ["-judged_at", "-pk"]
 
     def __str__(self) -> str:
-        return f"{self.judge} on {self.sentinels}, {self.judged_at:%Y-%m-%d %H:%M}"
+        return f"{self.judge} on {self.anchors}, {self.judged_at:%Y-%m-%d %H:%M}"

@@ -29,7 +29,7 @@ class TokenUse(models.Model):
         TRIAL = "trial", "trial run"
         PROBE = "probe", "server probe"
         AUDIT = "audit", "gullibility audit"
-        SENTINELS = "sentinels", "check of the anchor items"
+        ANCHOR_CHECK = "anchors", "check of the anchor items"
 
     researcher = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="token_uses", db_index=False

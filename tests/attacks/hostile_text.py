@@ -100,7 +100,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "judging.PlantedReply": {"kind": OURS, "ungraded": OURS, "reply": TEXT},
     "judging.ServerProbe": {"address": TEXT, "findings": LEAVES, "problem": TEXT},
     "judging.TokenQuota": {"note": "for administrators, shown on Django's own pages alone"},
-    "judging.SentinelRound": {"identity": TEXT, "earlier_identity": TEXT, "before": OURS, "after": OURS},
+    "judging.AnchorCheck": {"identity": TEXT, "earlier_identity": TEXT, "before": OURS, "after": OURS},
 }  # fmt: skip
 
 # Ids that name one thing in two tables.

@@ -50,6 +50,8 @@ from judging.gullibility.audit import start_audit
 from judging.judges.ensembles import make_ensemble
 from judging.judges.registry import make_judge
 from judging.models import (
+    AnchorCheck,
+    AnchorSet,
     Completion,
     EnsembleGrade,
     Errand,
@@ -57,8 +59,6 @@ from judging.models import (
     Judge,
     PlantedReply,
     PromptTemplate,
-    SentinelRound,
-    SentinelSet,
     ServerProbe,
 )
 from tests.annotate.crowd_factories import a_session, an_entry
@@ -176,14 +176,14 @@ def _judges(study: Study, rosa: User) -> None:
     Errand.objects.create(kind="probe", judge=made[0], user=rosa, asked_at=now(), state="failed", error="x")
     ServerProbe.objects.create(judge=made[0], address="http://x", findings=found, probed_at=now())
     ServerProbe.objects.create(judge=made[0], address="http://y", problem="x", probed_at=now())
-    sentinels, _ = SentinelSet.objects.get_or_create(criterion=criterion, defaults={"seed": 1, "chosen_at": now()})
-    sentinels.items.set(items[:5])
+    anchors, _ = AnchorSet.objects.get_or_create(criterion=criterion, defaults={"seed": 1, "chosen_at": now()})
+    anchors.items.set(items[:5])
     grades = {str(item.pk): 1.0 for item in items[:5]}
     job = GradingJob.objects.filter(judge=made[1])[0]
-    job.pause_cause = "sentinels"
+    job.pause_cause = "drift"
     job.save()
-    SentinelRound.objects.create(
-        sentinels=sentinels, judge=made[1], earlier_judge=made[0], job=job, identity="x", earlier_identity="x",
+    AnchorCheck.objects.create(
+        anchors=anchors, judge=made[1], earlier_judge=made[0], job=job, identity="x", earlier_identity="x",
         before=grades, after=dict.fromkeys(grades, 0.0), judged_at=now(),
     )  # fmt: skip
     Rater.objects.create(

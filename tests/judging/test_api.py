@@ -45,14 +45,14 @@ def test_starts_pauses_resumes_and_cancels_a_job(rosa: User, judged_study: Study
     assert client.get(f"{API}/grading-jobs/", {"study": "another"}).json()["results"] == []
 
 
-def test_gives_the_ledger_and_the_replies(rosa: User, judged_study: Study) -> None:
+def test_gives_the_outcomes_and_the_replies(rosa: User, judged_study: Study) -> None:
     job = work_through(a_job(judged_study, "rating"), saying("5"))
     client = client_of(rosa)
 
-    ledger = client.get(f"{API}/grading-jobs/{job.pk}/ledger/").json()
+    counts = client.get(f"{API}/grading-jobs/{job.pk}/outcomes/").json()
     replies = client.get(f"{API}/grading-jobs/{job.pk}/replies/").json()["results"]
 
-    assert ledger == {"total": 12, "graded": {"5": 12}, "ungraded": {}, "waiting": 0, "skipped": 0}
+    assert counts == {"total": 12, "graded": {"5": 12}, "ungraded": {}, "waiting": 0, "skipped": 0}
     assert len(replies) == 12
     assert (replies[0]["reply"], replies[0]["grade"]) == ("5", 5.0)
 
@@ -104,7 +104,7 @@ def test_a_stranger_finds_no_job(mallory: User, judged_study: Study) -> None:
     client = client_of(mallory)
 
     assert client.get(f"{API}/grading-jobs/").json()["results"] == []
-    for path in ("", "ledger/", "replies/"):
+    for path in ("", "counts/", "replies/"):
         assert client.get(f"{API}/grading-jobs/{job.pk}/{path}").status_code == 404
     assert client.post(f"{API}/grading-jobs/{job.pk}/cancel/").status_code == 404
     new = {"study": judged_study.name, "criterion": "answerability", "judge": "lexical-answerability"}
@@ -169,4 +169,4 @@ def test_the_schema_describes_jobs(rosa: User) -> None:
     schema = client_of(rosa).get("/api/schema/?format=json").json()
 
     assert "post" in schema["paths"]["/api/v1/grading-jobs/"]
-    assert "get" in schema["paths"]["/api/v1/grading-jobs/{id}/ledger/"]
+    assert "get" in schema["paths"]["/api/v1/grading-jobs/{id}/outcomes/"]

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.utils.timezone import now
 
 from collection.importing.commands import mended_by_the_reader
-from judging.grading.drift import shift_of
+from judging.grading.drift import drift_of
 from judging.grading.jobs import JobLimits, LimitReached, WrongState, cancel_job, pause_job, resume_job
 from judging.grading.progress import counts_of_job
 from judging.management.starting import the_job
@@ -36,8 +36,8 @@ class Command(BaseCommand):
                 case "run":
                     run_here([job])
         self.stdout.write(f"{job}: {job.get_state_display()}. {job.reason}".strip())
-        for seen in job.sentinel_rounds.all()[:1]:
-            self.stdout.write(f"Anchor items, {seen.earlier_identity} to {seen.identity}: {shift_of(seen)}.")
+        for seen in job.anchor_checks.all()[:1]:
+            self.stdout.write(f"Anchor items, {seen.earlier_identity} to {seen.identity}: {drift_of(seen)}.")
         for line in counts_of_job(job).lines():
             self.stdout.write(line)
 

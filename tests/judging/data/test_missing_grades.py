@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils.timezone import now
 
 from collection.models import Item, Judgment, Rater, Study, User
-from judging.data.missing_grades import holes_of, missing_in
+from judging.data.missing_grades import missing_grades_of, missing_in
 from judging.data.selection import NoSuchPart, Selection
 from judging.grading.jobs import NothingToGrade, start_job
 from judging.jobs.estimate import estimate
@@ -41,9 +41,15 @@ def said(rater: Rater, study: Study, grades: list[float | None], *, after: int =
 
 
 def test_tells_ungraded_from_missing_pairs(judged_study: Study, umbrela: Rater) -> None:
-    holes = holes_of(criterion_of(judged_study, "rating"), umbrela)
+    lacks = missing_grades_of(criterion_of(judged_study, "rating"), umbrela)
 
-    assert (holes.pairs, holes.graded, holes.ungraded, holes.missing, holes.total) == (12, 3, {"unreadable": 2}, 7, 9)
+    assert (
+        lacks.pairs,
+        lacks.graded,
+        lacks.ungraded,
+        lacks.missing,
+        lacks.total,
+    ) == (12, 3, {"unreadable": 2}, 7, 9)
 
 
 def test_a_job_grades_only_what_another_judge_left_without_a_grade(judged_study: Study, umbrela: Rater) -> None:
@@ -58,7 +64,7 @@ def test_a_job_grades_only_what_another_judge_left_without_a_grade(judged_study:
     judged = set(Judgment.objects.filter(rater=filler.rater).values_list("item", flat=True))
     assert (job.total, len(judged)) == (9, 9)
     assert not judged & graded
-    assert holes_of(criterion, umbrela).total == 9
+    assert missing_grades_of(criterion, umbrela).total == 9
 
 
 def test_a_zero_is_a_grade_and_no_hole(judged_study: Study, umbrela: Rater) -> None:
@@ -97,7 +103,7 @@ def test_what_people_graded_is_no_judge_s_grade(judged_study: Study, ada_as_rate
     assert expected.pairs == 12
 
 
-def test_a_sample_of_the_holes_is_drawn_among_them(judged_study: Study, umbrela: Rater) -> None:
+def test_a_sample_of_missing_grades_is_drawn_among_them(judged_study: Study, umbrela: Rater) -> None:
     criterion = criterion_of(judged_study, "rating")
 
     job = start_job(

@@ -326,7 +326,7 @@ def with_log_probabilities(text: str, logprobs: Any) -> Any:
     return lambda body: answer
 
 
-# What a server may do to a prompt, and what the ledger must say of it: a grade, or a kind of ungraded.
+# What a server may do to a prompt, and what the counts must say of it: a grade, or a kind of ungraded.
 MISBEHAVIOUR: dict[str, tuple[Any, float | str]] = {
     "behaves": (then(chat_completion("1")), 1.0),
     "behaves too": (then(chat_completion("0")), 0.0),
@@ -366,7 +366,7 @@ MISBEHAVIOUR: dict[str, tuple[Any, float | str]] = {
 
 
 @pytest.mark.django_db
-def test_a_server_that_misbehaves_in_turn_leaves_a_true_ledger(judged_study: Study, server: ScriptedServer) -> None:
+def test_a_server_that_misbehaves_in_turn_leaves_true_counts(judged_study: Study, server: ScriptedServer) -> None:
     criterion = criterion_of(judged_study)
     many_items(judged_study, len(MISBEHAVIOUR) - 6)
     dealt: dict[str, str] = {}
@@ -392,14 +392,14 @@ def test_a_server_that_misbehaves_in_turn_leaves_a_true_ledger(judged_study: Stu
         pass
 
     job.refresh_from_db()
-    ledger = counts_of_job(job)
+    counts = counts_of_job(job)
     wanted = [outcome for _, outcome in MISBEHAVIOUR.values()]
     grades = Counter(outcome for outcome in wanted if isinstance(outcome, float))
     kinds = Counter(outcome for outcome in wanted if isinstance(outcome, str))
     assert (job.state, job.reason) == (GradingJob.State.DONE, "")
     assert len(dealt) == job.total == len(MISBEHAVIOUR)
-    assert ledger.graded == dict(sorted(grades.items()))
-    assert {kind: count for kind, count in ledger.ungraded.items() if count} == kinds
-    assert (ledger.waiting, job.graded, job.ungraded) == (0, grades.total(), kinds.total())
+    assert counts.graded == dict(sorted(grades.items()))
+    assert {kind: count for kind, count in counts.ungraded.items() if count} == kinds
+    assert (counts.waiting, job.graded, job.ungraded) == (0, grades.total(), kinds.total())
     stored = Judgment.objects.filter(rater=judge.rater, grade__isnull=False).values_list("grade", flat=True)
     assert Counter(stored) == grades

@@ -91,10 +91,10 @@ def test_reads_replies_by_the_strict_rule_with_their_kinds_of_ungraded(judged_st
 
     said = read_replies(job=job, file=a_file(tmp_path, lines), at=now())
 
-    ledger = counts_of_job(job)
-    assert ledger.graded == {0.0: 1, 1.0: 1}
-    assert ledger.ungraded == {"unreadable": 1, "engine_error": 2}
-    assert (ledger.waiting, job.state) == (1, "away")
+    counts = counts_of_job(job)
+    assert counts.graded == {0.0: 1, 1.0: 1}
+    assert counts.ungraded == {"unreadable": 1, "engine_error": 2}
+    assert (counts.waiting, job.state) == (1, "away")
     assert (said.new, said.known, said.graded) == (5, 0, 2)
     assert Judgment.objects.count() == 5
     assert Completion.objects.filter(ungraded="engine_error", error__contains="batch_expired").count() == 1

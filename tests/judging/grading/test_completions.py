@@ -132,17 +132,17 @@ def test_a_second_attempt_keeps_the_history_in_bulk(judged_study: Study, django_
     assert set(Judgment.objects.values_list("grade", flat=True)) == {1.0}
 
 
-def test_the_ledger_page_counts_no_completion(judged_study: Study, django_assert_max_num_queries: object) -> None:
+def test_the_outcomes_page_counts_no_completion(judged_study: Study, django_assert_max_num_queries: object) -> None:
     from judging.grading.progress import counts_of_job
 
     job = work_through(a_job(judged_study), saying("1"))
     Completion.objects.all().delete()
 
     with django_assert_max_num_queries(0):  # type: ignore[operator]
-        ledger = counts_of_job(job)
+        counts = counts_of_job(job)
 
-    assert ledger.graded == {1.0: 6}
-    assert ledger.waiting == 0
+    assert counts.graded == {1.0: 6}
+    assert counts.waiting == 0
 
 
 def test_a_reply_without_a_cache_report_says_so(judged_study: Study) -> None:

@@ -9,9 +9,9 @@ from django.utils.timezone import now
 
 from collection.models import Study, User
 from judging.engines import EngineUnavailable, GradeRequest, Reply
-from judging.grading.drift import SENTINELS, shift_of
+from judging.grading.drift import ANCHOR_ITEMS, drift_of
 from judging.grading.jobs import grade_again, resume_job, start_job
-from judging.models import Completion, GradingJob, Judge, PromptTemplate, SentinelRound, SentinelSet
+from judging.models import AnchorCheck, AnchorSet, Completion, GradingJob, Judge, PromptTemplate
 from tests.judging.grading.test_spending import a_model_judge
 from tests.judging.world import ScriptedEngine, a_job, criterion_of, many_items, work_through
 
@@ -45,8 +45,8 @@ def a_graded_study(study: Study) -> tuple[Judge, GradingJob]:
 def test_the_items_are_chosen_once_by_chance_and_stored(judged_study: Study) -> None:
     _, second = a_graded_study(judged_study)
 
-    chosen = SentinelSet.objects.get(criterion=second.criterion)
-    assert chosen.items.count() == SENTINELS
+    chosen = AnchorSet.objects.get(criterion=second.criterion)
+    assert chosen.items.count() == ANCHOR_ITEMS
     assert not chosen.items.filter(item_id__startswith="new/").exists()
 
 
@@ -56,7 +56,7 @@ def test_the_same_server_goes_on_without_a_look(judged_study: Study) -> None:
     job = work_through(second, from_server("A"))
 
     assert job.state == "done"
-    assert not SentinelRound.objects.exists()
+    assert not AnchorCheck.objects.exists()
 
 
 def test_another_server_is_looked_at_before_a_single_grade_is_written(judged_study: Study) -> None:
@@ -65,10 +65,10 @@ def test_another_server_is_looked_at_before_a_single_grade_is_written(judged_stu
 
     job = work_through(second, engine)
 
-    assert (job.state, job.pause_cause, job.done) == ("paused", "sentinels", 0)
+    assert (job.state, job.pause_cause, job.done) == ("paused", "drift", 0)
     assert not Completion.objects.filter(engine_identity="B").exists()
-    shift = shift_of(SentinelRound.objects.get())
-    assert (shift.items, shift.changed, shift.mean) == (30, 1.0, -1.0)
+    drift = drift_of(AnchorCheck.objects.get())
+    assert (drift.items, drift.changed, drift.mean) == (30, 1.0, -1.0)
     assert "30 of 30 anchor items changed their grade" in job.reason
     assert "“B”" in job.reason
 
@@ -81,7 +81,7 @@ def test_the_grades_join_once_a_researcher_has_said_so(judged_study: Study, rosa
     job = work_through(second, from_server("B", "0"))
 
     assert (job.state, job.done) == ("done", 20)
-    seen = SentinelRound.objects.get()
+    seen = AnchorCheck.objects.get()
     assert (seen.judge, seen.confirmed_by) == (judge, rosa)
     assert seen.confirmed_at is not None
 
@@ -95,7 +95,7 @@ def test_a_server_that_changes_in_the_middle_stops_the_job_there(judged_study: S
     engine = ScriptedEngine(changes)
     job = work_through(second, engine)
 
-    assert (job.pause_cause, job.done) == ("sentinels", 5)
+    assert (job.pause_cause, job.done) == ("drift", 5)
     assert not Completion.objects.filter(engine_identity="B").exists()
 
 
@@ -110,12 +110,12 @@ def test_a_server_that_fails_while_it_is_looked_at_is_looked_at_again(judged_stu
     engine = ScriptedEngine(fails)
     job = work_through(second, engine)
     assert "could not be judged again" in job.reason
-    assert not SentinelRound.objects.exists()
+    assert not AnchorCheck.objects.exists()
 
     resume_job(job=job, at=now())
     job = work_through(job, from_server("B", "0"))
 
-    assert SentinelRound.objects.count() == 1
+    assert AnchorCheck.objects.count() == 1
     assert job.done == 0
 
 
@@ -138,8 +138,8 @@ def test_the_next_version_of_a_template_is_held_against_the_last(judged_study: S
     work_through(job, from_server("A", "0"))
 
     job.refresh_from_db()
-    assert job.pause_cause == "sentinels"
-    assert SentinelRound.objects.get().earlier_judge == judge
+    assert job.pause_cause == "drift"
+    assert AnchorCheck.objects.get().earlier_judge == judge
     resume_job(job=job, at=now())
     assert work_through(job, from_server("A", "0")).state == "done"
 
@@ -165,10 +165,10 @@ def test_grading_again_on_another_server_is_looked_at_too(judged_study: Study) -
 
     again = work_through(grade_again(job=first, by=None, at=now()), from_server("B"))
 
-    assert again.pause_cause == "sentinels"
+    assert again.pause_cause == "drift"
 
 
-def test_the_job_page_shows_the_shift_and_resuming_there_confirms_it(
+def test_the_job_page_shows_the_drift_and_resuming_there_confirms_it(
     client: Client, rosa: User, judged_study: Study
 ) -> None:
     _, second = a_graded_study(judged_study)
@@ -181,18 +181,18 @@ def test_the_job_page_shows_the_shift_and_resuming_there_confirms_it(
     assert ">Drift</h2>" in page
     assert "100 %, 95 % interval 88 to 100 %" in page
     assert "Accept the new model’s grades" in page
-    assert SentinelRound.objects.get().confirmed_by == rosa
+    assert AnchorCheck.objects.get().confirmed_by == rosa
 
 
-def test_the_api_tells_the_shift(client: Client, rosa: User, judged_study: Study) -> None:
+def test_the_api_gives_the_drift(client: Client, rosa: User, judged_study: Study) -> None:
     _, second = a_graded_study(judged_study)
     work_through(second, from_server("B", "0"))
     client.force_login(rosa)
 
-    (seen,) = client.get(f"/api/v1/grading-jobs/{second.pk}/sentinels/").json()
+    (seen,) = client.get(f"/api/v1/grading-jobs/{second.pk}/anchor-checks/").json()
 
     assert (seen["earlier_identity"], seen["identity"]) == ("A", "B")
-    assert seen["shift"]["changed"] == 1.0
+    assert seen["drift"]["changed"] == 1.0
 
 
 def test_a_lexical_judge_is_never_looked_at(judged_study: Study) -> None:
@@ -200,4 +200,4 @@ def test_a_lexical_judge_is_never_looked_at(judged_study: Study) -> None:
     many_items(judged_study, 5)
 
     assert work_through(a_job(judged_study)).state == "done"
-    assert not SentinelRound.objects.exists()
+    assert not AnchorCheck.objects.exists()

@@ -234,19 +234,19 @@ def test_another_researcher_s_file_is_not_mine_to_confirm(
     assert not Judgment.objects.exists()
 
 
-def test_the_jobs_page_lists_judges_from_elsewhere_with_their_holes(rosas: Client, judged_study: Study) -> None:
+def test_the_jobs_page_lists_judges_from_elsewhere_with_what_they_lack(rosas: Client, judged_study: Study) -> None:
     rosas.post(uploaded(rosas, judged_study))
 
     page = rosas.get(reverse("judging:jobs", args=[judged_study.name]))
 
     (each,) = page.context["elsewhere"]
-    assert (each.holes.graded, each.holes.left_ungraded, each.holes.missing) == (2, 1, 9)
+    assert (each.missing_grades.graded, each.missing_grades.left_ungraded, each.missing_grades.missing) == (2, 1, 9)
 
 
 def test_another_judge_is_started_on_what_this_one_left_without_a_grade(rosas: Client, judged_study: Study) -> None:
     rosas.post(uploaded(rosas, judged_study))
     filler = a_lexical_judge(criterion_of(judged_study, "rating"))
-    chosen = {"criterion": "rating", "judge": filler.name, "holes": "judge:llama-70b"}
+    chosen = {"criterion": "rating", "judge": filler.name, "missing_grades": "judge:llama-70b"}
 
     page = rosas.post(reverse("judging:job_estimate", args=[judged_study.name]), chosen)
     rosas.post(reverse("judging:job_start", args=[judged_study.name]), chosen)
@@ -257,9 +257,9 @@ def test_another_judge_is_started_on_what_this_one_left_without_a_grade(rosas: C
     assert (job.total, job.selection) == (10, {"without_grade_by": ["llama-70b"]})
 
 
-def test_a_judge_that_nobody_knows_has_no_holes_to_fill(rosas: Client, judged_study: Study) -> None:
+def test_a_judge_that_nobody_knows_lacks_nothing(rosas: Client, judged_study: Study) -> None:
     filler = a_lexical_judge(criterion_of(judged_study, "rating"))
-    chosen = {"criterion": "rating", "judge": filler.name, "holes": "judge:nobody"}
+    chosen = {"criterion": "rating", "judge": filler.name, "missing_grades": "judge:nobody"}
 
     response = rosas.post(reverse("judging:job_start", args=[judged_study.name]), chosen)
 
@@ -303,7 +303,7 @@ class TestByApi:
         assert response.status_code == 400
         assert response.json()["file"][0].startswith("line 1: This is not JSON")
 
-    def test_lists_judges_with_origin_and_holes(self, rosas: Client, judged_study: Study) -> None:
+    def test_lists_judges_with_origin_and_missing_grades(self, rosas: Client, judged_study: Study) -> None:
         rosas.post(f"{self.address}grades/", self.sent(judged_study))
 
         (judge,) = rosas.get(self.address, {"study": judged_study.name}).json()

@@ -95,7 +95,7 @@ def test_the_api_is_a_stranger_to_other_studies(client: Client, mallory: User, j
     client.force_login(mallory)
 
     assert post(client, "estimate/", **wanted(judged_study)).status_code == 404
-    for part in ("sentinels", "requests", "ledger"):
+    for part in ("anchor-checks", "requests", "outcomes"):
         assert client.get(f"{ADDRESS}{job.pk}/{part}/").status_code == 404
     assert client.post(f"{ADDRESS}{job.pk}/batch-replies/").status_code == 404
 

@@ -1,4 +1,4 @@
-"""Grading jobs in Chromium: several judges at once, a part for so much at most, a shift, a batch file."""
+"""Grading jobs in Chromium: several judges at once, a part for so much at most, a drift, a batch file."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_rosa_raises_a_limit_and_the_job_goes_on(page: Page, sign_in: SignIn, ro
     expect(page.locator("#job .badge.queued")).to_be_visible()
 
 
-def test_rosa_sees_the_shift_before_she_lets_the_grades_join(
+def test_rosa_sees_the_drift_before_she_lets_the_grades_join(
     phone: Page, sign_in: SignIn, rosa: User, judged_study: Study
 ) -> None:
     _, job = a_graded_study(judged_study)
@@ -107,7 +107,7 @@ def test_rosa_sees_the_shift_before_she_lets_the_grades_join(
     expect(phone.get_by_role("heading", name="Drift")).to_be_visible()
     check_accessibility(phone)
     check_no_sideways_scroll(phone)
-    shoot(phone, "shift")
+    shoot(phone, "drift")
     phone.get_by_role("button", name="Accept the new model’s grades").click()
     expect(phone.locator("#job .badge.queued")).to_be_visible()
     work_through(job, from_server("vllm 0.33, m", "0"))

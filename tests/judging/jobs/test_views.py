@@ -195,7 +195,7 @@ def test_the_list_of_jobs_stops_asking_too(rosas: Client, judged_study: Study) -
     assert "hx-trigger" not in over
 
 
-def test_the_ledger_shows_every_kind(rosas: Client, judged_study: Study) -> None:
+def test_the_outcomes_shows_every_kind(rosas: Client, judged_study: Study) -> None:
     job = work_through(a_job(judged_study), saying("hm"))
 
     page = rosas.get(reverse("judging:job", args=[judged_study.name, job.pk])).content.decode()
