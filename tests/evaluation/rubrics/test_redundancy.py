@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -31,7 +32,7 @@ def rated(study: Study, ada_as_rater: Rater) -> Study:
     return study
 
 
-def by_people(study: Study, **options: str) -> Redundancy:
+def by_people(study: Study, **options: Any) -> Redundancy:
     return measure_redundancy(StudySources(study), source="people", **options)
 
 
