@@ -30,7 +30,12 @@ def a_study_of(task_type: str, study: Study, collection: Collection, ada: User) 
         with_nuggets(collection)
         rank_everything(collection)
         return opened(collection, task_type, ada, overlap=1)
-    {"rating": a_rating_task, "answerability": a_report_task, "key_point": a_key_point_task}[task_type](study)
+    tasks: dict[str, Callable[[Study], object]] = {
+        "rating": a_rating_task,
+        "answerability": a_report_task,
+        "key_point": a_key_point_task,
+    }
+    tasks[task_type](study)
     enrolled(ada, an_open_study(study))
     return study
 
