@@ -40,11 +40,8 @@ def claim_next(*, study: Study, rater: Rater, at: datetime, besides: Assignment 
     (enrolment,) = enrolments
     study = enrolment.study
     return_stale(study=study, at=at, but_of=rater)
-    mine = Assignment.objects.filter(task__study=study, rater=rater).open()
-    others = mine.exclude(pk=besides.pk) if besides else mine
-    in_hand = others.order_by("opened_at", "pk").first()
-    if in_hand:
-        return in_hand
+    if in_hand := _in_hand(study=study.pk, rater=rater.pk, besides=besides.pk if besides else 0):
+        return in_hand[0]
     place = take_place(study=study, rater=rater, enrolment=enrolment, at=at)
     if place is None:
         return None
@@ -63,6 +60,13 @@ def claim_next(*, study: Study, rater: Rater, at: datetime, besides: Assignment 
         ]
     )
     return assignment
+
+
+@compiled
+def _in_hand(*, study: int, rater: int, besides: int) -> QuerySet[Assignment]:
+    """The first of this rater's open assignments in the study but one."""
+    mine = Assignment.objects.filter(task__study=study, rater=rater).open()
+    return mine.exclude(pk=besides).order_by("opened_at", "pk")[:1]
 
 
 def drawn_items(task: Task, rater: Rater) -> list[AskedItem]:

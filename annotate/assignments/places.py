@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from math import ceil
 from typing import Any
 
@@ -14,6 +15,7 @@ from django.db.models import Case, Exists, F, Max, OuterRef, Q, QuerySet, Value,
 
 from annotate.assignments.design import Design, design_of
 from annotate.models import Assignment, Enrolment, Place, Task, TaskItem
+from collection.judgments.compiled_sql import compiled
 from collection.models import AnswerToRevise, Rater, Study
 
 _random = random.SystemRandom()
@@ -40,8 +42,8 @@ def take_place(*, study: Study, rater: Rater, enrolment: Enrolment, at: datetime
 
 
 def lock_next(study: Study, rater: Rater, design: Design, start: int, *, only_controls: bool) -> Place | None:
-    places = free_places(study=study, rater=rater, start=start, only_controls=only_controls)
-    place = places.select_for_update(of=("self",), skip_locked=True).first()
+    lock = _lock_of(even=design.even, only_controls=only_controls, from_start=bool(start))
+    place = next(iter(lock(study=study.pk, rater=rater.pk, start=start, batch=released(study))), None)
     if not design.control_share:
         return place
     control = next_control(study, rater, start)
@@ -50,6 +52,20 @@ def lock_next(study: Study, rater: Rater, design: Design, start: int, *, only_co
     Task.objects.select_for_update().get(pk=control.pk)
     last = control.places.aggregate(last=Max("number"))["last"] or 0
     return Place.objects.create(task=control, number=last + 1)
+
+
+@cache
+def _lock_of(*, even: bool, only_controls: bool, from_start: bool) -> Callable[..., list[Place]]:
+    """Return the query, compiled once for each shape of a design, that locks the next free place for a rater."""
+
+    @compiled
+    def lock(*, study: int, rater: int, start: int, batch: int) -> QuerySet[Place]:
+        places = _free_places(
+            study, rater, start if from_start else 0, even=even, only_controls=only_controls, batch=batch, free=NOBODYS
+        )
+        return places.select_for_update(of=("self",), skip_locked=True)[:1]
+
+    return lock
 
 
 def turn_of(task: Task, start: int) -> tuple[bool, int]:
@@ -93,16 +109,24 @@ def free_places(
     `only_controls` is for a rater whose quota is full: what everyone sees comes beside it. `batch` is the last one
     that is handed out, `free` which places count as free.
     """
+    even = design_of(study).even
+    batch = batch or released(study)
+    return _free_places(study.pk, rater.pk, start, even=even, only_controls=only_controls, batch=batch, free=free)
+
+
+def _free_places(
+    study: int, rater: int, start: int, *, even: bool, only_controls: bool, batch: int, free: Q
+) -> QuerySet[Place]:
     places = (
         Place.objects.filter(free, task__study=study, task__study__state=Study.State.OPEN)
-        .filter(task__batch__lte=batch or released(study))
+        .filter(task__batch__lte=batch)
         .filter(offered_to(rater, task="task"))
         .select_related("task")
     )
     if only_controls:
         places = places.filter(task__everyone=True)
     turn = [*([after_the_start("task__position", start)] if start else []), F("task__position").asc()]
-    if design_of(study).even:
+    if even:
         return places.order_by("number", *turn)
     return places.order_by(*turn, "number")
 
@@ -143,7 +167,7 @@ def next_task(study: Study, rater: Rater, *, at: datetime) -> Task | None:
     return task
 
 
-def offered_to(rater: Rater, *, task: str) -> Q:
+def offered_to(rater: Rater | int, *, task: str) -> Q:
     """Tasks that the rater has not had, and whose report, if they wait for one, the rater has submitted.
 
     Nobody is offered an answer of their own to revise, nor a task of which everything was masked.
@@ -166,7 +190,7 @@ def emptied_tasks(studies: Iterable[Study]) -> QuerySet[Task, Any]:
     return with_masked.exclude(Exists(still_asked(task="pk"))).values("pk")
 
 
-def own_answers(rater: Rater, *, task: str) -> QuerySet[AnswerToRevise]:
+def own_answers(rater: Rater | int, *, task: str) -> QuerySet[AnswerToRevise]:
     """Answers of this rater that the task asks somebody to revise."""
     return AnswerToRevise.objects.filter(item__task_item__task=OuterRef(task), writer=rater)
 

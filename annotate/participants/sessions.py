@@ -8,7 +8,7 @@ from datetime import datetime
 from math import ceil
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from annotate.models import (
@@ -31,6 +31,7 @@ from annotate.participants.participants import (
     refuse_another_kind_of_account,
 )
 from annotate.studies.lifecycle import enrol
+from collection.judgments.compiled_sql import compiled
 from collection.models import Study, User
 
 State = CrowdSession.State
@@ -130,8 +131,14 @@ def _state_of_the_screened_out(reason: str) -> State:
 
 def session_of(*, study: Study, user: User) -> CrowdSession | None:
     """Return the person's newest session in the study; None for people who came another way."""
+    newest = _newest_session(study=study.pk, user=user.pk)
+    return newest[0] if newest else None
+
+
+@compiled
+def _newest_session(*, study: int, user: int) -> QuerySet[CrowdSession]:
     sessions = CrowdSession.objects.filter(participant__user=user, participant__study=study)
-    return sessions.select_related("entry__study", "participant__user").order_by("arrived_at", "pk").last()
+    return sessions.select_related("entry__study", "participant__user").order_by("-arrived_at", "-pk")[:1]
 
 
 def work_of(session: CrowdSession) -> AssignmentQuerySet:
