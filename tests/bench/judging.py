@@ -343,7 +343,7 @@ def pages(study: str) -> Iterator[dict[str, Any]]:
     assert big is not None
     client = Client()
     client.force_login(User.objects.get(username="rosa"))
-    for name, arguments in (("job", [study, big.pk]), ("jobs", [study]), ("replies", [study, big.pk])):
+    for name, arguments in (("job", [study, big.pk]), ("jobs", [study]), ("job_replies", [study, big.pk])):
         address = reverse(f"judging:{name}", args=arguments)
         took = []
         for _ in range(6):
