@@ -113,8 +113,8 @@ def test_from_nothing_to_a_plan_and_measures_that_disagree(
         page.get_by_role("button", name="Change", exact=True).click()
         expect(page.get_by_text(summary)).to_be_visible()
     page.get_by_text("Threshold η").click()
-    expect(page.get_by_text(re.compile("From 2 to 1, .*, by rosa"))).to_be_visible()
-    expect(page.get_by_text(re.compile("From 1 to 2, .*, by rosa"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"From 2 to 1,\s.*, by rosa", re.DOTALL))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"From 1 to 2,\s.*, by rosa", re.DOTALL))).to_be_visible()
     check_accessibility(page)
     assert ThresholdChange.objects.count() == 2
 

@@ -104,14 +104,17 @@ WAYS: list[Callable[[Study, Path], str]] = [
 ]  # fmt: skip
 
 
-def addresses(patterns: list[URLPattern | URLResolver], prefix: str = "") -> Iterator[tuple[str, list[str]]]:
+def addresses(
+    patterns: list[URLPattern | URLResolver], prefix: str = "", taken: tuple[str, ...] = ()
+) -> Iterator[tuple[str, list[str]]]:
     """Every named address with the names of what it takes."""
     for pattern in patterns:
+        takes = (*taken, *getattr(pattern.pattern, "converters", ()))
         if isinstance(pattern, URLResolver):
             inner = f"{pattern.namespace}:" if pattern.namespace else prefix
-            yield from addresses(pattern.url_patterns, inner)
+            yield from addresses(pattern.url_patterns, inner, takes)
         elif pattern.name and isinstance(pattern.pattern, RoutePattern):
-            yield f"{prefix}{pattern.name}", list(pattern.pattern.converters)
+            yield f"{prefix}{pattern.name}", list(takes)
 
 
 def pages_about(study: Study, rater: Rater) -> Iterator[str]:
