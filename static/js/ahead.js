@@ -4,6 +4,7 @@
 import { rememberLastTask } from "./last_task.js";
 import { keep, kept } from "./memory.js";
 import { tellOtherTabs } from "./task_bar.js";
+import { patientFetch } from "./waiting.js";
 
 const REMEMBERED = 50; // assignments; what was fetched ahead is old after two minutes
 
@@ -50,11 +51,15 @@ export async function submitAndGoOn(form, last) {
   leaves = true;
   staysHere = false;
   tellOtherTabs();
-  setTimeout(() => (leaves = false), 10_000); // no answer: let them try again
-  if (!ahead && !last) return form.submit();
+  const letThemTryAgain = () => setTimeout(() => (leaves = false), 10_000);
+  if (!ahead && !last && navigator.onLine) {
+    letThemTryAgain();
+    return form.submit();
+  }
   const headers = { Accept: "application/json" };
-  const response = await fetch(form.action, { method: "POST", body: new FormData(form), headers }).catch(() => null);
-  if (!response?.ok || !response.headers.get("Content-Type")?.startsWith("application/json")) return form.submit();
+  const response = await patientFetch(form.action, { method: "POST", body: new FormData(form), headers });
+  letThemTryAgain();
+  if (!response.ok || !response.headers.get("Content-Type")?.startsWith("application/json")) return form.submit();
   const { next } = await response.json();
   const here = last && rememberLastTask({ ...last, next });
   if (!here || !staysHere) return location.assign(next);

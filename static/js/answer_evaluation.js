@@ -10,6 +10,7 @@ import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
 import { Outbox } from "./outbox.js";
 import { openDialog, openDialogs, setSizeOf, tellWhatIsSaved } from "./task_bar.js";
+import { isAllSaved } from "./waiting.js";
 
 const byId = (id) => document.getElementById(id);
 const page = byId("assignment").dataset;
@@ -157,7 +158,7 @@ async function finish(event) {
     show(missing);
     return say(`${titleOf(missing)}: ${open.boxes.length ? "tick what applies, or “None of them”." : "choose an answer."}`);
   }
-  if (!(await outbox.settled())) return say("Not everything is saved yet. Try again when the line above says “Saved”.");
+  if (!(await isAllSaved(outbox, finish))) return undefined;
   const reveal = byId("reveal");
   if (!reveal) return submitAndGoOn(byId("submit"));
   if (reveal.href) return location.assign(reveal.href); // of a preview

@@ -17,6 +17,7 @@ import { Outbox } from "./outbox.js";
 import { QuestionPanel } from "./question_panel.js";
 import { allAnswers, askedOf, isBegun, isDone, markedOf, needsMark, openOf, questionOf, questions } from "./questions.js";
 import { openDialog, openDialogs, setSizeOf, tellWhatIsSaved } from "./task_bar.js";
+import { isAllSaved } from "./waiting.js";
 
 const byId = (id) => document.getElementById(id);
 const page = byId("assignment").dataset;
@@ -165,7 +166,7 @@ async function submit(event) {
     panel.show(missing);
     return panel.say(lackOf(missing));
   }
-  if (!(await outbox.settled())) return panel.say("Not everything is saved yet. Submit again when the line above says “Saved”.");
+  if (!(await isAllSaved(outbox, submit))) return undefined;
   if (byId("back") && page.state === "submitted") return location.assign(byId("back").href);
   return submitAndGoOn(byId("submit"), page.ahead && { user: page.user, item: panel.current.item });
 }

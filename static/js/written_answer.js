@@ -9,6 +9,7 @@ import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
 import { Outbox } from "./outbox.js";
 import { element, openDialog, openDialogs, setSizeOf, tellWhatIsSaved } from "./task_bar.js";
+import { isAllSaved } from "./waiting.js";
 import {
   confirmationBoxes,
   isWritten,
@@ -167,8 +168,7 @@ async function submit(event) {
     say(lack.words);
     return;
   }
-  if (!(await outbox.settled())) return say("Not everything is saved yet. Submit again when the line above says “Saved”.");
-  submitAndGoOn(byId("submit"));
+  if (await isAllSaved(outbox, submit)) submitAndGoOn(byId("submit"));
 }
 
 // --- Keys ----------------------------------------------------------------------------------------

@@ -7,10 +7,11 @@ from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, Route, expect
 
 from annotate.assignments.assignments import return_assignment
+from annotate.models import Assignment
 from collection.models import Judgment, Study, User
 from tests.annotate.factories import NOON, a_report_task, in_hands_of
 from tests.annotate.work.test_assignment_in_browser import open_assignment, press, quotes, saved
-from tests.browser import SignIn
+from tests.browser import SignIn, check_accessibility
 
 pytestmark = [pytest.mark.browser, pytest.mark.by_hand]
 
@@ -57,19 +58,80 @@ def test_what_was_chosen_offline_outlives_the_page(reading: Page) -> None:
     expect(page.get_by_role("tab", name="2, answered")).to_be_visible()
 
 
-def test_submitting_offline_waits(reading: Page) -> None:
+def test_submitting_offline_waits_and_goes_on_by_itself(reading: Page) -> None:
     press(reading, "0", "n", "0", "n")
     saved(reading)
     reading.context.set_offline(True)
 
     press(reading, "0", "Control+Enter")
-    expect(reading.locator("#says")).to_contain_text("Not everything is saved yet")
-    reading.context.set_offline(False)
-    saved(reading)
+    expect(reading.locator("#says")).to_contain_text("submitted by itself when the network is back")
     press(reading, "Control+Enter")
+    reading.context.set_offline(False)
 
     reading.get_by_role("heading", name="All done. Thank you!").wait_for()
     assert grades() == [0, 0, 0]
+
+
+def test_what_is_changed_while_submitting_waits_counts_as_it_is_then(reading: Page) -> None:
+    press(reading, "0", "n", "0", "n")
+    saved(reading)
+    reading.context.set_offline(True)
+
+    press(reading, "0", "Control+Enter")
+    expect(reading.locator("#says")).to_contain_text("submitted by itself")
+    press(reading, "-")
+    reading.context.set_offline(False)
+
+    expect(reading.locator("#says")).to_contain_text("not answered yet")
+    assert Assignment.objects.get().state == Assignment.State.OPEN
+
+
+def test_a_task_of_which_all_is_saved_waits_for_the_network_too(reading: Page) -> None:
+    press(reading, "0", "n", "0", "n", "0")
+    saved(reading)
+    reading.context.set_offline(True)
+
+    press(reading, "Control+Enter")
+    expect(reading.locator("#says")).to_contain_text("submitted by itself when the network is back")
+    reading.context.set_offline(False)
+
+    reading.get_by_role("heading", name="All done. Thank you!").wait_for()
+    assert Assignment.objects.get().state == Assignment.State.SUBMITTED
+
+
+def test_what_waits_is_shown_on_my_work_and_sent_from_there(reading: Page, expected_console_errors: list[str]) -> None:
+    expected_console_errors.append("status of 503")
+    reading.route("**/choice/", lambda route: route.fulfill(status=503))
+    press(reading, "0", "n", "0")
+    expect(reading.locator("#saving")).to_have_text("Offline – 2 choices are kept here")
+
+    reading.goto("/work/")
+    expect(reading.locator("#waiting")).to_contain_text("not sent yet: 2. Offline.")
+    check_accessibility(reading)
+    kept_back = grades()
+    reading.unroute("**/choice/")
+    reading.get_by_role("button", name="Send now").click()
+
+    expect(reading.locator("#waiting-says")).to_have_text("All your answers are saved.")
+    assert kept_back == []
+    assert grades() == [0, 0]
+
+
+def test_my_work_sends_what_waits_by_itself(reading: Page) -> None:
+    reading.goto("/work/")
+    expect(reading.locator("#waiting")).to_be_hidden()
+    reading.go_back()
+    reading.context.set_offline(True)
+    press(reading, "0")
+    expect(reading.locator("#saving")).to_have_text("Offline – 1 choice is kept here")
+    reading.close()
+    page = reading.context.new_page()
+    reading.context.set_offline(False)
+
+    page.goto("/work/")
+
+    expect(page.locator("#waiting-says")).to_have_text("All your answers are saved.")
+    assert grades() == [0]
 
 
 def test_submitting_at_once_after_the_last_choice_loses_nothing(reading: Page) -> None:
