@@ -29,8 +29,18 @@ from annotate.crowd.invitations import (
 )
 from annotate.models import CrowdEntry, CrowdSession, Enrolment, Invitation, Participant, Task
 from annotate.participants.arrivals import Arrival, OddLink, signed, unsigned
-from annotate.participants.participants import NotLetIn, participant_of
-from annotate.participants.sessions import GOES_ON, arrive, n_submitted, session_of, share_of
+from annotate.participants.participants import NotLetIn
+from annotate.participants.sessions import (
+    GOES_ON,
+    arrive,
+    has_ended,
+    n_submitted,
+    refuse_or_recognise,
+    refuse_where_all_is_taken,
+    session_of,
+    share_of,
+)
+from annotate.quality.before_work import before_work
 from annotate.work.views import redirect_to_next
 from collection.accounts.views import SignedInRequest
 from collection.models import Study, User
@@ -163,15 +173,21 @@ def entry_of(site: CrowdEntry.Site, token: str) -> CrowdEntry:
 
 
 def welcome(request: HttpRequest, entry: CrowdEntry, arrival: Arrival) -> HttpResponse:
-    """Say what the study asks and gives, and what is kept of the person. Nothing is kept yet."""
-    participant = participant_of(entry, arrival.crowd_id)
-    session = session_of(study=entry.study, user=participant.user) if participant else None
+    """Say what the study asks and gives, and what is kept of the person. Nothing is kept yet.
+
+    Whoever would not be let in reads so here, before they begin. Raises NotLetIn.
+    """
+    session, participant = refuse_or_recognise(entry, arrival)
+    if participant is None:
+        refuse_where_all_is_taken(entry.study, at=now())
     context = {
         "entry": entry,
         "study": entry.study,
         "arrival": signed(entry, arrival),
         "n_submitted": n_submitted(session) if session else 0,
-        "comes_back": session is not None and session.session_id == arrival.session_id,
+        "session": session,
+        "has_ended": session is not None and has_ended(session),
+        "before_work": before_work(entry.study),
         "other_user": other_user(request, participant),
     }
     return render(request, "annotate/crowd/welcome.html", context)
@@ -206,8 +222,11 @@ def refuse(
     request: HttpRequest, entry: CrowdEntry | None, refused: Exception, *, study: Study | None = None
 ) -> HttpResponse:
     """Tell the person why they do not come in. 400: the link is odd; 403: they may not, or not now."""
-    context = {"entry": entry, "study": entry.study if entry else study, "refusal": str(refused)}
-    status = 400 if isinstance(refused, OddLink) else 403
+    is_odd = isinstance(refused, OddLink)
+    context = {"entry": entry, "study": entry.study if entry else study, "refusal": str(refused), "is_odd": is_odd}
+    if entry and entry.site == CrowdEntry.Site.PROLIFIC and not is_odd:
+        context["return_url"] = prolific.submissions_url()
+    status = 400 if is_odd else 403
     return render(request, "annotate/crowd/refused.html", context, status=status)
 
 

@@ -24,6 +24,7 @@ from annotate.crowd.pay_meter import PaidSession, PayMeter, note_top_ups_as_paid
 from annotate.crowd.privacy import crowd_ids_of
 from annotate.crowd.returns import NotToBeUndone, StatusesRead, return_session, take_statuses, undo_return
 from annotate.models import CrowdEntry, CrowdSession
+from annotate.quality.attention import announced_minutes
 from annotate.studies.views import study_of
 from collection.accounts.views import SignedInRequest
 from collection.formats.problems import BrokenFile, InputFile
@@ -138,6 +139,8 @@ def crowd_entry(request: SignedInRequest, name: str, site: str) -> HttpResponse:
         contact=request.user.email,
         signed_links=site == CrowdEntry.Site.PROLIFIC,
     )
+    if is_new:
+        entry.estimated_minutes = announced_minutes(study)
     if is_new and site == CrowdEntry.Site.MTURK:
         entry.currency = "USD"
     form = EntryForm(request.POST or None, instance=entry)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from math import ceil
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import DateTimeField, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 
+from annotate.assignments.places import left_alone_since
 from annotate.models import (
     Assignment,
     CrowdEntry,
@@ -19,6 +21,7 @@ from annotate.models import (
     Enrolment,
     Erasure,
     Participant,
+    Place,
     ScreenOut,
 )
 from annotate.models.work import AssignmentQuerySet
@@ -39,6 +42,7 @@ State = CrowdSession.State
 GOES_ON = (State.ACTIVE, State.NO_WORK)
 GONE = (State.RETURNED, State.TIMED_OUT)
 # People of these take a place at the site.
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 SEATED = (State.ACTIVE, State.NO_WORK, State.COMPLETED)
 
 
@@ -52,22 +56,34 @@ def arrive(*, entry: CrowdEntry, arrival: Arrival, at: datetime) -> CrowdSession
     Raises NotLetIn. Two arrivals of one person at one moment make one person.
     """
     entry = CrowdEntry.objects.select_for_update(of=("self",)).select_related("study").get(pk=entry.pk)
+    session, participant = refuse_or_recognise(entry, arrival)
+    participant = participant or _newcomer(entry, arrival, at=at)
+    session = session or _new_session(entry, participant, arrival, at=at)
+    if session.state in GOES_ON:
+        enrol(study=entry.study, user=participant.user, at=at)
+    return session
+
+
+def refuse_or_recognise(entry: CrowdEntry, arrival: Arrival) -> tuple[CrowdSession | None, Participant | None]:
+    """Return the session and the person, where they came before. Raises NotLetIn for whom `arrive` would not let in.
+
+    It only reads, so a page can tell people before they begin.
+    """
     session = CrowdSession.objects.filter(entry=entry, session_id=arrival.session_id).first()
     if session is None:
         refuse_while_no_work_is_given(entry.study)
-    participant = participant_of(entry, arrival.crowd_id) or _newcomer(entry, arrival, at=at)
-    refuse_another_kind_of_account(participant.user)
-    _refuse_the_removed(participant)
-    if session is None:
-        session = _new_session(entry, participant, arrival, at=at)
-    elif session.participant_id != participant.pk:
+    participant = participant_of(entry, arrival.crowd_id)
+    if participant is None:
+        _refuse_newcomers(entry, arrival)
+    else:
+        refuse_another_kind_of_account(participant.user)
+        _refuse_the_removed(participant)
+    if session and (participant is None or session.participant_id != participant.pk):
         raise NotLetIn(
             "Somebody else has already used this session. Please open the study again from "
             f"{entry.get_site_display()}, signed in there as yourself."
         )
-    if session.state in GOES_ON:
-        enrol(study=entry.study, user=participant.user, at=at)
-    return session
+    return session, participant
 
 
 def refuse_while_no_work_is_given(study: Study) -> None:
@@ -76,7 +92,17 @@ def refuse_while_no_work_is_given(study: Study) -> None:
         raise NotLetIn("The study gives out no work now. Please return your place; nothing you did is lost.")
 
 
-def _newcomer(entry: CrowdEntry, arrival: Arrival, *, at: datetime) -> Participant:
+def refuse_where_all_is_taken(study: Study, *, at: datetime) -> None:
+    """Raise NotLetIn where others hold or did every task, so that a newcomer would find none."""
+    free = Q(holder=None)
+    if limit := left_alone_since(study, at=at):
+        free |= Q(pk__in=Assignment.objects.open().filter(touched_at__lt=limit).values("place"))
+    places = Place.objects.filter(task__study=study)
+    if places.exists() and not places.filter(free | Q(task__everyone=True)).exists():
+        raise NotLetIn("All tasks of this study are taken. Please return your place.")
+
+
+def _refuse_newcomers(entry: CrowdEntry, arrival: Arrival) -> None:
     if not entry.takes_newcomers:
         raise NotLetIn("The study takes no new participants now. Please return your place.")
     if Erasure.objects.filter(study=entry.study_id, fingerprint=fingerprint(entry, arrival.crowd_id)).exists():
@@ -88,6 +114,9 @@ def _newcomer(entry: CrowdEntry, arrival: Arrival, *, at: datetime) -> Participa
         seated = entry.sessions.filter(state__in=SEATED).values("participant").distinct().count()
         if seated >= entry.most_people:
             raise NotLetIn("All places of this study are taken. Please return yours.")
+
+
+def _newcomer(entry: CrowdEntry, arrival: Arrival, *, at: datetime) -> Participant:
     participant = make_participant(study=entry.study, entry=entry, at=at)
     CrowdIdentity.objects.create(participant=participant, entry=entry, crowd_id=arrival.crowd_id)
     return participant
@@ -172,6 +201,13 @@ def n_submitted(session: CrowdSession) -> int:
     return work_of(session).filter(state=Assignment.State.SUBMITTED).count()
 
 
+def began_of_session(user: User, *, study: int | OuterRef) -> Coalesce:
+    """Return, for a query, when the person's newest session began; long ago for people who came another way."""
+    sessions = CrowdSession.objects.filter(participant__user=user, participant__study=study)
+    newest = sessions.order_by("-arrived_at", "-pk").values("arrived_at")[:1]
+    return Coalesce(Subquery(newest), Value(LONG_AGO, output_field=DateTimeField()))
+
+
 def has_ended(session: CrowdSession) -> bool:
     return session.state not in GOES_ON
 
@@ -214,6 +250,10 @@ class Share:
     judged: int
     passed_on: int
     needed: int
+
+    @property
+    def had(self) -> int:
+        return self.judged + self.passed_on
 
     @property
     def is_enough(self) -> bool:

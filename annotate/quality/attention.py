@@ -10,8 +10,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Max
 
-from annotate.models import AttentionAnswer, AttentionCheck, QualityRules, ScreenOut
+from annotate.models import AttentionAnswer, AttentionCheck, CrowdEntry, QualityRules, ScreenOut
 from annotate.quality.gates import due_checks
 from annotate.quality.screening import screen_out
 from collection.models import Study, User
@@ -26,6 +27,12 @@ class NotOnOffer(ValueError):
 def rules_of(study: Study) -> QualityRules:
     """Return the study's rules, or the defaults, unsaved."""
     return QualityRules.objects.filter(study=study).first() or QualityRules(study=study)
+
+
+def announced_minutes(study: Study) -> int:
+    """Return how long the study takes a participant, as they are told: by its entry for a crowd site, if it has one."""
+    told = CrowdEntry.objects.filter(study=study).aggregate(most=Max("estimated_minutes"))["most"]
+    return int(told or rules_of(study).expected_minutes)
 
 
 def failures_that_count(expected_minutes: int) -> int:
@@ -54,7 +61,7 @@ def answer_check(*, check: AttentionCheck, user: User, chosen: int, at: datetime
     rules = rules_of(check.study)
     failed = AttentionAnswer.objects.filter(check_asked__study=check.study_id, user=user, passed=False).count()
     stops = rules.consequence == QualityRules.Consequence.STOP
-    if not answer.passed and stops and failed >= failures_that_count(rules.expected_minutes):
+    if not answer.passed and stops and failed >= failures_that_count(announced_minutes(check.study)):
         screen_out(study=check.study, user=user, reason=ScreenOut.Reason.ATTENTION, at=at)
     return answer
 

@@ -12,7 +12,7 @@ from django.utils.timezone import now
 from django.views.decorators.http import require_POST, require_safe
 
 from annotate.models import GoldGrade
-from annotate.quality.attention import add_check, failures_that_count, retire_check, rules_of
+from annotate.quality.attention import add_check, announced_minutes, failures_that_count, retire_check, rules_of
 from annotate.quality.consent import consent_in_force, revise_consent
 from annotate.quality.forms import AttentionCheckForm, ConsentForm, RulesForm, SurveyQuestionForm
 from annotate.quality.survey import add_question, questions_in_force, retire_question
@@ -120,7 +120,9 @@ def render_checks(request: SignedInRequest, study: Study, **bound: Any) -> HttpR
         "study": study,
         "consent": text,
         "rules": rules,
-        "failures": failures_that_count(rules.expected_minutes),
+        "minutes": announced_minutes(study),
+        "has_entry": study.crowd_entries.exists(),
+        "failures": failures_that_count(announced_minutes(study)),
         "questions": questions_in_force(study),
         "attention_checks": study.attention_checks.filter(retired_at=None),
         "n_training": golds.filter(purpose=GoldGrade.Purpose.TRAINING).count(),

@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce, Length
 
 from annotate.models import Assignment, AttentionAnswer
 from annotate.quality import flags
-from annotate.quality.attention import failures_that_count, rules_of
+from annotate.quality.attention import announced_minutes, failures_that_count, rules_of
 from annotate.quality.flags import Agreement, Flag, Line, WorkPace
 from annotate.quality.gold import GoldScore, gold_scores
 from collection.models import Criterion, Exclusion, Judgment, Rater, Scale, Study
@@ -130,7 +130,7 @@ def evidence_of(study: Study) -> Evidence:
         pairs=pairs,
         excluded=frozenset(excluded),
         pass_mark=rules.pass_mark,
-        failures_that_count=failures_that_count(rules.expected_minutes),
+        failures_that_count=failures_that_count(announced_minutes(study)),
     )
 
 

@@ -135,6 +135,8 @@ class RulesForm(forms.ModelForm[QualityRules]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["pass_percent"].initial = round(100 * self.instance.pass_mark)
+        if self.instance.study.crowd_entries.exists():  # it says how long people are told that the study takes
+            del self.fields["expected_minutes"]
 
     def save(self, commit: bool = True) -> QualityRules:
         self.instance.pass_mark = self.cleaned_data["pass_percent"] / 100

@@ -111,6 +111,12 @@ def training_texts(study: Study, attempt: TrainingAttempt | None) -> list[Traini
     return [TrainingText(questions) for questions in texts.values()]
 
 
+def n_training_texts(study: Study) -> int:
+    """Return how many texts the training has."""
+    items = Item.objects.filter(study=study, gold_grades__purpose=GoldGrade.Purpose.TRAINING).order_by()
+    return items.values("task_type", "topic", "report", "other_report", "passage").distinct().count()
+
+
 def attempts_of(study: Study, user: User) -> list[TrainingAttempt]:
     """Return the person's attempts since they were last let in, first to last."""
     attempts = TrainingAttempt.objects.filter(study=study, user=user).order_by("number")

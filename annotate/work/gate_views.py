@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotate.assignments.task_page import Screen, screen_for_nobody
-from annotate.models import Task, TrainingAttempt
+from annotate.models import CrowdEntry, Task, TrainingAttempt
 from annotate.participants.sessions import end_address, has_ended, session_of
 from annotate.quality.attention import NotOnOffer, answer_check, next_check, rules_of
 from annotate.quality.consent import OtherVersion, answer_consent, consent_in_force
@@ -62,7 +62,10 @@ def consent(request: SignedInRequest, name: str) -> HttpResponse:
             return redirect_to_next(request, study) if agrees else redirect("annotate:screened_out", study.name)
 
     said = text.answers.filter(user=request.user).order_by("-answered_at", "-pk").first()
+    session = session_of(study=study, user=request.user)
+    at_prolific = session is not None and session.entry.site == CrowdEntry.Site.PROLIFIC
     context = {"study": study, "text": text, "said": said, "refusal": refusal}
+    context["returns_submission"] = at_prolific and session and not session.entry.no_consent_code
     return render(request, "annotate/quality/consent.html", context, status=422 if refusal else 200)
 
 

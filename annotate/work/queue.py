@@ -14,7 +14,7 @@ from django.db.models.functions import RowNumber
 from annotate.assignments.design import design_of
 from annotate.assignments.places import due, emptied_tasks, left_of_quota, next_task, own_answers, vacant
 from annotate.models import Assignment, Place, Task
-from annotate.participants.sessions import within_session
+from annotate.participants.sessions import began_of_session, within_session
 from annotate.work.pace import minutes_left, pace_of
 from collection.models import Guideline, Rater, Study, User
 
@@ -27,7 +27,8 @@ COUNTED_FOR = timedelta(minutes=5)
 class Queue:
     """One study as its assessor sees it. `incomplete` are submitted tasks with a change that lacks something, by key.
 
-    `n_left` counts the tasks that they may still be given.
+    `n_submitted` counts those of their session, where they came from a crowd site; `n_left` the tasks that they may
+    still be given.
     """
 
     study: Study
@@ -67,7 +68,10 @@ def queues_of(user: User, *, all_submitted: bool = False, at: datetime) -> list[
     in_hand = {assignment.task.study_id: assignment for assignment in mine.open().order_by("-opened_at", "-pk")}
     submitted = _submitted(mine, all_submitted=all_submitted)
     n_submitted = Counter(
-        mine.filter(state=Assignment.State.SUBMITTED).values_list("task__study", flat=True).order_by()
+        mine.filter(state=Assignment.State.SUBMITTED)
+        .exclude(submitted_at__lt=began_of_session(user, study=OuterRef("task__study")))
+        .values_list("task__study", flat=True)
+        .order_by()
     )
     n_left = within_session(user, _tasks_left(studies, rater, at=at))
     incomplete = list(mine.incomplete_again().order_by("submitted_at", "pk"))
@@ -93,11 +97,13 @@ def queues_of(user: User, *, all_submitted: bool = False, at: datetime) -> list[
 def nth_of_all(assignment: Assignment, user: User, *, at: datetime) -> tuple[int, int | None]:
     """Return which of their tasks in the study this is for the assessor, and how many these are in all.
 
-    The first is 1. One that is claimed ahead comes after the one that is still in hand. In all are what was submitted,
-    what is in hand and what they may still be given, as last counted; None where the study hands nothing out.
+    The first is 1; in a session of a crowd site it is the first of that session. One that is claimed ahead comes after
+    the one that is still in hand. In all are what was submitted, what is in hand and what they may still be given, as
+    last counted; None where the study hands nothing out.
     """
     study, rater = assignment.task.study, assignment.rater
     given = Assignment.objects.filter(rater=rater, task__study=study).exclude(state=Assignment.State.RETURNED)
+    given = given.exclude(submitted_at__lt=began_of_session(user, study=study.pk))
     comes_before = Q(state=Assignment.State.SUBMITTED) | Q(pk__lt=assignment.pk)
     counts = given.aggregate(all=Count("pk"), before=Count("pk", filter=comes_before))
     nth = counts["before"] + 1

@@ -219,12 +219,35 @@ def test_a_study_that_closed_says_so(
 ) -> None:
     expected_console_errors.append("status of 403")
     close_study(study=prolific_entry.study)
-    come_from(prolific, page)
 
-    page.get_by_role("button", name="Start", exact=True).click()
+    page.goto(f"{prolific.url}/study/?pid={PID}&submission={SUBMISSION}")
+    page.get_by_role("link", name="Open study").click()
 
     expect(page.get_by_text("The study gives out no work now.")).to_be_visible()
     check_accessibility(page)
+    page.get_by_role("link", name="Go to your submissions on Prolific").click()
+    expect(page.get_by_text("Return your submission here.")).to_be_visible()
+
+
+def test_the_code_is_copied_by_keyboard_and_this_is_said(
+    open_page: Callable[..., Page], prolific: FakeProlific, prolific_entry: CrowdEntry
+) -> None:
+    page = open_page(viewport={"width": 390, "height": 844}, permissions=["clipboard-read", "clipboard-write"])
+    come_from(prolific, page)
+    page.get_by_role("button", name="Start", exact=True).click()
+    CrowdSession.objects.update(state="completed", finished_at=now())
+
+    come_from(prolific, page)
+    expect(page.get_by_text("You finished this session.")).to_be_visible()
+    page.get_by_role("button", name="See how it ended").click()
+    copy = page.get_by_role("button", name="Copy the code")
+    copy.focus()
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("status").filter(has_text="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == "CDONE"
+    check_accessibility(page)
+    check_no_sideways_scroll(page)
 
 
 # --- Mechanical Turk ----------------------------------------------------------------------------
