@@ -1,15 +1,17 @@
 /* The page on which answers are evaluated. One panel is seen at a time: an answer, an answer with its passages, or a
    pair. Every choice goes to the outbox at once; the first step ends when the assessor asks for the passages. */
 
-import { fetchAheadOnceDone, showAsItIs, submitAndGoOn } from "./ahead.js";
+import { comeBack, fetchAheadOnceDone, isLeaving, showAsItIs, submitAndGoOn } from "./ahead.js";
+import { AutoAdvance, whyNotByItself } from "./auto_advance.js";
 import { Clock } from "./clock.js";
 import { allAnswers, askedOf, isAnswered, isAsked, isBegun, isDone, panelOf, panels, questions } from "./evaluation_panels.js";
 import { fit, fitToWindow } from "./fit.js";
 import { listenToKeys } from "./keys.js";
+import { offerToTakeBack, takeBackLastTask } from "./last_task.js";
 import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
 import { Outbox } from "./outbox.js";
-import { openDialog, openDialogs, setSizeOf, tellWhatIsSaved } from "./task_bar.js";
+import { openDialog, openDialogs, setSizeOf, tell, tellWhatIsSaved } from "./task_bar.js";
 import { isAllSaved } from "./waiting.js";
 
 const byId = (id) => document.getElementById(id);
@@ -25,6 +27,8 @@ const meaningOf = new Map(questions.filter(({ fieldset }) => fieldset.matches(".
 const undone = [];
 let current = null;
 let open = null;
+let cameOpen = false; // whether the panel was open when it came into view
+const advance = new AutoAdvance(byId("goes-on"), goOn);
 
 // --- Choosing ------------------------------------------------------------------------------------
 
@@ -35,6 +39,7 @@ function answer(question, grades) {
   undone.push({ panel, before: panel.questions.map((one) => one.answers.map(({ grade }) => grade)) });
   put(question, grades);
   forgetWhatIsNotAsked(panel);
+  if (byId("take-back")) byId("take-back").hidden = true; // this task is under way
   render();
 }
 
@@ -66,6 +71,8 @@ function tick(question, box) {
 }
 
 function undo() {
+  if (isLeaving()) return comeBack();
+  if (takeBackLastTask(byId("take-back"))) return undefined;
   const last = undone.pop();
   if (!last) return say("There is nothing to undo.");
   last.panel.questions.forEach((question, i) => isBack(question, last.before[i]) || put(question, last.before[i]));
@@ -78,6 +85,7 @@ const isBack = ({ answers }, grades) => answers.every(({ grade }, i) => grade ==
 
 function show(panel, question) {
   current = panel;
+  cameOpen = !isDone(panel);
   open = question ?? askedOf(panel).find((one) => !isAnswered(one)) ?? askedOf(panel)[0];
   for (const one of panels) {
     one.element.hidden = one !== panel;
@@ -160,7 +168,8 @@ async function finish(event) {
   }
   if (!(await isAllSaved(outbox, finish))) return undefined;
   const reveal = byId("reveal");
-  if (!reveal) return submitAndGoOn(byId("submit"));
+  if (byId("back") && page.state === "submitted") return location.assign(byId("back").href);
+  if (!reveal) return submitAndGoOn(byId("submit"), page.ahead && { user: page.user, item: allAnswers[0].item });
   if (reveal.href) return location.assign(reveal.href); // of a preview
   const form = byId("choices");
   form.action = reveal.formAction;
@@ -171,12 +180,33 @@ async function finish(event) {
 
 function move(by) {
   const next = panels[panels.indexOf(current) + by];
-  if (!next) return;
+  if (!next || (by > 0 && advance.hasJustGone)) return;
   const fromTab = document.activeElement?.role === "tab";
   if (!fromTab) document.activeElement?.blur();
   show(next);
   scrollTo({ top: 0, behavior: "instant" });
   if (fromTab) next.tab.focus();
+}
+
+/** Go to the next open panel, or submit where none is left. To the passages, from where nobody comes back, goes only who
+    says so. Returns whether it went to a panel. */
+function goOn() {
+  if (document.querySelector("dialog[open]") || !isDone(current)) return false;
+  const left = panels.filter((panel) => !isDone(panel));
+  const next = left.find((panel) => panels.indexOf(panel) > panels.indexOf(current)) ?? left[0];
+  if (next) {
+    const hadFocus = current.element.contains(document.activeElement);
+    show(next);
+    scrollTo({ top: 0, behavior: "instant" });
+    if (hadFocus) next.tab.focus({ preventScroll: true });
+    tell(titleOf(next));
+    return true;
+  }
+  if (byId("reveal") || !page.ahead) return false;
+  const why = whyNotByItself();
+  if (why === undefined) finish();
+  else say(why);
+  return false;
 }
 
 function moveWithin(by) {
@@ -214,6 +244,7 @@ listenToKeys({
     ArrowLeft: () => move(-1),
     ArrowDown: () => moveWithin(1),
     ArrowUp: () => moveWithin(-1),
+    b: () => byId("back")?.click(),
     g: () => openDialog("guidelines"),
     u: undo,
     x: () => openDialog("skip"),
@@ -226,9 +257,12 @@ listenToKeys({
 
 for (const question of questions) {
   question.fieldset.addEventListener("change", ({ target }) => {
+    const wasOpen = cameOpen && !isDone(current);
     open = question;
     if (question.boxes.length) tick(question, target);
     else answer(question, [target.value === "" ? null : Number(target.value)]);
+    const moreToTick = question.boxes.length && target !== question.none;
+    if (wasOpen && isDone(current) && !moreToTick) advance.soon({ mayBeMarked: question.boxes.length > 0 });
   });
   question.fieldset.addEventListener("focusin", () => panelOf(question) === current && open !== question && turnTo(question));
 }
@@ -245,6 +279,7 @@ for (const part of document.querySelectorAll("#tabs, #ways")) part.hidden = fals
 for (const { element } of panels) element.setAttribute("role", "tabpanel");
 setSizeOf(document.querySelectorAll(".reading.verbatim"));
 openDialogs();
+if (byId("take-back") && !panels.some(isBegun)) offerToTakeBack(byId("take-back"));
 const position = kept(`assize:position:${page.assignment}`);
 const first = panels.find(({ element }) => element.id === position) ?? panels.find((panel) => !isDone(panel)) ?? panels[0];
 if (first) show(first);

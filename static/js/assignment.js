@@ -2,10 +2,10 @@
    here goes to the outbox at once. */
 
 import { comeBack, fetchAheadOnceDone, isLeaving, showAsItIs, submitAndGoOn } from "./ahead.js";
+import { AutoAdvance, whyNotByItself } from "./auto_advance.js";
 import { Caret } from "./caret.js";
 import { Choices } from "./choices.js";
 import { Clock } from "./clock.js";
-import { GoingOn } from "./going_on.js";
 import { findIn } from "./find.js";
 import { canDraw, draw, reveal } from "./highlights.js";
 import { JudgedText } from "./judged_text.js";
@@ -36,7 +36,7 @@ choices.addEventListener("change", () => {
   panel.render();
   if (byId("take-back")) byId("take-back").hidden = true; // this task is under way
 });
-const goingOn = new GoingOn(byId("goes-on"), goOn);
+const advance = new AutoAdvance(byId("goes-on"), goOn);
 
 /** Mark a span for the question in view, or say why not. Returns whether it was marked. */
 function mark(span) {
@@ -91,7 +91,7 @@ function choose(answer, grade) {
   const wasOpen = panel.cameOpen && !isDone(question);
   choices.choose(answer, grade);
   if (!wasOpen || !isDone(question) || page.state === "submitted") return;
-  goingOn.soon({ mayBeMarked: markedOf(question)?.highlighting === "optional" && !markedOf(question).spans.length });
+  advance.soon({ mayBeMarked: markedOf(question)?.highlighting === "optional" && !markedOf(question).spans.length });
 }
 
 /** Go to the next open question, or submit where none is left. Returns whether it went to a question. */
@@ -114,7 +114,7 @@ function goOn() {
 
 function move(by) {
   const next = questions[questions.indexOf(panel.current) + by];
-  if (!next || (by > 0 && goingOn.hasJustGone)) return;
+  if (!next || (by > 0 && advance.hasJustGone)) return;
   const fromTab = document.activeElement?.role === "tab";
   panel.show(next);
   if (fromTab) next.tab.focus();
@@ -171,11 +171,11 @@ async function submit(event) {
   return submitAndGoOn(byId("submit"), page.ahead && { user: page.user, item: panel.current.item });
 }
 
-/** Submit without being asked to: only work that is open, and nothing that somebody should see before. */
+/** Submit without being asked to: only work that is open. */
 function submitByItself() {
-  if (!page.ahead || byId("submitted-elsewhere")?.hidden === false || byId("saving").dataset.state === "error") return undefined;
-  if (byId("comment-text")?.value.trim()) return panel.say("Your comment is not sent yet. Send it, or submit without it.");
-  return submit();
+  if (!page.ahead) return undefined;
+  const why = whyNotByItself();
+  return why === undefined ? submit() : panel.say(why);
 }
 
 function lackOf(question) {

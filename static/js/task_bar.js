@@ -12,6 +12,11 @@ export function element(name, fields, ...children) {
   return made;
 }
 
+/** Say this to those who hear the page. */
+export function tell(words) {
+  byId("tells").textContent = words;
+}
+
 /** Say in the bar what has become of the choices. `where` names the place of a refused one; `signIn` is empty for
     people without a password. */
 export function tellWhatIsSaved(outbox, { signIn, where }) {

@@ -1,14 +1,16 @@
 /* The pages of written answers: sentences are ticked, an outcome is chosen, an answer is written and confirmed. What
    is on the page goes to the outbox at every change, and a moment after the last key while somebody types. */
 
-import { fetchAheadOnceDone, showAsItIs, submitAndGoOn } from "./ahead.js";
+import { comeBack, fetchAheadOnceDone, isLeaving, showAsItIs, submitAndGoOn } from "./ahead.js";
+import { AutoAdvance, whyNotByItself } from "./auto_advance.js";
 import { Clock } from "./clock.js";
 import { fit, fitToWindow } from "./fit.js";
 import { listenToKeys } from "./keys.js";
 import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
+import { offerToTakeBack, takeBackLastTask } from "./last_task.js";
 import { Outbox } from "./outbox.js";
-import { element, openDialog, openDialogs, setSizeOf, tellWhatIsSaved } from "./task_bar.js";
+import { element, openDialog, openDialogs, setSizeOf, tell, tellWhatIsSaved } from "./task_bar.js";
 import { isAllSaved } from "./waiting.js";
 import {
   confirmationBoxes,
@@ -56,13 +58,27 @@ function save(wait) {
 // What was on the page before the change that comes next. Typing has the browser's own undo, so that what was typed
 // since a change stays when the change is undone.
 let before = onPage();
+const cameOpen = lackOf(before) !== null;
+let isOpen = cameOpen; // what was complete when the page came is left when somebody says so
 
 function change() {
   undone.push({ state: before, text: text.value });
+  const wasOpen = cameOpen && isOpen;
   before = onPage();
   save();
   render();
+  if (byId("take-back")) byId("take-back").hidden = true; // this task is under way
+  if (wasOpen && !isOpen) advance.soon({ mayBeMarked: false });
 }
+
+const advance = new AutoAdvance(byId("goes-on"), () => {
+  const isBusy = document.querySelector("dialog[open]") || document.activeElement === text;
+  if (isBusy || lackOf(onPage()) || !page.ahead) return false;
+  const why = whyNotByItself();
+  if (why === undefined) submit();
+  else say(why);
+  return false;
+});
 
 /** Some points are confirmed in other words under other outcomes; what was confirmed in those is not confirmed in these. */
 function wordConfirmations(grade) {
@@ -82,6 +98,8 @@ function mustBeConfirmedAgain() {
 }
 
 function undo() {
+  if (isLeaving()) return comeBack();
+  if (takeBackLastTask(byId("take-back"))) return undefined;
   const last = undone.pop();
   if (!last) return say("There is nothing to undo.");
   wordConfirmations(last.state.grade);
@@ -95,7 +113,6 @@ function undo() {
 // --- What is seen --------------------------------------------------------------------------------
 
 const say = (words) => (byId("says").textContent = words);
-const tell = (words) => (byId("tells").textContent = words);
 const quoteOf = (number) => sentences[number].quote;
 const wordsIn = (string) => string.split(/\s+/u).filter(Boolean).length;
 
@@ -114,6 +131,7 @@ function render() {
   for (const part of document.querySelectorAll(".missing")) part.classList.remove("missing");
   if (byId("undo")) byId("undo").disabled = !undone.length;
   const done = lackOf(state) === null;
+  isOpen = !done;
   byId("submit-button")?.classList.toggle("primary", done);
   byId("progress").textContent = done ? "1 of 1" : "0 of 1";
   say("");
@@ -160,15 +178,16 @@ let wasInText = false;
 
 async function submit(event) {
   event?.preventDefault();
-  if (locked) return;
+  if (locked) return undefined;
   const lack = lackOf(onPage());
   if (lack) {
     lack.part.classList.add("missing");
     lack.at.focus();
-    say(lack.words);
-    return;
+    return say(lack.words);
   }
-  if (await isAllSaved(outbox, submit)) submitAndGoOn(byId("submit"));
+  if (!(await isAllSaved(outbox, submit))) return undefined;
+  if (byId("back") && page.state === "submitted") return location.assign(byId("back").href);
+  return submitAndGoOn(byId("submit"), page.ahead && { user: page.user, item: page.item });
 }
 
 // --- Keys ----------------------------------------------------------------------------------------
@@ -208,6 +227,8 @@ function moveIn(boxes, event) {
   if (!boxes.includes(event.target) || (!by && event.key !== "Enter")) return false;
   if (by) step(boxes, by);
   else event.target.click();
+  // ⏎ confirms one point after the other
+  if (!by && boxes === confirmationBoxes && event.target.checked) boxes.find(({ checked }) => !checked)?.focus();
   return true;
 }
 
@@ -226,7 +247,7 @@ text.addEventListener("keydown", (event) => {
   submit();
 });
 
-const toRead = { g: () => openDialog("guidelines"), "?": () => openDialog("keys") };
+const toRead = { b: () => byId("back")?.click(), g: () => openDialog("guidelines"), "?": () => openDialog("keys") };
 const toWrite = {
   s: toSentences,
   a: toAnswer,
@@ -302,6 +323,7 @@ tellWhatIsSaved(outbox, { signIn: page.signIn, where: (name) => (name === key ? 
 openDialogs();
 setSizeOf([...document.querySelectorAll(".sentence-text, .first-answer blockquote"), text]);
 byId("answer-length").hidden = false;
+if (byId("take-back") && onPage().grade === null && !text.value) offerToTakeBack(byId("take-back"));
 if (byId("undo")) byId("undo").hidden = false;
 outbox.addEventListener("refused", () => keep(LAST, "{}"));
 if (!locked && page.save) {

@@ -22,7 +22,7 @@ from tests.annotate.evaluated_answers import (
 )
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.by_hand]
 
 PASSAGE = "makes a bridge hum"
 

@@ -17,7 +17,7 @@ from tests.annotate.writers import ANSWER, a_study_of_writing, answered, next_of
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 from tests.factories import rater_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.by_hand, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

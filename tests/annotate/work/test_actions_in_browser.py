@@ -2,18 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import cycle
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from annotate.models import Assignment
 from collection.models import Collection, Judgment, Study, User
+from tests.annotate.evaluated_answers import a_study_of_answers, in_hands
 from tests.annotate.factories import a_key_point_task, a_rating_task, a_report_task, an_open_study, enrolled
 from tests.annotate.studies.test_lifecycle import rank_everything
 from tests.annotate.task_types.test_relevance_and_nuggets import opened, with_nuggets
+from tests.annotate.writers import a_study_of_writing, answered
 from tests.browser import SignIn, close_new_guidelines
+from tests.factories import a_user
 
 pytestmark = pytest.mark.browser
+
+WAYS = ["mouse", "keyboard", "touch"]
+ALL_DONE = "All done. Thank you!"
+
+
+class Hand:
+    """Somebody at the page, in one of three ways, whose clicks, taps and keys are counted."""
+
+    def __init__(self, page: Page, way: str) -> None:
+        self.page, self.way, self.n_actions = page, way, 0
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.n_actions += 1
+
+    def point(self, at: Locator) -> None:
+        if self.way == "touch":
+            at.tap()
+        else:
+            at.click()
+        self.n_actions += 1
+
+    def choose(self, choice: Locator) -> None:
+        """Choose a grade: by its key, or on it."""
+        if self.way == "keyboard":
+            self.press(choice.locator("input").get_attribute("data-key") or "")
+        else:
+            self.point(choice)
+
+    def mark(self) -> None:
+        """Mark the first sentence, or a word of it."""
+        if self.way == "keyboard":
+            return self.press("t", "s", "Enter")
+        if self.way == "mouse":
+            self.page.locator("#text p").first.dblclick(position={"x": 40, "y": 12})
+            self.n_actions += 1
+            return None
+        self.page.evaluate(  # what a long press does, which the browser does not do here
+            "document.body.dispatchEvent(new PointerEvent('pointerdown', {pointerType: 'touch', bubbles: true}));"
+            "getSelection().setBaseAndExtent(document.querySelector('#text p').firstChild, 0,"
+            " document.querySelector('#text p').firstChild, 4)"
+        )
+        self.n_actions += 1
+        self.point(self.page.get_by_role("button", name="Mark", exact=True))
+        return None
+
+    def go(self, name: str, key: str) -> None:
+        """Press the button, or its key."""
+        if self.way == "keyboard":
+            self.press(key)
+        else:
+            self.point(self.page.get_by_role("button", name=name))
+
+
+@pytest.fixture(params=WAYS)
+def hand(request: pytest.FixtureRequest, open_page: Callable[..., Page], sign_in: SignIn, ada: User) -> Hand:
+    on_a_phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    page = open_page(**on_a_phone if request.param == "touch" else {})
+    sign_in(page, ada)
+    return Hand(page, request.param)
+
+
+def tasks(page: Page) -> Iterator[int]:
+    """Start, and come back for each task until nothing is left."""
+    page.goto("/work/")
+    page.get_by_role("button", name="Start").click()
+    over = page.get_by_role("heading", name=ALL_DONE)
+    before = ""
+    n = 0
+    while True:
+        expect(
+            page.locator(f"#assignment[data-assignment]:not([data-assignment='{before}'])").or_(over)
+        ).to_be_visible()
+        if over.count():
+            return
+        expect(page.locator("#assignment.live, .writing #undo:visible").first).to_be_visible()
+        close_new_guidelines(page)
+        before = page.locator("#assignment").get_attribute("data-assignment") or ""
+        yield n
+        n += 1
+
+
+def grade(page: Page, key: str) -> Locator:
+    return page.locator(f".question:visible fieldset:visible label:has(input[data-key='{key}'])")
+
+
+# --- Questions with grades --------------------------------------------------------------------------
 
 # What is answered about the items in turn, by the keys of the grades, and the most actions an item that this may take.
 ANSWERS = {
@@ -30,59 +123,158 @@ def a_study_of(task_type: str, study: Study, collection: Collection, ada: User) 
         with_nuggets(collection)
         rank_everything(collection)
         return opened(collection, task_type, ada, overlap=1)
-    tasks: dict[str, Callable[[Study], object]] = {
+    makers: dict[str, Callable[[Study], object]] = {
         "rating": a_rating_task,
         "answerability": a_report_task,
         "key_point": a_key_point_task,
     }
-    tasks[task_type](study)
+    makers[task_type](study)
     enrolled(ada, an_open_study(study))
     return study
 
 
-def work_through(page: Page, answers: list[str], choose: Callable[[Locator], None]) -> tuple[int, int]:
-    """Answer everything until nothing is left. Returns how many actions and items that were."""
-    n_actions = n_items = 0
-    over = page.get_by_role("heading", name="All done. Thank you!")
-    page.goto("/work/")
-    page.get_by_role("button", name="Start").click()
-    while True:
-        expect(page.locator("#assignment.live").or_(over)).to_be_visible()
-        if over.count():
-            return n_actions, n_items
-        close_new_guidelines(page)
-        item = page.locator(".question:visible").get_attribute("data-item")
-        for key in answers[n_items % len(answers)]:
-            choose(page.locator(f".question:visible fieldset:visible label:has(input[data-key='{key}'])"))
-            n_actions += 1
-        n_items += 1
-        expect(page.locator(f".question:visible[data-item='{item}']")).to_have_count(0)
-
-
-@pytest.mark.parametrize("way", ["mouse", "keyboard", "touch"])
 @pytest.mark.parametrize("task_type", ANSWERS)
 def test_an_item_takes_hardly_more_than_its_choices(
-    open_page: Callable[..., Page],
-    sign_in: SignIn,
-    study: Study,
-    collection: Collection,
-    ada: User,
-    task_type: str,
-    way: str,
+    hand: Hand, study: Study, collection: Collection, ada: User, task_type: str
 ) -> None:
-    on_a_phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-    page = open_page(**on_a_phone if way == "touch" else {})
+    page = hand.page
     study = a_study_of(task_type, study, collection, ada)
-    sign_in(page, ada)
-    answers, most = ANSWERS[task_type]
-    choose: Callable[[Locator], None] = {
-        "mouse": lambda choice: choice.click(),
-        "touch": lambda choice: choice.tap(),
-        "keyboard": lambda choice: page.keyboard.press(choice.locator("input").get_attribute("data-key") or ""),
-    }[way]
+    keys, most = ANSWERS[task_type]
+    answers = cycle(keys)
+    n_items = 0
 
-    n_actions, n_items = work_through(page, answers, choose)
+    for _ in tasks(page):
+        assignment = page.locator("#assignment").get_attribute("data-assignment")
+        for _ in range(Assignment.objects.get(pk=assignment).asked.count()):
+            item = page.locator(".question:visible").get_attribute("data-item")
+            for key in next(answers):
+                hand.choose(grade(page, key))
+            n_items += 1
+            expect(page.locator(f".question:visible[data-item='{item}']")).to_have_count(0)
 
     assert n_items >= 2
-    assert Judgment.objects.filter(item__study=study).count() == n_actions
-    assert n_actions / n_items <= most
+    assert Judgment.objects.filter(item__study=study).count() == hand.n_actions
+    assert hand.n_actions / n_items <= most
+
+
+# With a mark: the mouse's marks it in one, a finger presses long and then "Mark"; keys go into the text, T, once.
+WITH_A_MARK = {"mouse": 2, "touch": 3, "keyboard": 4}
+
+
+@pytest.mark.parametrize("task_type", ["answerability", "rating", "nugget", "key_point"])
+def test_an_item_with_a_mark(hand: Hand, study: Study, collection: Collection, ada: User, task_type: str) -> None:
+    page = hand.page
+    study = a_study_of(task_type, study, collection, ada)
+    n_items = n_choices = 0
+
+    for _ in tasks(page):
+        n_questions = page.locator(".question").count()
+        for n in range(n_questions):
+            if task_type != "key_point":  # whose points are answered without marks
+                hand.mark()
+                expect(page.locator(".question:visible .chip")).not_to_have_count(0)
+            keys = {"answerability": "", "rating": "4", "nugget": "24", "key_point": "14"}[task_type]
+            item = page.locator(".question:visible").get_attribute("data-item")
+            for key in keys:
+                hand.choose(grade(page, key))
+                n_choices += 1
+            n_items += 1
+            if not keys:  # a mark may be followed by another: who is done says so
+                if n == n_questions - 1:
+                    hand.go("Submit", "Control+Enter")
+                else:
+                    hand.go("Next", "n")
+            expect(page.locator(f".question:visible[data-item='{item}']")).to_have_count(0)
+
+    marking = {"answerability": WITH_A_MARK[hand.way], "key_point": 0}.get(task_type, WITH_A_MARK[hand.way] - 1)
+    assert hand.n_actions == n_items * marking + n_choices
+    assert Judgment.objects.filter(item__study=study, highlights__isnull=False).count() == n_items * (marking > 0)
+
+
+# --- Written answers -----------------------------------------------------------------------------
+
+
+def outcome(page: Page, name: str) -> Locator:
+    return page.locator("#outcomes label.choice").filter(has=page.get_by_text(name, exact=True))
+
+
+def confirm_all(hand: Hand) -> None:
+    if hand.way == "keyboard":
+        return hand.press("c", "Enter", "Enter", "Enter")
+    for point in hand.page.locator("#confirmations label").all():
+        hand.point(point)
+    return None
+
+
+@pytest.mark.parametrize(("name", "most"), [("no answer", 1), ("complete answer", 8)])
+def test_a_written_answer(hand: Hand, rosa: User, ada: User, name: str, most: int) -> None:
+    """Of one sentence, put into the answer as it is; what is typed besides is not counted."""
+    study = a_study_of_writing(owner=rosa, people=[ada], n=2, task_types=["written_answer"])
+    page = hand.page
+    n_items = 0
+
+    for _ in tasks(page):
+        hand.choose(outcome(page, name))
+        if name == "complete answer":
+            if hand.way == "keyboard":
+                hand.press("s", "i")
+            else:
+                hand.point(page.locator(".sentence").first)
+                hand.point(page.get_by_role("button", name="Insert"))
+            confirm_all(hand)
+        n_items += 1
+
+    assert Judgment.objects.filter(item__study=study).count() == n_items == 2
+    assert hand.n_actions / n_items <= most
+
+
+@pytest.mark.parametrize(("name", "most"), [("skipped", 1), ("kept", 5)])
+def test_a_second_reading(hand: Hand, rosa: User, ada: User, name: str, most: int) -> None:
+    ben = a_user("ben")
+    study = a_study_of_writing(owner=rosa, people=[ada, ben])
+    answered(ben, study)
+    page = hand.page
+
+    for n in tasks(page):
+        if n:
+            break
+        hand.choose(outcome(page, name))
+        if name == "kept":
+            confirm_all(hand)
+
+    assert Judgment.objects.filter(item__study=study, rater__user=ada).count() == 1
+    assert hand.n_actions <= most
+
+
+# --- Answers compared ----------------------------------------------------------------------------
+
+
+def test_the_evaluation_of_answers(hand: Hand, rosa: User, ada: User) -> None:
+    """Both steps, with passages of the topic: an action a grade, and one to see the passages."""
+    study = a_study_of_answers(rosa, retrieved=True)
+    page = hand.page
+    page.goto(f"/work/{in_hands(ada, study).pk}/")
+    expect(page.locator("#assignment.live")).to_be_visible()
+
+    def choose(name: str, key: str) -> None:
+        hand.choose(page.locator(f".panel:visible fieldset[data-name^='{name}'] label:has(input[data-key='{key}'])"))
+
+    for letter in "ABC":
+        expect(page.locator(".panel:visible h2")).to_have_text(f"Answer {letter}")
+        for name, key in [("unknown", "0"), ("incoherent", "0"), ("natural", "3"), ("appropriate", "4")]:
+            choose(name, key)
+    hand.go("Continue", "Control+Enter")
+    expect(page.locator("#submit")).to_be_visible()
+    expect(page.locator("#assignment.live")).to_be_visible()
+    choose("boxes", "0")  # none of the passages helps
+    for letter in "ABC":
+        expect(page.locator(".panel:visible h2")).to_contain_text(f"Answer {letter}")
+        choose("faithful", "2")
+        choose("boxes", "0")
+    for _ in range(3):
+        expect(page.locator("#tabs [aria-selected=true][id^='tab-pair'][data-state='']")).to_be_visible()
+        choose("preference", "2")
+
+    expect(page.get_by_role("heading", name=ALL_DONE)).to_be_visible()
+    assert hand.n_actions == 3 * 4 + 1 + 1 + 3 * 2 + 3
+    assert Assignment.objects.get().state == Assignment.State.SUBMITTED

@@ -1,4 +1,4 @@
-/* Going on by itself: a choice that completes a question leads to the next open one, and from the last to the next
+/* Auto-advance: a choice that completes a question leads to the next open one, and from the last to the next
    task. The choice is seen for a moment; whatever is pressed in it stops the way on. The switch is the assessor's own. */
 
 import { keep, kept } from "./memory.js";
@@ -7,7 +7,16 @@ const MOMENT = 400; // milliseconds
 const MOMENT_TO_MARK = 800; // where words may be marked too
 const LATE = 600; // so much later a press of Next was still meant for the question before
 
-export class GoingOn {
+const byId = (id) => document.getElementById(id);
+
+/** Why a task may not be submitted by itself, although its last choice is made: something that somebody should see
+    before. Empty where it says so already, undefined where nothing is in the way. */
+export function whyNotByItself() {
+  if (byId("submitted-elsewhere")?.hidden === false || byId("saving").dataset.state === "error") return "";
+  return byId("comment-text")?.value.trim() ? "Your comment is not sent yet. Send it, or submit without it." : undefined;
+}
+
+export class AutoAdvance {
   #timer;
   #wentAt = -Infinity;
   #byArrow = false;
