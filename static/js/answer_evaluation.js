@@ -6,6 +6,7 @@ import { AutoAdvance, whyNotByItself } from "./auto_advance.js";
 import { Clock } from "./clock.js";
 import { allAnswers, askedOf, isAnswered, isAsked, isBegun, isDone, panelOf, panels, questions } from "./evaluation_panels.js";
 import { fit, fitToWindow } from "./fit.js";
+import "./key_settings.js";
 import { listenToKeys } from "./keys.js";
 import { offerToTakeBack, takeBackLastTask } from "./last_task.js";
 import { explain } from "./meanings.js";
@@ -237,22 +238,23 @@ function takeBack() {
 
 listenToKeys({
   press,
+  actions: {
+    next: () => move(1),
+    previous: () => move(-1),
+    back: () => byId("back")?.click(),
+    guidelines: () => openDialog("guidelines"),
+    undo,
+    skip: () => openDialog("skip"),
+    help: () => openDialog("keys"),
+    clear: takeBack,
+  },
   keys: {
-    n: () => move(1),
-    p: () => move(-1),
     ArrowRight: () => move(1),
     ArrowLeft: () => move(-1),
     ArrowDown: () => moveWithin(1),
     ArrowUp: () => moveWithin(-1),
-    b: () => byId("back")?.click(),
-    g: () => openDialog("guidelines"),
-    u: undo,
-    x: () => openDialog("skip"),
-    "?": () => openDialog("keys"),
-    "-": takeBack,
   },
   withCtrl: { Enter: finish, z: undo },
-  but: "input:not([type=radio], [type=checkbox]), textarea, select, dialog[open]",
 });
 
 for (const question of questions) {

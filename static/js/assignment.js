@@ -9,6 +9,7 @@ import { Clock } from "./clock.js";
 import { findIn } from "./find.js";
 import { canDraw, draw, reveal } from "./highlights.js";
 import { JudgedText } from "./judged_text.js";
+import "./key_settings.js";
 import { listenToKeys } from "./keys.js";
 import { offerToTakeBack, takeBackLastTask } from "./last_task.js";
 import { markByPointer, markSelection } from "./marking.js";
@@ -196,24 +197,22 @@ document.addEventListener("keydown", (event) => {
 
 listenToKeys({
   press,
-  keys: {
-    n: () => move(1),
-    p: () => move(-1),
-    ArrowRight: () => move(1),
-    ArrowLeft: () => move(-1),
-    t: () => markedOf(panel.current) && text.element.focus({ focusVisible: true, preventScroll: true }),
-    "/": () => find(),
-    j: () => byId("jump-to")?.focus(),
-    g: () => openDialog("guidelines"),
-    o: () => panel.toggleOthers(),
-    u: undo,
-    c: nextCandidate,
-    x: () => openDialog("skip"),
-    b: () => byId("back")?.click(),
-    "?": () => openDialog("keys"),
-    "-": takeBack,
-    Backspace: removeLast,
+  actions: {
+    next: () => move(1),
+    previous: () => move(-1),
+    text: () => markedOf(panel.current) && text.element.focus({ focusVisible: true, preventScroll: true }),
+    find: () => find(),
+    jump: () => byId("jump-to")?.focus(),
+    guidelines: () => openDialog("guidelines"),
+    others: () => panel.toggleOthers(),
+    undo,
+    candidate: nextCandidate,
+    skip: () => openDialog("skip"),
+    back: () => byId("back")?.click(),
+    help: () => openDialog("keys"),
+    clear: takeBack,
   },
+  keys: { ArrowRight: () => move(1), ArrowLeft: () => move(-1), Backspace: removeLast },
   withCtrl: { Enter: submit, z: undo },
   but: TYPED_IN,
 });

@@ -3,6 +3,7 @@
 
 import { drawRanges, reveal } from "./highlights.js";
 import { firstIndex } from "./judged_text.js";
+import { areSingleKeysOn, keyFor, keyOf } from "./keys.js";
 import { markTools } from "./mark_tools.js";
 
 export class Caret {
@@ -123,7 +124,7 @@ export class Caret {
     if (event.ctrlKey || event.metaKey) return;
     if (event.altKey) return this.#onExactKey(event);
     const step = STEPS[event.key];
-    const action = ACTIONS[event.key];
+    const action = ACTIONS[event.key] ?? this.#letter(event);
     if (!step && !action) return;
     if (action === "removeChosen" && !this.chosen) return; // the page removes the last mark
     event.preventDefault();
@@ -135,6 +136,11 @@ export class Caret {
       if (this.chosen && !event.shiftKey) this.#letGo();
       this.#go(step, event.shiftKey);
     }
+  }
+
+  #letter(event) {
+    const key = areSingleKeysOn() && keyOf(event);
+    return Object.keys(LETTERS).filter((name) => keyFor(name) === key).map((name) => LETTERS[name])[0];
   }
 
   /** Alt and Shift with an arrow: the end that moves goes by one character, into a word. */
@@ -250,14 +256,9 @@ const STEPS = {
   End: { by: "words", to: Infinity },
   Home: { by: "words", to: -Infinity },
 };
+const LETTERS = { sentence: "selectSentence", end: "chooseOrTurn" };
 const ACTIONS = {
-  s: "selectSentence",
-  S: "selectSentence",
   Enter: "markSelected",
-  m: "markSelected",
-  M: "markSelected",
-  e: "chooseOrTurn",
-  E: "chooseOrTurn",
   Delete: "removeChosen",
   Backspace: "removeChosen",
   Escape: "leaveOrCollapse",

@@ -1,6 +1,7 @@
 /* A comment on the question in view, or the word that its item is broken, from the page of any assignment. It is sent
    at once; without a connection it waits in the outbox with the choices. */
 
+import { listenToKeys } from "./keys.js";
 import { Outbox } from "./outbox.js";
 
 const LONG_ENOUGH_TO_READ = 8_000; // milliseconds
@@ -99,9 +100,4 @@ dialog.addEventListener("keydown", (event) => {
   event.stopPropagation();
   send();
 });
-document.addEventListener("keydown", (event) => {
-  if (event.target.closest("input:not([type=radio], [type=checkbox]), textarea, select, dialog[open]")) return;
-  if (event.key.toLowerCase() !== "w" || event.ctrlKey || event.metaKey || event.altKey) return;
-  event.preventDefault();
-  open();
-});
+listenToKeys({ actions: { comment: open } });

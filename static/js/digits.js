@@ -1,6 +1,8 @@
 /* Plain forms by keyboard: digits choose at the first question without an answer (or the one in focus), Ctrl+Enter
    sends, or goes on where a page only has a way on. */
 
+import { areSingleKeysOn, keyOf } from "./keys.js";
+
 const form = document.querySelector("form[data-digits]");
 
 function open() {
@@ -18,7 +20,8 @@ document.addEventListener("keydown", (event) => {
     else document.querySelector("a[data-onward]")?.click();
     return;
   }
-  const chosen = form && /^\d$/u.test(event.key) && open()?.querySelector(`input[data-key="${event.key}"]`);
+  const key = keyOf(event);
+  const chosen = form && areSingleKeysOn() && /^\d$/u.test(key) && open()?.querySelector(`input[data-key="${key}"]`);
   if (!chosen) return;
   event.preventDefault();
   chosen.checked = true;

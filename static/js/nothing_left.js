@@ -4,4 +4,4 @@ import { offerToTakeBack, takeBackLastTask } from "./last_task.js";
 const link = document.getElementById("take-back");
 const takeBack = () => takeBackLastTask(link);
 offerToTakeBack(link);
-listenToKeys({ press: () => {}, keys: { u: takeBack }, withCtrl: { z: takeBack }, but: "input, textarea, select" });
+listenToKeys({ actions: { undo: takeBack }, withCtrl: { z: takeBack } });

@@ -2,6 +2,7 @@
 
 import { fit, fitToWindow } from "./fit.js";
 import { draw, overlaps, reveal } from "./highlights.js";
+import { keyCap } from "./keys.js";
 import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
 import { allAnswers, isAsked, isBegun, isDone, isPositive, markedOf, needsMark, openOf, questions } from "./questions.js";
@@ -9,7 +10,6 @@ import { element } from "./task_bar.js";
 import { drawTicks } from "./ticks.js";
 
 const byId = (id) => document.getElementById(id);
-const key = (textContent) => element("kbd", { textContent });
 const isAlone = questions.length === 1; // then the page has no tabs and no ways to other questions
 const showsOthers = () => kept("assize:others") === "shown";
 
@@ -134,7 +134,7 @@ function helpFor(answer, optional) {
   if (answer.spans.length) return ["Marked in the text:"];
   const how = matchMedia("(pointer: coarse)").matches
     ? ["select words in the text, then press “Mark”."]
-    : ["select them with the mouse, or press ", key("T"), ", then ", key("S"), " for a sentence and ", key("⏎"), "."];
+    : ["select them with the mouse, or press ", keyCap("text"), ", then ", keyCap("sentence"), " for a sentence and ", element("kbd", { textContent: "⏎" }), "."];
   return [optional ? "If you like, mark the words behind your grade: " : "Mark the words that answer it: ", ...how];
 }
 

@@ -5,7 +5,8 @@ import { comeBack, fetchAheadOnceDone, isLeaving, showAsItIs, submitAndGoOn } fr
 import { AutoAdvance, whyNotByItself } from "./auto_advance.js";
 import { Clock } from "./clock.js";
 import { fit, fitToWindow } from "./fit.js";
-import { listenToKeys } from "./keys.js";
+import "./key_settings.js";
+import { keyFor, listenToKeys } from "./keys.js";
 import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
 import { offerToTakeBack, takeBackLastTask } from "./last_task.js";
@@ -211,7 +212,7 @@ function toAnswer() {
 
 function insertFocused() {
   const index = sentenceBoxes.indexOf(document.activeElement);
-  if (index < 0) return say("Go to a sentence first: S.");
+  if (index < 0) return say(`Go to a sentence first: ${keyFor("sentences").toUpperCase()}.`);
   if (!sentenceBoxes[index].checked) sentenceBoxes[index].click();
   return insertSentence(String(index));
 }
@@ -247,18 +248,18 @@ text.addEventListener("keydown", (event) => {
   submit();
 });
 
-const toRead = { b: () => byId("back")?.click(), g: () => openDialog("guidelines"), "?": () => openDialog("keys") };
+const toRead = { back: () => byId("back")?.click(), guidelines: () => openDialog("guidelines"), help: () => openDialog("keys") };
 const toWrite = {
-  s: toSentences,
-  a: toAnswer,
-  i: insertFocused,
-  c: () => !byId("confirmations").hidden && (confirmationBoxes.find(({ checked }) => !checked) ?? confirmationBoxes[0]).focus(),
-  u: undo,
-  x: () => openDialog("skip"),
+  sentences: toSentences,
+  answer: toAnswer,
+  insert: insertFocused,
+  confirm: () => !byId("confirmations").hidden && (confirmationBoxes.find(({ checked }) => !checked) ?? confirmationBoxes[0]).focus(),
+  undo,
+  skip: () => openDialog("skip"),
 };
 listenToKeys({
   press,
-  keys: locked ? toRead : { ...toRead, ...toWrite },
+  actions: locked ? toRead : { ...toRead, ...toWrite },
   withCtrl: { Enter: submit, z: undo },
   but: "#answer, dialog[open]",
 });
