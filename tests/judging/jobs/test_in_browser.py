@@ -37,7 +37,7 @@ def test_rosa_starts_two_judges_on_a_sample(page: Page, sign_in: SignIn, rosa: U
 
     page.get_by_label("Choose lexical-rating for rating").check()
     page.get_by_label("Choose m-rating for rating").check()
-    page.get_by_role("button", name="Start the selected judges on rating").click()
+    page.get_by_role("button", name="Start selected… on rating").click()
     expect(page.get_by_role("heading", name="Start these judges?")).to_be_visible()
     check_accessibility(page)
     page.get_by_text("Subset").click()

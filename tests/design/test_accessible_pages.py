@@ -1,0 +1,106 @@
+"""axe-core finds nothing on any page of the site, light and dark, on a laptop and on a phone, and none is too wide.
+
+The pages are those at every address of the URLconf that answers with one: of a small site that has something
+everywhere, and of the demonstration's studies, which have figures. What shows only after a click has its own tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from playwright.sync_api import Page
+
+from annotate.models import SurveyQuestion
+from collection.models import Criterion, User
+from tests.attacks.mutations import FULL
+from tests.attacks.world import PARAMETER, World, a_world, addresses, path_of
+from tests.browser import check_accessibility, check_no_sideways_scroll
+
+LAPTOP: dict[str, Any] = {"viewport": {"width": 1366, "height": 768}}
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+# Colours depend on the theme and layouts on the window, so two of the four show nearly everything; the others are for
+# `make attacks ARGS=tests/design`.
+LOOKS = {
+    f"{theme} {name}": (theme, window)
+    for theme in ("light", "dark")
+    for name, window in (("laptop", LAPTOP), ("phone", PHONE))
+    if FULL or (theme == "light") == (window is LAPTOP)
+}
+ROLES = ["anonymous", "ada", "rosa"]
+# Pages that are not ours: the browser of the API.
+NOT_OURS = ("/api/",)
+
+
+def paths(world: World, client: Client) -> Iterator[str]:
+    """Yield the path of every page that this person sees, once."""
+    for address in addresses():
+        if not address.startswith(NOT_OURS):
+            for path in sorted({path_of(address, world), *paths_of_studies(address)}):
+                if is_page(client, path):
+                    yield path
+
+
+def paths_of_studies(address: str) -> Iterator[str]:
+    """Yield where the address leads in every study, as far as it names nothing else but one of its criteria."""
+    if address.startswith("/studies/<slug:name>/"):
+        for criterion in Criterion.objects.select_related("study"):
+            known = {"name": criterion.study.name, "task_type": criterion.task_type, "criterion": criterion.name}
+            if {name for names in PARAMETER.findall(address) for name in names if name} <= set(known):
+                yield PARAMETER.sub(lambda found, known=known: known[found[1]], address)  # type: ignore[misc]
+
+
+def is_page(client: Client, path: str) -> bool:
+    """Whether there is a whole page at this path, and not a file or a piece of one."""
+    response = client.get(path)
+    if response.status_code not in {200, 202} or not response.headers.get("Content-Type", "").startswith("text/html"):
+        return False
+    return b"<html" in response.content
+
+
+def findings(page: Page, path: str) -> Iterator[str]:
+    """Yield what is wrong with the page at this path."""
+    page.goto(path)
+    for check in (check_accessibility, check_no_sideways_scroll):
+        try:
+            check(page)
+        except AssertionError as found:
+            yield str(found)
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(("theme", "window"), LOOKS.values(), ids=LOOKS)
+def test_axe_finds_nothing_on_any_page(
+    theme: str,
+    window: dict[str, Any],
+    role: str,
+    open_page: Callable[..., Page],
+    sign_in: Callable[[Page, User], None],
+    settings: Any,
+) -> None:
+    settings.DEMONSTRATION = True
+    world = a_world()
+    if role == "rosa":
+        call_command("load_demonstration", verbosity=0)
+    page = open_page(color_scheme=theme, reduced_motion="reduce", **window)  # no colour is seen on its way
+    client = Client()
+    if user := world.people[role]:
+        sign_in(page, user)
+        client.force_login(user)
+
+    seen = list(paths(world, client))
+    found = [finding for path in seen for finding in findings(page, path)]
+    SurveyQuestion.objects.all().delete()  # asked before the first task
+    task = path_of("/work/<int:pk>/", world)
+    if role == "ada":
+        found += findings(page, task)
+
+    assert page.url.endswith(task) or role != "ada"
+    assert len(seen) >= {"anonymous": 4, "ada": 8, "rosa": 100}[role], seen
+    assert found == [], "\n".join(found)
