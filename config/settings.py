@@ -265,6 +265,9 @@ WORK_AT_ONCE = env.bool("WORK_AT_ONCE", False)
 # The modules of what workers compute for pages; and what has it computed and keeps it, for apps that may not import it.
 COMPUTATIONS = ("evaluation.computations", "judging.comparison.computations")
 KEPT = "evaluation.computing.kept.kept"
+# What judges said beside their grades, and the items that they are measured on, for an app that may not import judging.
+REASONS_OF_JUDGES = "judging.data.reasons.reasons_of"
+ITEMS_THAT_MEASURE_JUDGES = "judging.data.reasons.measuring_items"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -14,12 +14,14 @@ from annotate.assignments.revisions import hand_on_answer
 from annotate.assignments.task_page import Question, criteria_of, questions_of
 from annotate.models import Assignment, AssignmentItem, Enrolment, Place, Task
 from annotate.models.work import AssignmentQuerySet
+from annotate.suggestions.draw import draw_suggestions
+from annotate.suggestions.shown import show_after
 from annotate.task_types import RULES, AskedItem
 from annotate.task_types.rules import unmasked_items
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.inserting import insert_together
 from collection.judgments.services import withdraw_judgment
-from collection.models import Judgment, Rater, Study
+from collection.models import Arm, Judgment, Rater, Study
 from collection.models.studies import TaskType
 
 Because = Assignment.Because
@@ -47,6 +49,7 @@ def claim_next(*, study: Study, rater: Rater, at: datetime, besides: Assignment 
         return None
 
     assignment = Assignment.objects.create(task=place.task, place=place, rater=rater, opened_at=at, touched_at=at)
+    drawn = drawn_items(place.task, rater)
     insert_together(
         [
             AssignmentItem(
@@ -56,9 +59,11 @@ def claim_next(*, study: Study, rater: Rater, at: datetime, besides: Assignment 
                 inclusion_probability=asked.inclusion_probability,
                 swapped=asked.swapped,
             )
-            for position, asked in enumerate(drawn_items(place.task, rater))
+            for position, asked in enumerate(drawn)
         ]
     )
+    if design := getattr(study, "suggestion_design", None):
+        draw_suggestions(design, assignment, [asked.item for asked in drawn], at=at)
     return assignment
 
 
@@ -76,7 +81,7 @@ def drawn_items(task: Task, rater: Rater) -> list[AskedItem]:
 @compiled
 def _held_enrolments(*, study: int, user: int) -> QuerySet[Enrolment]:
     """This person's enrolment in the study, if they work in it, locked for this transaction."""
-    held = Enrolment.objects.select_for_update(of=("self",)).select_related("study")
+    held = Enrolment.objects.select_for_update(of=("self",)).select_related("study__suggestion_design")
     return held.filter(study=study, user=user, left_at=None)
 
 
@@ -126,6 +131,7 @@ class FirstStepUnfinished(Unfinished):
 def submit_assignment(*, assignment: Assignment, at: datetime) -> None:
     """Hand the assignment in. Doing it twice changes nothing.
 
+    One in which a judge's grades come after the assessor's stays open the first time: its page shows them then.
     Raises Unfinished, AssignmentReturned and StudyClosed.
     """
     (stored,) = _held(pk=assignment.pk)
@@ -135,6 +141,8 @@ def submit_assignment(*, assignment: Assignment, at: datetime) -> None:
     questions = questions_of(stored, criteria_of(stored))
     if unfinished := [question for question in questions if question.lack]:
         raise Unfinished(unfinished)
+    if stored.arm == Arm.AFTER and show_after(stored, _own_answers(questions), at=at):
+        return
     stored.state = Assignment.State.SUBMITTED
     stored.submitted_at = stored.touched_at = at
     count_time(stored, sum(answer.seconds for question in questions for answer in question.answers), at=at)
@@ -142,6 +150,16 @@ def submit_assignment(*, assignment: Assignment, at: datetime) -> None:
     if stored.task.task_type == TaskType.WRITTEN_ANSWER:
         for question in questions:
             hand_on_answer(item=question.item, writer=stored.rater, at=at)
+
+
+def _own_answers(questions: Sequence[Question]) -> list[tuple[int, int, float | None, float]]:
+    """Return what was answered, each with its item, criterion, grade and seconds."""
+    return [
+        (question.item.pk, answer.criterion.pk, answer.grade, answer.seconds)
+        for question in questions
+        for answer in question.answers
+        if answer.asked
+    ]
 
 
 @transaction.atomic

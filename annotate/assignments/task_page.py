@@ -15,11 +15,22 @@ from annotate.assignments.errors import why_fixed
 from annotate.assignments.guideline_reading import ShownGuidelines, shown_guidelines
 from annotate.assignments.saved_choices import Choice, choices_so_far
 from annotate.models import Assignment, AssignmentItem, Task
+from annotate.suggestions.shown import seen_suggestions
 from annotate.task_types import RULES, AskedItem, Highlighting
 from annotate.task_types.rules import is_positive
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.services import NOTHING_WRITTEN, Span, Written
-from collection.models import Criterion, ElementSpan, Guideline, Highlight, Item, Judgment, Passage, Report
+from collection.models import (
+    Criterion,
+    ElementSpan,
+    Guideline,
+    Highlight,
+    Item,
+    Judgment,
+    Passage,
+    Report,
+    Suggestion,
+)
 from collection.models.studies import TaskType
 from collection.task_types import TASK_TYPES
 
@@ -59,6 +70,7 @@ class Answer:
     seconds: float
     lack: str
     written: Written = NOTHING_WRITTEN
+    suggestion: Suggestion | None = None
 
     @property
     def state(self) -> State:
@@ -209,7 +221,8 @@ def questions_of(assignment: Assignment, criteria: Sequence[Criterion]) -> list[
 def _questions(
     assignment: Assignment, criteria: Sequence[Criterion], asked: Sequence[AssignmentItem], chosen: Chosen
 ) -> list[Question]:
-    candidates = _candidates(assignment, asked)
+    suggested = seen_suggestions(assignment)
+    candidates = _candidates(assignment, asked, suggested)
     earlier = _earlier_answers(assignment, asked)
     names = RULES[assignment.task.task_type].names_of(asked)
     by_type = {name: [one for one in criteria if one.task_type == name] for name in {one.task_type for one in criteria}}
@@ -226,8 +239,9 @@ def _questions(
                 keys[row.item.task_type],
                 {one.pk: chosen[row.item_id, one.pk] for one in by_type[row.item.task_type]},
                 positive[row.item_id],
+                suggested,
             ),
-            candidates=candidates[row.item.element_id],
+            candidates=candidates[row.item_id],
             earlier=earlier.get(row.item.element_id),
             name=names.get(row.item_id) or str(_number(assignment, row)),
         )
@@ -253,6 +267,7 @@ def _answers(
     keys: Mapping[tuple[int, float], str],
     chosen: Mapping[int, Choice],
     positive: Collection[str],
+    suggested: Mapping[tuple[int, int], Suggestion],
 ) -> list[Answer]:
     rules = RULES[assignment.task.task_type]
     by_name = {criterion.name: criterion for criterion in criteria}
@@ -276,6 +291,7 @@ def _answers(
                 seconds=choice.seconds,
                 lack=rules.lack_of(item, criterion, choice.grade, choice.spans, choice.written),
                 written=choice.written,
+                suggestion=suggested.get((item.pk, criterion.pk)),
             )
         )
     return answers
@@ -317,15 +333,18 @@ def _asked(*, assignment: int) -> QuerySet[AssignmentItem]:
     return asked.select_related(*OF_AN_ITEM).order_by("position")
 
 
-def _candidates(assignment: Assignment, asked: Sequence[AssignmentItem]) -> defaultdict[int | None, list[Span]]:
-    """Where the passage may say what a key point says, by key point."""
-    candidates: defaultdict[int | None, list[Span]] = defaultdict(list)
+def _candidates(
+    assignment: Assignment, asked: Sequence[AssignmentItem], suggested: Mapping[tuple[int, int], Suggestion]
+) -> defaultdict[int, list[Span]]:
+    """Where the passage may say what a key point says, and the words that a judge marked or quoted, by item."""
+    candidates: defaultdict[int, list[Span]] = defaultdict(list)
     if assignment.task.task_type == TaskType.KEY_POINT:
-        elements = [row.item.element_id for row in asked]
-        for span in ElementSpan.objects.filter(passage=assignment.task.passage_id, element__in=elements).order_by(
-            "start"
-        ):
-            candidates[span.element_id].append(Span(span.start, span.end, span.quote))
+        items = {row.item.element_id: row.item_id for row in asked}
+        for span in ElementSpan.objects.filter(passage=assignment.task.passage_id, element__in=items).order_by("start"):
+            candidates[items[span.element_id]].append(Span(span.start, span.end, span.quote))
+    for (item, _), suggestion in suggested.items():
+        fresh = [Span(**span) for span in suggestion.spans]
+        candidates[item] += [span for span in fresh if span not in candidates[item]]
     return candidates
 
 

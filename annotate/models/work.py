@@ -14,7 +14,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from collection.models import Criterion, Guideline, Item, Passage, Rater, Report, Study, Topic
+from collection.models import Arm, Criterion, Guideline, Item, Passage, Rater, Report, Study, Topic
 from collection.models.studies import TaskType
 
 
@@ -163,6 +163,13 @@ class Assignment(models.Model):
     active_seconds = models.FloatField(default=0, help_text="Time with the page in front and somebody at it.")
     claimed_seconds = models.FloatField(
         null=True, help_text="What the browser told where it was more than had passed here: then only that counts."
+    )
+
+    arm = models.CharField(
+        max_length=9,
+        choices=Arm,
+        blank=True,
+        help_text="How a judge's grades are suggested in it, where that was drawn.",
     )
 
     objects = AssignmentQuerySet.as_manager()

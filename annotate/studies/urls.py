@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotate.studies import criterion_views, views
+from annotate.studies import criterion_views, suggestion_views, views
 
 urlpatterns: list[URLPattern] = [
     path("studies/", views.studies, name="studies"),
@@ -14,6 +14,8 @@ urlpatterns: list[URLPattern] = [
     path("studies/<slug:name>/delete/", views.study_delete, name="study_delete"),
     path("studies/<slug:name>/guidelines/", views.study_guidelines, name="study_guidelines"),
     path("studies/<slug:name>/criteria/<slug:criterion>/threshold/", criterion_views.threshold, name="threshold"),
+    path("studies/<slug:name>/suggestions/", suggestion_views.suggestions, name="suggestions"),
+    path("studies/<slug:name>/suggestions/end/", suggestion_views.suggestions_end, name="suggestions_end"),
     path("studies/<slug:name>/people/", views.study_people, name="study_people"),
     path("studies/<slug:name>/people/<str:username>/remove/", views.study_remove, name="study_remove"),
     path("studies/<slug:name>/people/<str:username>/exclude/", views.study_exclude, name="study_exclude"),

@@ -25,6 +25,7 @@ from annotate.assignments.errors import (
 from annotate.assignments.revisions import hand_on_answer, is_with_second_reader
 from annotate.assignments.task_page import Question, State, criteria_of, questions_of
 from annotate.models import Assignment, AssignmentItem, Draft
+from annotate.suggestions.shown import note_decision
 from annotate.task_types import RULES
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.pair_orders import record_order
@@ -83,6 +84,7 @@ def save_choice(
     seconds = None if seconds is None else believed(seconds, assignment, at=at)
     held = _hold(assignment, item, criterion, claimed=claimed, guidelines=guidelines, at=at)
     refuse_out_of_step(assignment, criterion)
+    note_decision(assignment, item=item.pk, criterion=criterion.pk, seconds=seconds, at=at)
     if held.submitted_at is not None:
         assignment.submitted_at = held.submitted_at
         return _change_submitted(

@@ -24,6 +24,7 @@ from annotate.assignments.task_page import Answer, Question, Screen, screen_of
 from annotate.models import Assignment, AssignmentItem
 from annotate.participants.sessions import end_address
 from annotate.quality.gates import next_gate
+from annotate.suggestions.shown import note_decision
 from annotate.task_types import RULES
 from annotate.task_types.writing import Writing
 from annotate.work.next_work import next_work
@@ -41,6 +42,7 @@ PARTS_OF_A_PAGE = ("rater", "task__study", "task__topic", "task__report", "task_
 PARTS_OF_A_CHOICE = (
     "assignment__state",
     "assignment__opened_at",
+    "assignment__arm",
     "assignment__rater__kind",
     "assignment__task__study",
     "assignment__task__task_type",
@@ -140,6 +142,7 @@ def assignment(request: SignedInRequest, pk: int) -> HttpResponse:
         refused = save_form(screen, request.POST)
         if refused:
             return render_screen(request, screen, refusal=refused, status=422)
+        note_decision(assignment, at=now())
         if "submit" in request.POST:
             return submission(request, pk)
         messages.success(request, "Saved.")

@@ -15,6 +15,7 @@ from collection.models.judgments import (
 from collection.models.people import ApiToken, Rater, User
 from collection.models.splits import Split, SplitTopic, TestReading
 from collection.models.studies import Criterion, Draw, Guideline, Item, Scale, Study, ThresholdChange
+from collection.models.suggestions import Arm, Suggestion, SuggestionDesign
 from collection.models.texts import (
     Collection,
     ElementSpan,

@@ -1,8 +1,8 @@
 """What showing a judge's grade to assessors does to their labels, arm by arm of a randomised suggestion design.
 
 Each assignment drew an arm: *none* (the judge's grade is never shown), *after* (the own grade first, then the judge's),
-*verify* (the judge's words are marked), *post_edit* (the judge's grade is filled in). Figures of an arm are means over its
-labels, each weighing 1 / the probability of its arm (Hájek's ratio estimator: Särndal, Swensson and Wretman, Model
+*verify* (the judge's words are marked), *post_edit* (the judge's grade is filled in). Figures of an arm are means over
+its labels, each weighing 1 / the probability of its arm (Hájek's ratio estimator: Särndal, Swensson and Wretman, Model
 Assisted Survey Sampling, 1992, section 5.7); effects are differences from *none*. Topics are left out in turn, and
 intervals follow the one rule of `stats.intervals`.
 
@@ -67,7 +67,7 @@ class SuggestedLabels:
     @property
     def follow(self) -> FloatArray:
         """1 where the label is the judge's grade, else 0."""
-        return (self.grades == self.judge).astype(np.float64)
+        return np.asarray(self.grades == self.judge, dtype=np.float64)
 
 
 def share_following(labels: SuggestedLabels, arm: int) -> Estimate:
@@ -84,7 +84,7 @@ def pull(labels: SuggestedLabels, arm: int) -> Estimate:
     """Return the share of labels that would not be the judge's grade without the suggestion and are with it.
 
     (follow in the arm − follow in none) / (1 − follow in none): 0 where the suggestion does nothing, 1 where everybody
-    takes it over, negative where people turn away from it. The relative risk reduction of epidemiology, of disagreement.
+    takes it over, negative where people turn away from it. Epidemiology's relative risk reduction, of disagreement.
     """
     return _effect(labels, labels.follow, arm, _pulled, within=UNBOUNDED)
 
@@ -200,7 +200,7 @@ def _effect(
     columns = (weights * values * mine, weights * mine, weights * values * none, weights * none)
     sums = _by_topic(labels.topics, *columns)
     n = min(int(mine.sum()), int(none.sum()))
-    sizes = np.bincount(np.unique(labels.topics, return_inverse=True)[1], weights=mine | none)
+    sizes = np.bincount(np.unique(labels.topics, return_inverse=True)[1], weights=mine | none).astype(np.float64)
 
     def of(at: FloatArray) -> float:
         if at[1] <= 0 or at[3] <= 0:

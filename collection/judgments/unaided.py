@@ -1,0 +1,48 @@
+"""Labels that a suggestion touched, and what people had said before: what measures a judge goes by the latter."""
+
+from __future__ import annotations
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from collection.models import Arm, Criterion, Judgment, Suggestion
+
+SEEN = Q(arm__in=[Arm.VERIFY, Arm.POST_EDIT]) | Q(arm=Arm.AFTER, shown_at__isnull=False)
+
+
+def own_grades(criterion: Criterion) -> dict[tuple[int, int], float | None]:
+    """Return what people said of items before they saw a judge's grade, by item and rater.
+
+    None where they saw the suggestion first, so that nobody knows what they would have said. Whoever saw none is not
+    in it.
+    """
+    seen = Suggestion.objects.filter(SEEN, criterion=criterion)
+    return {(item, rater): grade for item, rater, grade in seen.values_list("item_id", "rater_id", "own_grade")}
+
+
+def without_the_aided(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
+    """Leave out labels that a suggestion came before, or that were changed after one."""
+    same = Suggestion.objects.filter(item=OuterRef("item"), criterion=OuterRef("criterion"), rater=OuterRef("rater"))
+    changed = Q(arm=Arm.AFTER, shown_at__isnull=False) & ~Q(own_grade=OuterRef("grade"))
+    before = Q(arm__in=[Arm.VERIFY, Arm.POST_EDIT])
+    return judgments.filter(~Exists(same.filter(before | changed)))
+
+
+def n_aided(criterion: Criterion) -> dict[str, int]:
+    """Return how many labels there are by arm of what was seen, and how many of *after* were changed since."""
+    seen = Suggestion.objects.filter(SEEN, criterion=criterion)
+    labels = Judgment.objects.filter(
+        criterion=criterion, item=OuterRef("item"), rater=OuterRef("rater"), grade__isnull=False
+    )
+    rows = seen.filter(Exists(labels)).annotate(now=_grade_now(labels)).values_list("arm", "own_grade", "now")
+    counts: dict[str, int] = {}
+    for arm, own, now in rows:
+        counts[arm] = counts.get(arm, 0) + 1
+        if arm == Arm.AFTER and own != now:
+            counts["changed"] = counts.get("changed", 0) + 1
+    return counts
+
+
+def _grade_now(labels: QuerySet[Judgment]) -> F:
+    from django.db.models import Subquery
+
+    return Subquery(labels.values("grade")[:1])  # type: ignore[return-value]

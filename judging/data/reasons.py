@@ -1,0 +1,48 @@
+"""What judges wrote beside their grades, and the items that they are measured on.
+
+`annotate`, which may not import this app, finds both by name in the settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from collection.models import Criterion, Rater
+from judging.models import AnchorSet, Completion, PromptTemplate
+
+Rule = PromptTemplate.ReplyRule
+LONGEST = 2_000
+
+
+def reasons_of(judge: Rater, criterion: Criterion, items: Iterable[int]) -> dict[int, str]:
+    """Return the reason in the judge's newest reply about each of the items, by the item's key; none where it has none.
+
+    A reply's reason is all of it but the line with its grade.
+    """
+    completions = Completion.objects.filter(
+        judge__rater=judge, criterion=criterion, item__in=list(items), grade__isnull=False
+    ).order_by("attempt", "pk")
+    read = completions.values_list("item_id", "reply", "judge__template__reply_rule", "judge__template__reply_mark")
+    found = {item: reason_in(reply, rule=rule, mark=mark) for item, reply, rule, mark in read}
+    return {item: reason for item, reason in found.items() if reason}
+
+
+def reason_in(reply: str, *, rule: str, mark: str = "") -> str:
+    """Return the reply without the line that holds its grade by this rule."""
+    lines = reply.strip().split("\n")
+    if rule == Rule.FIRST_LINE:
+        lines = lines[1:]
+    elif rule == Rule.LAST_LINE:
+        lines = lines[:-1]
+    elif rule == Rule.MARKED_LINE:
+        lines = [line for line in lines if not line.strip().casefold().startswith(mark.casefold())]
+    else:
+        lines = []
+    reason = "\n".join(lines).strip()
+    return reason if len(reason) <= LONGEST else reason[: LONGEST - 1] + "…"
+
+
+def measuring_items(items: Iterable[int]) -> set[int]:
+    """Return which of the items are anchors, on which every change of a judge is measured."""
+    anchors = AnchorSet.items.through.objects.filter(item__in=list(items))
+    return set(anchors.values_list("item_id", flat=True))
