@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from collection.models import Arm, Criterion, Judgment, Suggestion
 
@@ -33,16 +33,11 @@ def n_aided(criterion: Criterion) -> dict[str, int]:
     labels = Judgment.objects.filter(
         criterion=criterion, item=OuterRef("item"), rater=OuterRef("rater"), grade__isnull=False
     )
-    rows = seen.filter(Exists(labels)).annotate(now=_grade_now(labels)).values_list("arm", "own_grade", "now")
+    now = Subquery(labels.values("grade")[:1])
+    rows = seen.filter(Exists(labels)).annotate(now=now).values_list("arm", "own_grade", "now")
     counts: dict[str, int] = {}
     for arm, own, now in rows:
         counts[arm] = counts.get(arm, 0) + 1
         if arm == Arm.AFTER and own != now:
             counts["changed"] = counts.get("changed", 0) + 1
     return counts
-
-
-def _grade_now(labels: QuerySet[Judgment]) -> F:
-    from django.db.models import Subquery
-
-    return Subquery(labels.values("grade")[:1])  # type: ignore[return-value]

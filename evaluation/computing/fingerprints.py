@@ -30,6 +30,7 @@ from collection.models import (
     Run,
     SplitTopic,
     Study,
+    Suggestion,
     System,
     TextFlag,
     ThresholdChange,
@@ -75,6 +76,8 @@ def _changeable(study: Study, studies: QuerySet[Study]) -> Iterator[Iterable[Any
     items = Item.objects.filter(study__in=studies.order_by()).order_by()
     adjudications = Adjudication.objects.filter(item__in=items).order_by("pk")
     yield adjudications.values_list("pk", "grade", "note", "rater")
+    suggestions = Suggestion.objects.filter(criterion__study__in=studies.order_by()).order_by()
+    yield [suggestions.aggregate(n=Count("pk"), shown=Count("shown_at"), decided=Count("decided_at"))]
     yield _whole(Exclusion.objects.filter(study__in=studies.order_by()))
     yield SplitTopic.objects.filter(split__study__in=studies.order_by()).order_by("pk").values_list("pk", "part")
 

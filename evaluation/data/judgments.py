@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -13,6 +13,7 @@ from django.db.models import QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from collection.completeness import judges_of_studies
+from collection.judgments.unaided import own_grades
 from collection.masking import uncounted_items
 from collection.models import Criterion, Exclusion, Item, Judgment, Rater, Study
 from stats.completeness import Completeness, complete_first
@@ -33,7 +34,8 @@ class CriterionRatings:
     """All current judgments under a criterion, but those of excluded raters.
 
     `raters` are the columns of `ratings`; `asked` (items × raters) says where a rater has a judgment,
-    with a grade or ungraded; `topic_ids` holds the primary keys of the topics that `ratings` numbers, `text_ids` of
+    with a grade or ungraded; `n_aided` counts people's labels that are left out because a judge's grade was suggested
+    before they were given; `topic_ids` holds the primary keys of the topics that `ratings` numbers, `text_ids` of
     the texts: the topic's key, and the report's or minus the passage's.
     """
 
@@ -44,6 +46,7 @@ class CriterionRatings:
     excluded: tuple[Exclusion, ...]
     topic_ids: IntArray
     text_ids: IntArray
+    n_aided: int = 0
 
     def columns(self, kind: str) -> list[int]:
         """Return the columns of assessors, or of judges."""
@@ -117,13 +120,16 @@ def judged_criteria(criteria: Iterable[Criterion]) -> list[Criterion]:
 def load_criterion(criterion: Criterion, *, level: Level | None = None) -> CriterionRatings:
     """Read the current judgments under the criterion that count. Items and raters are those that have one.
 
-    What was masked after its import leaves the statistics, but not those of the grades that it was masked by.
+    What was masked after its import leaves the statistics, but not those of the grades that it was masked by. Of people
+    who were suggested a judge's grade, what they had said before counts, and nothing where they saw it first: their
+    labels would make the judge look better than it is.
     """
     judgments = Judgment.objects.filter(criterion=criterion).without_the_excluded()
     grade = Coalesce("grade", Value(UNGRADED))
     rows = read_numbers(judgments.annotate(grade_or_none=grade).values_list("item_id", "rater_id", "grade_or_none"), 3)
     if uncounted := uncounted_items(criterion):
         rows = rows[~np.isin(rows[:, 0], list(uncounted))]
+    rows, n_aided = as_said_before(rows, own_grades(criterion))
     item_ids, item = np.unique(rows[:, 0].astype(np.int64), return_inverse=True)
     rater_ids, rater = np.unique(rows[:, 1].astype(np.int64), return_inverse=True)
     raters = Rater.objects.in_bulk(rater_ids.tolist())
@@ -151,7 +157,28 @@ def load_criterion(criterion: Criterion, *, level: Level | None = None) -> Crite
     )
     excluded = Exclusion.objects.filter(study=criterion.study_id, lifted_at=None).select_related("rater")
     by_column = tuple(raters[pk] for pk in rater_ids.tolist())
-    return CriterionRatings(criterion, ratings, asked, by_column, tuple(excluded), topic_ids, text_ids)
+    return CriterionRatings(criterion, ratings, asked, by_column, tuple(excluded), topic_ids, text_ids, n_aided)
+
+
+def as_said_before(rows: FloatArray, own: Mapping[tuple[int, int], float | None]) -> tuple[FloatArray, int]:
+    """Put what people said before they saw a judge's grade in the place of what they say now.
+
+    `rows` are item, rater and grade; `own` is what they had said, by item and rater, None where they saw the judge's
+    grade first. Such rows are left out. Returns the rows and how many were left out.
+    """
+    if not own:
+        return rows, 0
+    keys = np.array([(item << 32) | rater for item, rater in own], dtype=np.int64)
+    before = np.array([np.nan if grade is None else grade for grade in own.values()])
+    order = np.argsort(keys)
+    keys, before = keys[order], before[order]
+    mine = (rows[:, 0].astype(np.int64) << 32) | rows[:, 1].astype(np.int64)
+    places = np.minimum(np.searchsorted(keys, mine), len(keys) - 1)
+    touched = keys[places] == mine
+    rows = rows.copy()
+    rows[touched, 2] = before[places[touched]]
+    kept = ~np.isnan(rows[:, 2])
+    return rows[kept], int((~kept).sum())
 
 
 def _level(criterion: Criterion) -> Level:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from collection.judgments.unaided import without_the_aided
 from collection.models import Criterion, Judgment, Rater, Split, SplitTopic, Study
 from collection.splits import topics_in
 from stats.votes import TIES_OF_PEOPLE, Ties, majority_of, most_given_of
@@ -50,8 +51,11 @@ def _locked(study: Study) -> set[int]:
 
 
 def grades_of_people(criterion: Criterion, *, topics: Iterable[int] | None = None) -> dict[int, list[float]]:
-    """Return people's grades by the item's key, in these topics if named; raters who were excluded are left out."""
-    judgments = (
+    """Return people's grades by the item's key, in these topics if named; raters who were excluded are left out.
+
+    So are grades that a suggestion of a judge's came before, or changed: nothing is tuned on an echo.
+    """
+    judgments = without_the_aided(
         Judgment.objects.filter(criterion=criterion, rater__kind=Rater.Kind.ASSESSOR)
         .without_the_excluded()
         .graded()

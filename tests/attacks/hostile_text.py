@@ -55,6 +55,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "collection.Comment": {"text": TEXT},
     "collection.EarlierJudgment": {"ungraded": OURS, "highlights": LEAVES, "answer": TEXT, "reason": TEXT},
     "collection.Highlight": {"quote": QUOTE, "text_sha256": HASH},
+    "collection.Suggestion": {"reason": TEXT, "spans": LEAVES},
     "collection.WrittenAnswer": {"text": TEXT, "confirmations": OURS, "attributes": ATTRIBUTES},
     "collection.Exclusion": {"reason": TEXT},
     "collection.Masking": {"reason": TEXT, "basis": LEAVES},
