@@ -47,9 +47,9 @@ from annotate.studies.lifecycle import (
     make_study,
     open_study,
     pause_study,
+    remove_person,
     reopen_study,
     revise_guidelines,
-    unenrol,
 )
 from annotate.studies.progress import progress_of
 from annotate.task_types import NothingToJudge
@@ -126,13 +126,13 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @action(detail=True, methods=["post"])
     def pause(self, request: Request, name: str) -> Response:  # noqa: ARG002
         """Pause: give out no work for now."""
-        return self.moved(pause_study)
+        return self.moved(lambda study: pause_study(study=study))
 
     @extend_schema(request=None, responses=StudySerializer)
     @action(detail=True, methods=["post"])
     def close(self, request: Request, name: str) -> Response:  # noqa: ARG002
         """Close the study."""
-        return self.moved(close_study)
+        return self.moved(lambda study: close_study(study=study, at=now()))
 
     def opened(self, move: Any) -> Response:
         study = self.get_object()
@@ -143,7 +143,7 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     def moved(self, move: Any) -> Response:
         study = self.get_object()
         with conflict_on(WrongState):
-            move(study=study)
+            move(study)
         return Response(StudySerializer(study).data)
 
     @extend_schema(responses=ProgressSerializer)
@@ -197,7 +197,7 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         """Remove a person; their open task is returned."""
         study = self.get_object()
         user = get_object_or_404(User, username=username, enrolments__study=study)
-        unenrol(study=study, user=user, at=now())
+        remove_person(study=study, user=user, at=now())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

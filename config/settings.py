@@ -259,6 +259,7 @@ CELERY_TASK_ROUTES = {
     "evaluation.*": {"queue": "pages"},
     "judging.requeue_stalled": {"queue": "pages"},
     "judging.work_on_errand": {"queue": "errands"},
+    "annotate.mail_notices": {"queue": "errands"},
 }
 # Whether the web server computes figures, tries judges and probes servers itself: there is one process, no worker.
 WORK_AT_ONCE = env.bool("WORK_AT_ONCE", False)
@@ -299,6 +300,15 @@ JUDGE_TOKENS_PER_RESEARCHER = env.int("JUDGE_TOKENS_PER_RESEARCHER", 0, validate
 JUDGE_VLLM_MODELS: list[str] = env.list("JUDGE_VLLM_MODELS", [])
 # What `vllm.LLM` is told besides the model, where a worker has vLLM in it.
 JUDGE_VLLM: Any = env.json("JUDGE_VLLM", {}, validate=_is_an_object)
+
+# --- Mail ---------------------------------------------------------------------------------------
+
+# The server that mails go to, as a URL; by default they are written on the console.
+vars().update(env.dj_email_url("EMAIL_URL", "console:"))
+EMAIL_TIMEOUT = 20
+DEFAULT_FROM_EMAIL = env.str("MAIL_FROM", "Assize <assize@localhost>")
+# What links in mails begin with.
+SITE_URL = env.str("SITE_URL", "http://localhost:8000").rstrip("/")
 
 # --- Crowd sites --------------------------------------------------------------------------------
 

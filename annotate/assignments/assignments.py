@@ -14,6 +14,7 @@ from annotate.assignments.revisions import hand_on_answer
 from annotate.assignments.task_page import Question, criteria_of, questions_of
 from annotate.models import Assignment, AssignmentItem, Enrolment, Place, Task
 from annotate.models.work import AssignmentQuerySet
+from annotate.notices.notices import Kind, notify, tell_of_free_places
 from annotate.suggestions.draw import draw_suggestions
 from annotate.suggestions.shown import show_after
 from annotate.task_types import RULES, AskedItem
@@ -105,10 +106,21 @@ def return_open(assignments: AssignmentQuerySet, *, because: Because, at: dateti
     saving or submitting at this moment are left alone.
     """
     locked = assignments.open().select_for_update(of=("self",), skip_locked=not wait)
-    stored = list(locked.select_related("task", "rater").order_by("pk"))
+    stored = list(locked.select_related("task__study", "rater").order_by("pk"))
     for assignment in stored:
         _take_back(assignment, because=because, at=at)
+    _tell_what_went_back(stored, because=because, at=at)
     return len(stored)
+
+
+def _tell_what_went_back(returned: Sequence[Assignment], *, because: Because, at: datetime) -> None:
+    """Notify those whose time has run out, and those for whom the free places are new work."""
+    for study in {assignment.task.study for assignment in returned}:
+        of_study = [assignment for assignment in returned if assignment.task.study_id == study.pk]
+        if because == Because.TIMED_OUT:
+            users = [one.rater.user_id for one in of_study if one.rater.user_id]
+            notify(users, study=study, kind=Kind.TASK_TAKEN, at=at)
+        tell_of_free_places(study, returned=of_study, at=at)
 
 
 # --- The end ------------------------------------------------------------------------------------

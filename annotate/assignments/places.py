@@ -15,6 +15,7 @@ from django.db.models import Case, Exists, F, Max, OuterRef, Q, QuerySet, Value,
 
 from annotate.assignments.design import Design, design_of
 from annotate.models import Assignment, Enrolment, Place, Task, TaskItem
+from annotate.notices.notices import Kind, notify, without_work
 from collection.judgments.compiled_sql import compiled
 from collection.models import AnswerToRevise, Rater, Study
 
@@ -285,6 +286,8 @@ def release_next_batch(study: Study, *, at: datetime, by_hand: bool = False) -> 
     locked.released_batch = study.released_batch = batch + 1
     locked.batches_released_at[str(batch + 1)] = at.isoformat()
     locked.save(update_fields=["released_batch", "batches_released_at"])
+    if locked.state == Study.State.OPEN:
+        notify(without_work(locked), study=locked, kind=Kind.NEW_WORK, at=at)
     return True
 
 

@@ -22,7 +22,7 @@ from annotate.quality.survey import erase_answers
 from annotate.studies.assessor_accounts import LETTERS
 from annotate.studies.lifecycle import unenrol
 from collection.accounts.account import revoke_tokens
-from collection.models import Collection, CollectionInvitation, Comment, Rater, Study, User
+from collection.models import Collection, CollectionInvitation, Comment, CommentReply, Rater, Study, User
 
 # What stands in the place of a comment's words when they are erased.
 ERASED_WORDS = "(text erased)"
@@ -110,6 +110,7 @@ def erase_person(*, study: Study, user: User, by: User, at: datetime, comments: 
         what.append(f"questionnaire ({n_answers} answer{'s' if n_answers > 1 else ''})")
     if comments and (n_comments := comments_with_words(study, user).update(text=ERASED_WORDS)):
         what.append(f"text of {n_comments} comment{'s' if n_comments > 1 else ''}")
+        CommentReply.objects.filter(comment__study=study, author=user, by_rater=True).update(text=ERASED_WORDS)
     earlier = Erasure.objects.filter(study=study, pseudonym=user.username).first()
     if earlier and not what:
         return earlier
@@ -180,6 +181,8 @@ def erase_account(user: User, *, keeps_username: bool) -> list[str]:
     if revoke_tokens(user=user):
         what.append("tokens")
     user.first_name = user.last_name = user.email = ""
+    user.mails_notices = False
+    user.notices.all().delete()
     user.last_login = None
     user.password = make_password(None)
     user.is_active = False

@@ -1,6 +1,7 @@
 """How people get their work and what they did with it."""
 
 from annotate.models.crowd import CrowdEntry, CrowdIdentity, CrowdSession, Erasure, Invitation, Participant, ReturnLink
+from annotate.models.notices import Notice
 from annotate.models.quality import (
     AttentionAnswer,
     AttentionCheck,

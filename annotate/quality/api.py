@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
 from django.utils.timezone import now
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -12,13 +13,15 @@ from rest_framework import generics, serializers, status
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from annotate.models import GoldGrade
 from annotate.quality.gold import mark_rows
-from annotate.quality.inbox import comments_of
-from collection.api_tools import NumberField, WholeField, checked, pages_by, study_of, user_of
+from annotate.quality.inbox import NothingSaid, TooLong, comments_of
+from annotate.quality.replies import reply_to
+from collection.api_tools import NumberField, WholeField, checked, invalid_on, pages_by, study_of, user_of
 from collection.formats.problems import BrokenFile
-from collection.models import Comment
+from collection.models import Comment, CommentReply
 
 MOST_AT_ONCE = 10_000
 
@@ -75,13 +78,23 @@ def _as_row(sent: dict[str, Any]) -> dict[str, str | None]:
     }
 
 
+class CommentReplySerializer(serializers.ModelSerializer[CommentReply]):
+    author = serializers.CharField(source="author.username", default=None, read_only=True)
+
+    class Meta:
+        model = CommentReply
+        fields = ["id", "author", "by_rater", "text", "made_at", "read_at"]
+        read_only_fields = ["by_rater", "made_at", "read_at"]
+
+
 class CommentSerializer(serializers.ModelSerializer[Comment]):
     item_id = serializers.CharField(source="item.item_id", default=None)
     rater = serializers.CharField(source="rater.name")
+    replies = CommentReplySerializer(many=True)
 
     class Meta:
         model = Comment
-        fields = ["id", "item_id", "rater", "text", "broken", "made_at", "handled_at"]
+        fields = ["id", "item_id", "rater", "text", "broken", "made_at", "handled_at", "replies"]
 
 
 class CommentList(generics.ListAPIView[Comment]):
@@ -100,7 +113,21 @@ class CommentList(generics.ListAPIView[Comment]):
         return comments_of(study, show="all", broken=self.request.query_params.get("broken") == "true")
 
 
+class CommentReplies(APIView):
+    """Replies to a comment."""
+
+    @extend_schema(request=CommentReplySerializer, responses={201: CommentReplySerializer})
+    def post(self, request: Request, name: str, pk: int) -> Response:
+        """Reply to a comment, which is handled by that; its assessor sees the reply on *My work*."""
+        comment = get_object_or_404(Comment.objects.filter(study=study_of(request, name)), pk=pk)
+        sent = checked(CommentReplySerializer(data=request.data))
+        with invalid_on(NothingSaid, TooLong, field="text"):
+            reply = reply_to(comment=comment, by=user_of(request), text=sent["text"], at=now())
+        return Response(CommentReplySerializer(reply).data, status=status.HTTP_201_CREATED)
+
+
 api_urlpatterns: list[URLPattern] = [
     path("studies/<slug:name>/gold/", GoldGradeList.as_view(), name="gold-list"),
     path("studies/<slug:name>/comments/", CommentList.as_view(), name="comment-list"),
+    path("studies/<slug:name>/comments/<int:pk>/replies/", CommentReplies.as_view(), name="comment-replies"),
 ]

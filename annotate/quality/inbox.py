@@ -59,6 +59,7 @@ def waiting_in(study: Study) -> int:
 def comments_of(study: Study, *, show: Show = "waiting", broken: bool = False, by: str = "") -> QuerySet[Comment]:
     """Return the study's comments, the newest first: of one person (a username), and on broken items, if wished."""
     comments = Comment.objects.filter(study=study).select_related("item", "rater__user", "handled_by")
+    comments = comments.prefetch_related("replies__author")
     if show != "all":
         comments = comments.filter(handled_at__isnull=show == "waiting")
     if broken:

@@ -19,6 +19,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{STUDY}inbox/", inbox.inbox, name="inbox"),
     path(f"{STUDY}inbox/<int:pk>/handled/", inbox.comment_state, {"state": "handled"}, name="comment_handled"),
     path(f"{STUDY}inbox/<int:pk>/waiting/", inbox.comment_state, {"state": "waiting"}, name="comment_waiting"),
+    path(f"{STUDY}inbox/<int:pk>/reply/", inbox.inbox_reply, name="inbox_reply"),
     path(f"{STUDY}checks/", checks.checks, name="checks"),
     path(f"{STUDY}checks/consent/", checks.checks_consent, name="checks_consent"),
     path(f"{STUDY}checks/questions/", checks.checks_question, name="checks_question"),

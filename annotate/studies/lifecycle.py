@@ -11,6 +11,7 @@ from annotate.assignments.assignments import return_open
 from annotate.assignments.design import Design
 from annotate.assignments.revisions import NON_CONSECUTIVE, PLACES, lay_out_revisions
 from annotate.models import Assignment, Enrolment
+from annotate.notices.notices import Kind, notify, people_of, without_work
 from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.layout import lay_out_tasks
 from annotate.task_types import criteria_asked
@@ -141,7 +142,10 @@ def revise_guidelines(*, study: Study, markdown: str, by: User) -> Guideline:
     if newest and newest.markdown == markdown:
         return newest
     version = newest.version + 1 if newest else 1
-    return Guideline.objects.create(study=study, version=version, markdown=markdown, created_by=by)
+    guideline = Guideline.objects.create(study=study, version=version, markdown=markdown, created_by=by)
+    if newest and study.state != Study.State.DRAFT:
+        notify(people_of(study), study=study, kind=Kind.GUIDELINES, at=guideline.created_at)
+    return guideline
 
 
 @transaction.atomic
@@ -151,8 +155,17 @@ def open_study(*, study: Study, at: datetime) -> int:
     Opening again, also while it is open, adds what came into the collection since then and leaves the
     rest as it is. Raises WrongState, and NothingToJudge where the collection lacks what a task type asks about.
     """
+    was_open = study.state == Study.State.OPEN
     study = move(study, to=Study.State.OPEN, from_=OPENS_FROM)
-    return lay_out_tasks(study=study, at=at) + lay_out_revisions(study=study, at=at)
+    return _lay_out(study, is_news=not was_open, at=at)
+
+
+def _lay_out(study: Study, *, is_news: bool, at: datetime) -> int:
+    """Make the tasks that the study lacks, and tell those who hold none. Returns how many were made."""
+    made = lay_out_tasks(study=study, at=at) + lay_out_revisions(study=study, at=at)
+    if made or is_news:
+        notify(without_work(study), study=study, kind=Kind.NEW_WORK, at=at)
+    return made
 
 
 @transaction.atomic
@@ -185,16 +198,18 @@ def pause_study(*, study: Study) -> Study:
 
 
 @transaction.atomic
-def close_study(*, study: Study) -> Study:
+def close_study(*, study: Study, at: datetime) -> Study:
     """End the labelling: no new work, and no more answers. What is half done stays as it is."""
-    return move(study, to=Study.State.CLOSED, from_=(Study.State.OPEN, Study.State.PAUSED))
+    closed = move(study, to=Study.State.CLOSED, from_=(Study.State.OPEN, Study.State.PAUSED))
+    notify(people_of(closed), study=closed, kind=Kind.CLOSED, at=at)
+    return closed
 
 
 @transaction.atomic
 def reopen_study(*, study: Study, at: datetime) -> int:
     """Open a closed study again. Returns how many tasks were laid out now."""
     study = move(study, to=Study.State.OPEN, from_=(Study.State.CLOSED,))
-    return lay_out_tasks(study=study, at=at) + lay_out_revisions(study=study, at=at)
+    return _lay_out(study, is_news=True, at=at)
 
 
 def move(study: Study, *, to: Study.State, from_: Sequence[Study.State]) -> Study:
@@ -224,6 +239,14 @@ def unenrol(*, study: Study, user: User, at: datetime) -> None:
     Enrolment.objects.filter(study=study, user=user, left_at=None).update(left_at=at)
     mine = Assignment.objects.of(user).filter(task__study=study)
     return_open(mine, because=Assignment.Because.LEFT, at=at)
+
+
+@transaction.atomic
+def remove_person(*, study: Study, user: User, at: datetime) -> None:
+    """Take a person out of the study as its researcher, and tell them."""
+    if study.enrolments.filter(user=user, left_at=None).exists():
+        unenrol(study=study, user=user, at=at)
+        notify([user.pk], study=study, kind=Kind.REMOVED, at=at)
 
 
 @transaction.atomic

@@ -31,9 +31,9 @@ from annotate.studies.lifecycle import (
     make_study,
     open_study,
     pause_study,
+    remove_person,
     reopen_study,
     revise_guidelines,
-    unenrol,
 )
 from annotate.studies.progress import progress_of, progress_of_all
 from annotate.studies.task_counts import forecast_of, task_types_of
@@ -141,7 +141,7 @@ def say_paused(study: Study) -> str:
 
 
 def say_closed(study: Study) -> str:
-    close_study(study=study)
+    close_study(study=study, at=now())
     return "The study is closed."
 
 
@@ -192,7 +192,7 @@ def study_remove(request: SignedInRequest, name: str, username: str) -> HttpResp
     study = study_of(request, name)
     user = get_object_or_404(User, username=username, enrolments__study=study)
 
-    unenrol(study=study, user=user, at=now())
+    remove_person(study=study, user=user, at=now())
 
     messages.success(request, f"{user} was removed from the study. Submitted tasks are kept.")
     return redirect("annotate:study", study.name)

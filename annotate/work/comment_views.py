@@ -8,15 +8,20 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils.timezone import now
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from annotate.models import AssignmentItem
 from annotate.quality.inbox import NothingSaid, TooLong, comment_on
+from annotate.quality.replies import read_replies, reply_to
 from annotate.work.sent_choices import BIGGEST_KEY, is_of_another
 from collection.accounts.views import SignedInRequest
 from collection.formats.problems import decoded
 from collection.formats.values import strict_object
+from collection.models import Comment
+from collection.page_tools import telling
 
 
 @require_POST
@@ -51,6 +56,32 @@ def comment(request: SignedInRequest, pk: int) -> HttpResponse:
         return JsonResponse({"refused": refusal}, status=422) if refusal else JsonResponse({"state": "said"})
     (messages.error if refusal else messages.success)(request, refusal or "Thank you. The researcher will read it.")
     return redirect("annotate:assignment", pk=pk)
+
+
+@require_POST
+@login_required
+def comment_reply(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Answer back to a researcher who replied to one's comment."""
+    with telling(request, NothingSaid, TooLong):
+        reply_to(
+            comment=answered(request, pk), by=request.user, text=request.POST.get("text", ""), by_rater=True, at=now()
+        )
+        messages.success(request, gettext("Thank you. The researcher will read it."))
+    return redirect(f"{reverse('annotate:queue')}#comments")
+
+
+@require_POST
+@login_required
+def comment_read(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Note that the replies to one's comment are read."""
+    read_replies(comment=answered(request, pk), by_rater=True, at=now())
+    return redirect(f"{reverse('annotate:queue')}#comments")
+
+
+def answered(request: SignedInRequest, pk: int) -> Comment:
+    """Return this person's comment that was replied to; else 404."""
+    theirs = Comment.objects.filter(rater__user=request.user, replies__isnull=False).distinct()
+    return get_object_or_404(theirs, pk=pk)
 
 
 def read_comment(request: SignedInRequest, *, as_json: bool) -> dict[str, Any]:

@@ -20,5 +20,7 @@ urlpatterns: list[URLPattern] = [
     path("work/attention/<slug:name>/", gate_views.attention, name="attention"),
     path("work/end/<slug:name>/", gate_views.screened_out, name="screened_out"),
     path("work/<int:pk>/comment/", comment_views.comment, name="comment"),
+    path("work/comments/<int:pk>/reply/", comment_views.comment_reply, name="comment_reply"),
+    path("work/comments/<int:pk>/read/", comment_views.comment_read, name="comment_read"),
     path("studies/<slug:name>/preview/<slug:task_type>/", preview_views.preview, name="preview"),
 ]

@@ -22,8 +22,10 @@ from annotate.assignments.errors import AssignmentReturned, NotAsked, StudyClose
 from annotate.assignments.guideline_reading import note_reading
 from annotate.assignments.task_page import Answer, Question, Screen, screen_of
 from annotate.models import Assignment, AssignmentItem
+from annotate.notices.notices import notices_of
 from annotate.participants.sessions import end_address
 from annotate.quality.gates import next_gate
+from annotate.quality.replies import replied_to
 from annotate.suggestions.shown import note_decision
 from annotate.task_types import RULES
 from annotate.task_types.writing import Writing
@@ -68,7 +70,13 @@ def queue(request: SignedInRequest) -> HttpResponse:
     """What waits for this assessor, and what they submitted."""
     all_submitted = "all" in request.GET
     queues = queues_of(request.user, all_submitted=all_submitted, at=now())
-    return render(request, "annotate/queue.html", {"queues": queues, "all_submitted": all_submitted})
+    context = {
+        "queues": queues,
+        "all_submitted": all_submitted,
+        "notices": notices_of(request.user),
+        "comments": replied_to(request.user),
+    }
+    return render(request, "annotate/queue.html", context)
 
 
 @require_POST

@@ -41,7 +41,7 @@ class SignedInRequest(HttpRequest):
 class NameForm(forms.ModelForm[User]):
     class Meta:
         model = User
-        fields = ["first_name", "last_name", "email"]
+        fields = ["first_name", "last_name", "email", "mails_notices"]
 
 
 class TokenForm(forms.Form):

@@ -1,6 +1,6 @@
 """What all apps share: people, the test collection, studies and judgments."""
 
-from collection.models.comments import Comment, TextFlag
+from collection.models.comments import Comment, CommentReply, TextFlag
 from collection.models.decisions import Adjudication, Masking
 from collection.models.invitations import CollectionInvitation
 from collection.models.judgments import (

@@ -36,6 +36,28 @@ class Comment(models.Model):
         return self.text or "broken"
 
 
+class CommentReply(models.Model):
+    """An answer to a comment: of a researcher, or of the comment's rater to one of theirs.
+
+    `read_at` is when the other side said that they read it.
+    """
+
+    comment = models.ForeignKey(Comment, on_delete=models.CASCADE, related_name="replies")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    by_rater = models.BooleanField(default=False, help_text="Whether the comment's rater answers back.")
+    text = models.TextField()
+    made_at = models.DateTimeField()
+    read_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["made_at", "pk"]
+        verbose_name_plural = "comment replies"
+        constraints = [models.CheckConstraint(condition=~Q(text=""), name="a_reply_says_something")]
+
+    def __str__(self) -> str:
+        return self.text
+
+
 class TextFlag(models.Model):
     """A sign in an item's text, found when a judge was to grade it. It changes no grade."""
 

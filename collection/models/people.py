@@ -36,6 +36,12 @@ class User(AbstractUser):  # type: ignore[django-manager-missing] # tokens have 
         help_text="In whose studies the account was made: its researchers may let the person into others of theirs.",
     )
 
+    mails_notices = models.BooleanField(
+        "Mail me notices",
+        default=False,
+        help_text="At most one in half an hour: new work, replies to your comments, changes in your studies.",
+    )
+
     objects: ClassVar[Users] = Users()
 
     @property

@@ -53,6 +53,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "collection.Adjudication": {"note": TEXT},
     "collection.AnswerToRevise": {"text": TEXT, "spans": LEAVES},
     "collection.Comment": {"text": TEXT},
+    "collection.CommentReply": {"text": TEXT},
     "collection.EarlierJudgment": {"ungraded": OURS, "highlights": LEAVES, "answer": TEXT, "reason": TEXT},
     "collection.Highlight": {"quote": QUOTE, "text_sha256": HASH},
     "collection.Suggestion": {"reason": TEXT, "spans": LEAVES},

@@ -25,6 +25,7 @@ from annotate.models import (
 )
 from annotate.quality.consent import answer_consent, revise_consent
 from annotate.quality.gold import mark_gold
+from annotate.quality.replies import reply_to
 from collection.accounts.account import make_token
 from collection.collections.sharing import invite_researcher
 from collection.judgments.services import keep_earlier
@@ -118,6 +119,9 @@ def _reviews(study: Study, rosa: User, ada: User, ben: User) -> None:
     criterion, rater = judgment.criterion, rater_of(ada)
     for _ in range(4):
         Comment.objects.create(study=study, item=item, rater=rater, text="x", broken=True, made_at=now())
+    for comment in Comment.objects.filter(study=study):
+        reply_to(comment=comment, by=rosa, text="x", at=now())
+        reply_to(comment=comment, by=ada, text="y", by_rater=True, at=now())
     Adjudication.objects.create(item=item, criterion=criterion, rater=rater, grade=0, note="x", decided_at=now())
     Exclusion.objects.create(study=study, rater=rater_of(ben), reason="x", excluded_by=rosa, excluded_at=now())
     keep_earlier(Judgment.objects.filter(highlights__isnull=False)[0], at=now())

@@ -38,7 +38,7 @@ ROSAS = (
 )
 # What she does not share with a colleague: whom she invited, files on their way in, and her trial runs.
 ROSAS_OWN = ("dismiss", "import", "uploads", "errands", "/judges/trials/")
-ADAS = ("/work/<int:pk>", "/api/v1/assignments/(")
+ADAS = ("/work/<int:pk>", "/work/comments/<", "/work/notices/<", "/api/v1/assignments/(")
 # Researchers share judges and templates; assessors, and whoever is none any more, see none of them.
 RESEARCHERS = (
     "/judges/",
@@ -60,6 +60,7 @@ OPEN = (
     "/back/",
     "/api/",
     "/styleguide/",
+    "/notices/unsubscribe/",
 )
 # What is sent is read before it is looked up whose it is, so nonsense is 400 to everybody, about whatever name.
 READ_FIRST = (

@@ -12,8 +12,10 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.timezone import now
 
 from annotate.crowd.invitations import make_invitation, renew_return_link
-from annotate.models import AttentionCheck, CrowdSession, SurveyQuestion
+from annotate.models import AttentionCheck, CrowdSession, Notice, SurveyQuestion
+from annotate.notices.mails import token_of
 from annotate.quality.inbox import comment_on
+from annotate.quality.replies import reply_to
 from collection.collections.sharing import invite_researcher
 from collection.models import Collection, Item, Study, Upload, User
 from judging.models import Errand, GradingJob, PromptTemplate
@@ -102,6 +104,9 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         state="done",
         result=[],
     )
+    comment = comment_on(item=item, rater=rater_of(ada), text="x", at=now())
+    reply_to(comment=comment, by=rosa, text="x", at=now())
+    notice = Notice.objects.get(user=ada, kind=Notice.Kind.REPLY)
     # What an address names is known by its beginning, the longest that fits.
     return {
         "/": {"username": "ada", "task_type": "answerability", "criterion": "answerability", "item": item.pk},
@@ -116,11 +121,15 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         "/api/v1/collections/": {"name": collection.name},
         "/api/v1/uploads/": {"pk": upload.pk},
         "/work/": {"pk": assignment.pk, "name": study.name},
+        "/work/notices/": {"pk": notice.pk},
+        "/work/comments/": {"pk": comment.pk},
+        "/notices/": {"token": token_of(ada)},
         "/api/v1/assignments/": {"pk": assignment.pk, "study": study.name},
         "/studies/": {"name": study.name, "rater": rater_of(ada).pk, "table": "pairs", "table_format": "csv", "pk": 1},
         "/studies/<slug:name>/agreement/items/": {"pk": item.pk},
         "/studies/<slug:name>/gold/": {"pk": item.pk},
-        "/studies/<slug:name>/inbox/": {"pk": comment_on(item=item, rater=rater_of(ada), text="x", at=now()).pk},
+        "/studies/<slug:name>/inbox/": {"pk": comment.pk},
+        "/api/v1/studies/<slug:name>/comments/": {"pk": comment.pk},
         "/studies/<slug:name>/checks/questions/": {
             "pk": SurveyQuestion.objects.create(study=study, position=1, text="Age?", kind="number").pk
         },

@@ -218,7 +218,7 @@ def test_a_study_that_closed_says_so(
     page: Page, prolific: FakeProlific, prolific_entry: CrowdEntry, expected_console_errors: list[str]
 ) -> None:
     expected_console_errors.append("status of 403")
-    close_study(study=prolific_entry.study)
+    close_study(study=prolific_entry.study, at=now())
 
     page.goto(f"{prolific.url}/study/?pid={PID}&submission={SUBMISSION}")
     page.get_by_role("link", name="Open study").click()

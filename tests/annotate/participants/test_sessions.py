@@ -124,7 +124,7 @@ def test_an_entry_that_takes_no_newcomers_lets_the_begun_go_on(entry: CrowdEntry
 
 def test_a_closed_study_lets_nobody_begin_and_still_knows_who_was_there(entry: CrowdEntry) -> None:
     session = a_session(entry, 1)
-    close_study(study=entry.study)
+    close_study(study=entry.study, at=NOON)
 
     with pytest.raises(NotLetIn, match="gives out no work now"):
         a_session(entry, 2)

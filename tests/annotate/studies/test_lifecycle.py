@@ -350,7 +350,7 @@ def test_a_study_is_opened_paused_closed_and_opened_again(collection: Collection
     open_study(study=study, at=now())
     pause_study(study=study)
     open_study(study=study, at=now())
-    close_study(study=study)
+    close_study(study=study, at=now())
     reopen_study(study=study, at=now())
 
     study.refresh_from_db()
@@ -374,7 +374,7 @@ def test_a_closed_study_is_reopened_and_not_just_opened(study: Study) -> None:
 
 def test_a_draft_cannot_be_closed_or_reopened(study: Study) -> None:
     with pytest.raises(WrongState):
-        close_study(study=study)
+        close_study(study=study, at=now())
     with pytest.raises(WrongState):
         reopen_study(study=study, at=now())
 

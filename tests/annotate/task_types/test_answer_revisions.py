@@ -144,7 +144,7 @@ def test_hands_imported_answers_on_when_the_study_opens_again(rosa: User, ada: U
     Task.objects.filter(task_type="answer_revision").delete()
     imported = Rater.objects.create(collection=study.collection, kind="assessor", name="7", origin="imported")
     Judgment.objects.filter(pk=written.judgment_id).update(rater=imported)
-    close_study(study=study)
+    close_study(study=study, at=NOON)
 
     made = reopen_study(study=study, at=NOON)
 
