@@ -82,6 +82,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "collection.languages.middleware.SpeakToAssessors",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -104,8 +105,14 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [
+                (
+                    "config.translated_templates.Loader",
+                    ["django.template.loaders.filesystem.Loader", "django.template.loaders.app_directories.Loader"],
+                )
+            ],
+            "libraries": {"i18n": "config.translated_templates"},
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -191,6 +198,7 @@ CONTENT_SECURITY_POLICY = {
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+SILENCED_SYSTEM_CHECKS = ["templates.W003"]  # our `i18n` takes the place of Django's
 # Behind a proxy that ends TLS and sets X-Forwarded-Proto.
 HTTPS = env.bool("HTTPS", False)
 # How many proxies of ours a request passes; each adds to X-Forwarded-For the address that it saw.
@@ -202,7 +210,7 @@ if HTTPS:
     # Names below this site's own; and whether browsers may ship with it, which binds a whole domain for good.
     SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("HSTS_SUBDOMAINS", True)
     SECURE_HSTS_PRELOAD = env.bool("HSTS_PRELOAD", False)
-    SILENCED_SYSTEM_CHECKS = ["security.W021"]  # preloading is nobody's default
+    SILENCED_SYSTEM_CHECKS.append("security.W021")  # preloading is nobody's default
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
 
@@ -239,11 +247,40 @@ UPLOAD_LIMIT_MB = env.int("UPLOAD_LIMIT_MB", 1024, validate=validate.Range(min=1
 UPLOAD_MEMORY_MB = env.int("UPLOAD_MEMORY_MB", 2048, validate=validate.Range(min=64))
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
-LANGUAGE_CODE = "en"
 TIME_ZONE = env.str("TIME_ZONE", "UTC")
 USE_TZ = True
-# English only. Looking up translations was a tenth of what an assignment's page cost.
-USE_I18N = False
+USE_I18N = True
+LANGUAGE_CODE = "en"
+# The languages of assessors' pages, each named in itself; `make translations` writes their catalogues.
+LANGUAGES = [
+    ("en", "English"),
+    ("de", "Deutsch"),
+    ("es", "Español"),
+    ("fr", "Français"),
+    ("it", "Italiano"),
+    ("pt", "Português"),
+    ("ru", "Русский"),
+    ("ar", "العربية"),
+    ("he", "עברית"),
+    ("hi", "हिन्दी"),
+    ("ja", "日本語"),
+    ("ko", "한국어"),
+    ("zh-hans", "简体中文"),
+]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGE_COOKIE_NAME = "language"
+# The modules whose views assessors see. All other pages are researchers', and English.
+TRANSLATED_VIEWS = frozenset(
+    {
+        "annotate.crowd.closing_views",
+        "annotate.crowd.entry_views",
+        "annotate.work.comment_views",
+        "annotate.work.gate_views",
+        "annotate.work.pace_views",
+        "annotate.work.views",
+        "collection.accounts.views",
+    }
+)
 
 # --- Jobs ---------------------------------------------------------------------------------------
 

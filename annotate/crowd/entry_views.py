@@ -43,6 +43,7 @@ from annotate.participants.sessions import (
 from annotate.quality.before_work import before_work
 from annotate.work.views import redirect_to_next
 from collection.accounts.views import SignedInRequest
+from collection.languages.languages import chosen_in_browser, learn, speak_as
 from collection.models import Study, User
 
 SAMPLE_LENGTH = 1_200
@@ -58,6 +59,7 @@ State = CrowdSession.State
 def prolific_entry(request: HttpRequest, token: str) -> HttpResponse:
     """Welcome whom Prolific sends; posting signs them in and gives them their work."""
     entry = entry_of(CrowdEntry.Site.PROLIFIC, token)
+    speak_as(entry.study, request)
     try:
         if request.method == "POST":
             arrival = unsigned(entry, request.POST.get("arrival", ""))
@@ -91,7 +93,9 @@ def mturk_entry(request: HttpRequest, token: str) -> HttpResponse:
     opens in a tab of its own; here the frame asks how far it is, by the signed token in its address.
     """
     with_its_policy = csp_replace(mturk.frame_policy())
-    return cast(HttpResponse, with_its_policy(partial(framed, entry_of(CrowdEntry.Site.MTURK, token)))(request))
+    entry = entry_of(CrowdEntry.Site.MTURK, token)
+    speak_as(entry.study, request)
+    return cast(HttpResponse, with_its_policy(partial(framed, entry))(request))
 
 
 def framed(entry: CrowdEntry, request: HttpRequest) -> HttpResponse:
@@ -109,6 +113,7 @@ def framed(entry: CrowdEntry, request: HttpRequest) -> HttpResponse:
 def mturk_state(request: HttpRequest, token: str) -> HttpResponse:
     """How far the worker is: the part of the frame that is asked for again and again. 204: as far as it was seen."""
     entry = entry_of(CrowdEntry.Site.MTURK, token)
+    speak_as(entry.study, request)
     try:
         arrival = unsigned(entry, request.GET.get("arrival", ""))
     except OddLink as refused:
@@ -124,6 +129,7 @@ def mturk_state(request: HttpRequest, token: str) -> HttpResponse:
 def mturk_start(request: HttpRequest, token: str) -> HttpResponse:
     """The tab beside the frame: welcome the worker; posting signs them in and gives them their work."""
     entry = entry_of(CrowdEntry.Site.MTURK, token)
+    speak_as(entry.study, request)
     sent = request.POST if request.method == "POST" else request.GET
     try:
         arrival = unsigned(entry, sent.get("arrival", ""))
@@ -209,6 +215,7 @@ def sign_in_as(request: HttpRequest, user: User) -> None:
     if request.user.is_authenticated and request.user.pk != user.pk:
         logout(request)
     login(request, user, backend=settings.AUTHENTICATION_BACKENDS[-1])
+    learn(user, chosen_in_browser(request))
 
 
 def other_user(request: HttpRequest, participant: Participant | None) -> User | None:
@@ -289,6 +296,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Let an invited assessor in by their name; their own link to come back is shown this once."""
     invitation = get_object_or_404(Invitation.objects.select_related("study", "created_by"), token=token)
     study = invitation.study
+    speak_as(study, request)
     if Enrolment.objects.filter(study=study, user=request.user.pk, left_at=None).exists():
         return render(request, "annotate/crowd/invited_already.html", {"study": study})
     themselves = isinstance(request.user, User) and may_accept_as_themselves(request.user)
@@ -330,6 +338,7 @@ def come_back(request: HttpRequest, token: str) -> HttpResponse:
             request, None, OddLink("This link no longer works. Please ask whoever invited you for a new one.")
         )
 
+    speak_as(participant.study, request)
     if request.method == "POST":
         sign_in_as(request, participant.user)
         return redirect("annotate:queue")

@@ -17,6 +17,7 @@ from annotate.studies.layout import lay_out_tasks
 from annotate.task_types import criteria_asked
 from annotate.task_types.key_point import DOCUMENTS
 from annotate.task_types.nugget import REPORTS
+from collection.languages.languages import ENGLISH, learn
 from collection.models import (
     Collection,
     Criterion,
@@ -73,6 +74,7 @@ def make_study(
     revise: str = NON_CONSECUTIVE,
     revision_places: int = PLACES,
     guidelines: str = "",
+    language: str = ENGLISH,
     assessors: Iterable[User] = (),
     by: User,
     at: datetime,
@@ -86,7 +88,8 @@ def make_study(
     how far down each ranking passages come into the pool, `nuggets_in` whether nuggets are looked for in
     "reports" or "passages", `key_points_in` whether key points are verified in their "documents" or looked for
     in "answers", where nobody is asked for their utility. `revise` is which answers of round 1 have a second
-    round ("non_consecutive" or "all"), `revision_places` how many people then read each.
+    round ("non_consecutive" or "all"), `revision_places` how many people then read each. `language` is what the pages
+    speak to assessors who come by the study.
     """
     if not task_types:
         raise NothingWasAsked("Choose at least one task type.")
@@ -103,6 +106,7 @@ def make_study(
         key_points_in=key_points_in,
         revise=revise,
         revision_places=revision_places,
+        language=language,
         **design.as_dict(),
     )
     shapes = [
@@ -226,6 +230,8 @@ def move(study: Study, *, to: Study.State, from_: Sequence[Study.State]) -> Stud
 def enrol(*, study: Study, user: User, at: datetime) -> Enrolment:
     """Let a person work in the study; whoever left may come back."""
     Rater.objects.get_or_create(user=user, defaults={"kind": Rater.Kind.ASSESSOR, "name": user.username})
+    if not user.language and study.language != ENGLISH:
+        learn(user, study.language)
     enrolment, created = Enrolment.objects.get_or_create(study=study, user=user, defaults={"joined_at": at})
     if not created and enrolment.left_at is not None:
         enrolment.left_at = None

@@ -20,6 +20,7 @@ from annotate.task_types import RULES, NothingToJudge, Text
 from annotate.task_types.rules import unmasked_items
 from annotate.work.views import render_screen
 from collection.accounts.views import SignedInRequest
+from collection.languages.languages import speak_as
 from collection.models import Item, RubricElement, Study
 from collection.models.studies import TaskType
 from collection.page_tools import telling
@@ -34,6 +35,7 @@ def preview(request: SignedInRequest, name: str, task_type: str) -> HttpResponse
     if task_type not in RULES:
         raise Http404
 
+    speak_as(study, request)
     with telling(request, NothingToJudge):
         screen = preview_of(study, TaskType(task_type), at=now(), revealed=request.GET.get("step") == "2")
         return render_screen(request, screen, preview=True)

@@ -27,6 +27,9 @@ class User(AbstractUser):  # type: ignore[django-manager-missing] # tokens have 
         help_text="Has a password that everybody knows, and signs in only where the demonstration is on.",
     )
 
+    language = models.CharField(
+        max_length=10, blank=True, help_text="What assessors' pages speak to the person; empty: English."
+    )
     made_for = models.ForeignKey(
         "collection.Collection",
         null=True,

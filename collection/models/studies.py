@@ -113,6 +113,7 @@ class Study(models.Model):
     overlap = models.PositiveSmallIntegerField(default=3, help_text="k: how many assessors judge an item.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+    language = models.CharField(max_length=10, default="en", help_text="What assessors' pages speak to newcomers.")
     # What is asked about.
     depth = models.PositiveSmallIntegerField(
         null=True, blank=True, help_text="How far down each ranking the pool goes; empty where none was laid."

@@ -1,0 +1,1 @@
+"""The languages of assessors' pages. Researchers' pages are English."""
