@@ -57,7 +57,7 @@ def blocktranslate(parser: Parser, token: Token) -> Node:
         elif part:
             parts.append(TextNode(part.replace("%%", "%")))
     for part in parts:
-        part.token, part.origin = token, parser.origin
+        part.token = token
     return Sentence(parts)
 
 

@@ -19,7 +19,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.bench.capacity import ROOT, a_study
+from tests.bench.capacity import a_study
+from tests.bench.web.server import ROOT
 
 
 def main() -> None:
