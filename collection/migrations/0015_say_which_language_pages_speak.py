@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('collection', '0013_say_labels_plainly'),
+        ('collection', '0014_suggestions'),
     ]
 
     operations = [
