@@ -4,20 +4,21 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('collection', '0014_suggestions'),
+        ("collection", "0015_comments_are_answered"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='study',
-            name='language',
-            field=models.CharField(default='en', help_text="What assessors' pages speak to newcomers.", max_length=10),
+            model_name="study",
+            name="language",
+            field=models.CharField(default="en", help_text="What assessors' pages speak to newcomers.", max_length=10),
         ),
         migrations.AddField(
-            model_name='user',
-            name='language',
-            field=models.CharField(blank=True, help_text="What assessors' pages speak to the person; empty: English.", max_length=10),
+            model_name="user",
+            name="language",
+            field=models.CharField(
+                blank=True, help_text="What assessors' pages speak to the person; empty: English.", max_length=10
+            ),
         ),
     ]
