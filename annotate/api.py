@@ -21,6 +21,7 @@ from annotate.assignments.errors import AssignmentReturned, NotAsked, StudyClose
 from annotate.assignments.task_page import screen_of
 from annotate.crowd.api import crowd_api_urlpatterns
 from annotate.models import Assignment, AssignmentItem, Enrolment
+from annotate.prolific.api import prolific_api_urlpatterns
 from annotate.quality.api import api_urlpatterns as quality_api_urlpatterns
 from annotate.serializers import (
     AssignmentSerializer,
@@ -303,4 +304,9 @@ router = SimpleRouter()
 router.register("studies", StudyViewSet, basename="study")
 router.register("assignments", WorkViewSet, basename="assignment")
 
-api_urlpatterns: list[URLPattern | URLResolver] = [*crowd_api_urlpatterns, *quality_api_urlpatterns, *router.urls]
+api_urlpatterns: list[URLPattern | URLResolver] = [
+    *crowd_api_urlpatterns,
+    *prolific_api_urlpatterns,
+    *quality_api_urlpatterns,
+    *router.urls,
+]

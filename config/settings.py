@@ -360,6 +360,8 @@ def _refuse_what_is_no_origin(origins: list[str]) -> None:
 
 # Where participants hand in their codes.
 PROLIFIC_URL = env.str("PROLIFIC_URL", "https://app.prolific.com").rstrip("/")
+# Where Prolific's API answers. Researchers' tokens are sent there and nowhere else.
+PROLIFIC_API_URL = env.str("PROLIFIC_API_URL", "https://api.prolific.com").rstrip("/")
 # Where Prolific shows the keys that it signs links with.
 PROLIFIC_JWKS_URL = env.str("PROLIFIC_JWKS_URL", "https://api.prolific.com/.well-known/study/jwks.json")
 # Who may frame the entry for Mechanical Turk, and may be sent its end.

@@ -33,6 +33,7 @@ from annotate.participants.participants import NotLetIn
 from annotate.participants.sessions import (
     GOES_ON,
     arrive,
+    code_of,
     has_ended,
     n_submitted,
     refuse_or_recognise,
@@ -254,18 +255,6 @@ class End:
     @property
     def return_url(self) -> str:
         return prolific.submissions_url()
-
-
-def code_of(session: CrowdSession) -> str:
-    """Return the code that this end of a session earns; empty where it earns none."""
-    entry = session.entry
-    codes = {
-        State.COMPLETED: entry.completion_code,
-        State.SCREENED_OUT: entry.screen_out_code,
-        State.NO_CONSENT: entry.no_consent_code,
-        State.TOO_FEW: entry.too_few_code,
-    }
-    return codes.get(State(session.state), "")
 
 
 @require_safe

@@ -154,10 +154,13 @@ def paid_session(entry: CrowdEntry, session: CrowdSession, work: SessionWork, la
 def note_top_ups_as_paid(*, entry: CrowdEntry, owed: dict[int, Decimal]) -> int:
     """Count these top-ups, by the session's key, as paid. Returns how many sessions got one.
 
-    A session gets what it still lacks at most: sending the same list twice pays nobody twice.
+    A session gets what it still lacks at most: sending the same list twice pays nobody twice. One that stands in a
+    payment by Prolific whose end is not known yet gets nothing.
     """
     CrowdEntry.objects.select_for_update().get(pk=entry.pk)
-    lacking = {paid.session.pk: paid.top_up for paid in pay_meter(entry).everybody.below}
+    under_way = {int(pk) for request in entry.site_requests.all() if request.is_open_payment for pk in request.amounts}
+    below = pay_meter(entry).everybody.below
+    lacking = {paid.session.pk: paid.top_up for paid in below if paid.session.pk not in under_way}
     n_paid = 0
     for pk, amount in owed.items():
         if given := min(amount, lacking.get(pk, Decimal(0))):

@@ -87,12 +87,15 @@ def read_submissions(file: InputFile) -> Iterator[Submission]:
 
 
 def _submission(line: int, row: dict[str, str]) -> Submission:
-    session_id, crowd_id = row[SUBMISSION_COLUMN].strip(), row[PERSON_COLUMN].strip()
-    status = row[STATUS_COLUMN].strip().upper().replace("_", "-" if "TIMED" in row[STATUS_COLUMN].upper() else " ")
+    return submission_of(line, row[SUBMISSION_COLUMN], row[PERSON_COLUMN], row[STATUS_COLUMN])
+
+
+def submission_of(line: int, session_id: str, crowd_id: str, told: str) -> Submission:
+    """Return the submission with its status as it is named here. Raises BrokenLine."""
+    session_id, crowd_id = session_id.strip(), crowd_id.strip()
+    status = told.strip().upper().replace("_", "-" if "TIMED" in told.upper() else " ")
     if not session_id or not crowd_id:
         raise BrokenLine(f"The {SUBMISSION_COLUMN if not session_id else PERSON_COLUMN} is empty.")
     if status not in STATUSES:
-        raise BrokenLine(
-            f"“{row[STATUS_COLUMN]}” is not a status of a submission.", f"There are {', '.join(sorted(STATUSES))}."
-        )
+        raise BrokenLine(f"“{told}” is not a status of a submission.", f"There are {', '.join(sorted(STATUSES))}.")
     return Submission(line, session_id, crowd_id, status)

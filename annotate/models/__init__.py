@@ -17,4 +17,5 @@ from annotate.models.quality import (
     TrainingAnswer,
     TrainingAttempt,
 )
+from annotate.models.site_account import SiteRequest, SiteToken
 from annotate.models.work import Assignment, AssignmentItem, Draft, Enrolment, GuidelineReading, Place, Task, TaskItem

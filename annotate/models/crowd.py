@@ -104,6 +104,9 @@ class CrowdEntry(models.Model):
         validators=[A_CODE],
         help_text="For people who skipped more than that.",
     )
+    site_study_id = models.CharField(
+        max_length=64, blank=True, editable=False, help_text="The study at the site, if it was created from here."
+    )
     contact = models.EmailField(help_text="The address for questions about the study and personal data.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)

@@ -284,6 +284,18 @@ def end_address(session: CrowdSession) -> str:
     return reverse("annotate:crowd_end", args=[session.entry.study.name])
 
 
+def code_of(session: CrowdSession) -> str:
+    """Return the code that this end of a session earns; empty where it earns none."""
+    entry = session.entry
+    codes = {
+        State.COMPLETED: entry.completion_code,
+        State.SCREENED_OUT: entry.screen_out_code,
+        State.NO_CONSENT: entry.no_consent_code,
+        State.TOO_FEW: entry.too_few_code,
+    }
+    return codes.get(State(session.state), "")
+
+
 def end_session(*, study: Study, user: User, reason: str, at: datetime) -> None:
     """End the session, if there is one, of a person who is screened out for this reason. Their work is the caller's.
 

@@ -12,7 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.timezone import now
 
 from annotate.crowd.invitations import make_invitation, renew_return_link
-from annotate.models import AttentionCheck, CrowdSession, Notice, SurveyQuestion
+from annotate.models import AttentionCheck, CrowdSession, Notice, SiteRequest, SurveyQuestion
 from annotate.notices.mails import token_of
 from annotate.quality.inbox import comment_on
 from annotate.quality.replies import reply_to
@@ -139,7 +139,10 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         "/studies/<slug:name>/crowd/sessions/": {"pk": session.pk},
         "/studies/<slug:name>/crowd/invitations/": {"pk": invitation.pk},
         "/studies/<slug:name>/crowd/people/": {"username": session.participant.user.username},
-        "/studies/(?P<name>[-a-zA-Z0-9_]+)/crowd/": {"name": study.name, "site": "prolific"},
+        "/studies/(?P<name>[-a-zA-Z0-9_]+)/crowd/": {"name": study.name, "site": "prolific", "kind": "top_ups"},
+        "/studies/<slug:name>/crowd/prolific/account/requests/": {
+            "pk": SiteRequest.objects.create(entry=entry, kind="top_ups", asked_at=now()).pk
+        },
         "/studies/<slug:name>/judging/": {"pk": job.pk},
         "/studies/<slug:name>/judging/imported/": {"pk": job.judge.rater_id},
         "/studies/(?P<name>[-\\w]+)/judging/": {"name": study.name, "pk": job.pk, "move": "pause"},

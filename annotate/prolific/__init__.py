@@ -1,0 +1,1 @@
+"""What a researcher asks of Prolific from here, under their own token."""

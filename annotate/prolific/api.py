@@ -1,0 +1,68 @@
+"""The part of /api/v1/ by which a researcher asks Prolific for something: a preview first, then the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path
+from django.utils.timezone import now
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotate.models import CrowdEntry
+from annotate.prolific.plans import MOST_PLACES, Kind, plan_of
+from annotate.prolific.requests import NotAsPlanned, NotDone, carry_out
+from annotate.prolific.tokens import NoToken
+from collection.api_tools import WholeField, checked, conflict_on, study_of, user_of
+
+
+class SiteRequestSerializer(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(Kind.choices)
+    places = WholeField(min_value=1, max_value=MOST_PLACES, required=False, help_text="In all; for the kind places.")
+    digest = serializers.CharField(
+        max_length=64, required=False, help_text="Of the preview. Without one nothing is sent: this is the preview."
+    )
+
+
+class SitePlanSerializer(serializers.Serializer[Any]):
+    kind = serializers.CharField()
+    what = serializers.CharField()
+    refusal = serializers.CharField(help_text="Why there is nothing to ask for; empty if there is.")
+    cost = serializers.DecimalField(max_digits=12, decimal_places=2, allow_null=True, help_text="Without fees.")
+    currency = serializers.CharField()
+    people = serializers.DictField(child=serializers.CharField(), help_text="By pseudonym, what they are paid.")
+    digest = serializers.CharField()
+    done = serializers.CharField(help_text="What was done; empty for a preview.")
+    problems = serializers.ListField(child=serializers.CharField())
+
+
+class ProlificRequest(APIView):
+    """Preview a request to Prolific with its cost; sent again with the preview's digest, it is carried out."""
+
+    @extend_schema(request=SiteRequestSerializer, responses=SitePlanSerializer)
+    def post(self, request: Request, name: str) -> Response:
+        study = study_of(request, name)
+        entry = get_object_or_404(study.crowd_entries.select_related("study"), site=CrowdEntry.Site.PROLIFIC)
+        sent = checked(SiteRequestSerializer(data=request.data))
+        options = {"places": sent.get("places"), "url": request.build_absolute_uri(f"/p/{entry.token}/")}
+        plan = plan_of(entry, sent["kind"], **options)
+        done, problems = "", []
+        if "digest" in sent:
+            with conflict_on(NoToken, NotAsPlanned, NotDone):
+                outcome = carry_out(
+                    entry=entry, kind=sent["kind"], digest=sent["digest"], by=user_of(request), at=now(), **options
+                )
+                done, problems = outcome.said, outcome.problems
+        people = {str(session.participant): str(plan.amounts[pk]) for pk, session in plan.sessions.items()}
+        told = {"currency": entry.currency, "people": people, "done": done, "problems": problems}
+        told |= {name: getattr(plan, name) for name in ("kind", "what", "refusal", "cost", "digest")}
+        return Response(SitePlanSerializer(told).data)
+
+
+prolific_api_urlpatterns: list[URLPattern] = [
+    path("studies/<slug:name>/crowd/prolific/", ProlificRequest.as_view(), name="prolific_request"),
+]
