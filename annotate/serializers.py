@@ -9,9 +9,11 @@ from rest_framework import serializers
 
 from annotate.assignments.design import Design, design_of
 from annotate.assignments.revisions import ALL, NON_CONSECUTIVE
+from annotate.assignments.task_page import Answer
 from annotate.models import Enrolment
 from annotate.studies.forms import MOST_PEOPLE_AT_ONCE, UsernamesField
 from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
+from annotate.suggestions.shown import as_shown
 from annotate.task_types import RULES, SHAPES, criteria_asked, lacks_of
 from annotate.task_types.key_point import ANSWERS, DOCUMENTS
 from annotate.task_types.nugget import PASSAGES, REPORTS
@@ -283,6 +285,11 @@ class AnswerSerializer(serializers.Serializer[Any]):
     spans = SpanSerializer(many=True)
     answer = OwnWordsSerializer(source="written", help_text="Where the task type takes one.")
     lack = serializers.CharField(help_text="What is missing before it is answered.")
+    suggestion = serializers.SerializerMethodField()
+
+    def get_suggestion(self, answer: Answer) -> dict[str, Any] | None:
+        """What a judge suggests, where the assignment shows it now: its arm, its grade, its reason, its words."""
+        return as_shown(answer.suggestion)
 
 
 class QuestionSerializer(serializers.Serializer[Any]):

@@ -21,6 +21,7 @@ from annotate.task_types.rules import is_positive
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.services import NOTHING_WRITTEN, Span, Written
 from collection.models import (
+    Arm,
     Criterion,
     ElementSpan,
     Guideline,
@@ -152,6 +153,12 @@ class Screen:
     @property
     def n_done(self) -> int:
         return len(self.questions) - len(self.unfinished)
+
+    @property
+    def compares(self) -> bool:
+        """Whether the assessor sees a judge's answers beside their own now, to keep or change these."""
+        is_open = self.assignment.arm == Arm.AFTER and self.assignment.state == Assignment.State.OPEN
+        return is_open and any(answer.suggestion for question in self.questions for answer in question.answers)
 
     @property
     def takes_highlights(self) -> bool:

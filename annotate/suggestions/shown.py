@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -56,6 +57,18 @@ def note_decision(
     if item is not None:
         shown = shown.filter(item=item, criterion=criterion)
     shown.filter(decided_at=None).update(decided_at=at, decided_seconds=seconds)
+
+
+def as_shown(suggestion: Suggestion | None) -> dict[str, Any] | None:
+    """Return what a page's scripts and the API tell of a suggestion that may be seen."""
+    if suggestion is None:
+        return None
+    told: dict[str, Any] = {"arm": suggestion.arm, "spans": suggestion.spans}
+    if suggestion.arm != Arm.VERIFY:
+        told["grade"] = suggestion.grade
+    if suggestion.arm == Arm.AFTER:
+        told |= {"reason": suggestion.reason, "decided": suggestion.decided_at is not None}
+    return told
 
 
 def _of(assignment: Assignment) -> QuerySet[Suggestion]:

@@ -26,7 +26,7 @@ from annotate.notices.notices import notices_of
 from annotate.participants.sessions import end_address
 from annotate.quality.gates import next_gate
 from annotate.quality.replies import replied_to
-from annotate.suggestions.shown import note_decision
+from annotate.suggestions.shown import as_shown, note_decision
 from annotate.task_types import RULES
 from annotate.task_types.writing import Writing
 from annotate.work.next_work import next_work
@@ -242,6 +242,7 @@ def render_screen(
                     "grade": answer.grade,
                     "spans": [[span.start, span.end] for span in answer.spans],
                     "seconds": answer.seconds,
+                    **({"suggestion": as_shown(answer.suggestion)} if answer.suggestion else {}),
                 }
                 for answer in question.answers
             }

@@ -17,6 +17,7 @@ import { kept } from "./memory.js";
 import { Outbox } from "./outbox.js";
 import { QuestionPanel } from "./question_panel.js";
 import { allAnswers, askedOf, isBegun, isDone, markedOf, needsMark, openOf, questionOf, questions } from "./questions.js";
+import { awaitsDecision, offerSuggestions, pressSuggestion } from "./suggestions.js";
 import { openDialog, openDialogs, setSizeOf, tellWhatIsSaved } from "./task_bar.js";
 import { isAllSaved } from "./waiting.js";
 
@@ -29,6 +30,7 @@ const outbox = new Outbox(page.user);
 for (const [key, choice] of outbox.entries()) {
   const answer = allAnswers.find((one) => one.key === key);
   if (answer) Object.assign(answer, { grade: choice.grade, spans: choice.spans, seconds: choice.seconds });
+  if (answer?.suggestion) answer.suggestion.decided = true;
 }
 const clock = new Clock(allAnswers.map(({ key, seconds }) => [key, seconds]));
 const choices = new Choices({ page, text, outbox, clock });
@@ -181,6 +183,7 @@ function submitByItself() {
 
 function lackOf(question) {
   const answer = openOf(question);
+  if (answer.grade !== null && awaitsDecision(answer)) return answer.suggestion.panel.dataset.lack;
   const asked = answer.fieldset.querySelector("legend").textContent.trim();
   const words = needsMark(answer) ? "mark the words that answer it at least once." : `“${asked}” is not answered yet.`;
   return questions.length === 1 ? words[0].toUpperCase() + words.slice(1) : `Question ${question.number}: ${words}`;
@@ -211,6 +214,8 @@ listenToKeys({
     back: () => byId("back")?.click(),
     help: () => openDialog("keys"),
     clear: takeBack,
+    keep: () => pressSuggestion(askedOf(panel.current), "keep"),
+    accept: () => pressSuggestion(askedOf(panel.current), "accept"),
   },
   keys: { ArrowRight: () => move(1), ArrowLeft: () => move(-1), Backspace: removeLast },
   withCtrl: { Enter: submit, z: undo },
@@ -222,6 +227,7 @@ markByPointer(text, { mark, undo, takesMarks: () => Boolean(markedOf(panel.curre
 for (const answer of allAnswers) {
   answer.fieldset.addEventListener("change", ({ target }) => choose(answer, target.value === "" ? null : Number(target.value)));
 }
+offerSuggestions(allAnswers, choose);
 byId("choices").addEventListener("submit", (event) => event.preventDefault());
 byId("submit").addEventListener("submit", submit);
 byId("next-candidate")?.addEventListener("click", nextCandidate);
@@ -249,7 +255,8 @@ const find = findIn(text, {
 // --- The beginning -------------------------------------------------------------------------------
 
 function firstQuestion() {
-  const wanted = location.hash || `#question-${kept(`assize:position:${page.assignment}`)}`;
+  const compares = page.state === "open" && allAnswers.some(awaitsDecision);
+  const wanted = location.hash || compares || `#question-${kept(`assize:position:${page.assignment}`)}`;
   return (
     questions.find(({ item }) => wanted === `#question-${item}`) ?? questions.find((question) => !isDone(question)) ?? questions[0]
   );

@@ -3,6 +3,7 @@
 
 import { isLeaving } from "./ahead.js";
 import { firstPositive, isAsked, isPositive, nameOfFirstPositive, questionOf, questions } from "./questions.js";
+import { awaitsDecision, spansWith } from "./suggestions.js";
 
 export class Choices extends EventTarget {
   #undone = [];
@@ -22,8 +23,9 @@ export class Choices extends EventTarget {
 
   choose(answer, grade) {
     const question = questionOf(answer);
-    if (answer.grade === grade || this.isFixed) return;
+    if ((answer.grade === grade && !awaitsDecision(answer)) || this.isFixed) return;
     this.#remember(question);
+    answer.spans = spansWith(answer, grade);
     answer.grade = grade;
     if (answer.highlighting === "when positive" && !isPositive(answer)) answer.spans = [];
     this.#save(answer);
@@ -90,7 +92,8 @@ export class Choices extends EventTarget {
     this.#undone.push({ question, answers: question.answers.map(({ grade, spans }) => ({ grade, spans })) });
   }
 
-  #save({ item, criterion, grade, key, spans }) {
+  #save({ item, criterion, grade, key, spans, suggestion }) {
+    if (suggestion) suggestion.decided = true;
     const choice = {
       item: Number(item),
       criterion: Number(criterion),

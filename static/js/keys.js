@@ -10,7 +10,7 @@ const EVERYWHERE = { back: "b", clear: "-", comment: "w", guidelines: "g", help:
 const THROUGH = { next: "n", previous: "p" };
 // The key of each action, unless its assessor chose another, by the kind of page that has it.
 const PAGES = [
-  { ...EVERYWHERE, ...THROUGH, candidate: "c", end: "e", find: "/", jump: "j", others: "o", sentence: "s", text: "t" },
+  { ...EVERYWHERE, ...THROUGH, accept: "y", candidate: "c", end: "e", find: "/", jump: "j", keep: "k", others: "o", sentence: "s", text: "t" },
   { ...EVERYWHERE, ...THROUGH },
   { ...EVERYWHERE, answer: "a", confirm: "c", insert: "i", sentences: "s" },
 ];

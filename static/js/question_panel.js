@@ -6,6 +6,7 @@ import { keyCap } from "./keys.js";
 import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
 import { allAnswers, isAsked, isBegun, isDone, isPositive, markedOf, needsMark, openOf, questions } from "./questions.js";
+import { renderSuggestion } from "./suggestions.js";
 import { element } from "./task_bar.js";
 import { drawTicks } from "./ticks.js";
 
@@ -78,6 +79,7 @@ export class QuestionPanel {
     for (const input of answer.fieldset.querySelectorAll("input")) {
       input.checked = input.value === "" ? answer.grade === null : Number(input.value) === answer.grade;
     }
+    renderSuggestion(answer);
     this.meaningOf.get(answer)();
     if (!answer.marked) return;
     const optional = answer.highlighting === "optional";

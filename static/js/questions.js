@@ -1,6 +1,8 @@
 /* The questions of an assignment with the answers so far, as the server wrote them into the page, and what can be
    said of them. An answer is one criterion of a question. */
 
+import { awaitsDecision } from "./suggestions.js";
+
 const page = document.getElementById("assignment").dataset;
 const candidates = JSON.parse(document.getElementById("candidates").textContent);
 const answersSoFar = JSON.parse(document.getElementById("answers").textContent);
@@ -16,7 +18,8 @@ export const questions = [...document.querySelectorAll(".question")].map((panel)
     candidates: (candidates[item] ?? []).map(toSpan),
     answers: [...panel.querySelectorAll("fieldset[data-criterion]")].map((fieldset) => {
       const criterion = fieldset.dataset.criterion;
-      const { grade, spans, seconds } = answersSoFar[item][criterion];
+      const { grade, spans, seconds, suggestion } = answersSoFar[item][criterion];
+      if (suggestion) suggestion.panel = panel.querySelector(`[data-suggestion="${criterion}"]`);
       return {
         key: `${page.assignment}/${item}/${criterion}`,
         item,
@@ -29,6 +32,7 @@ export const questions = [...document.querySelectorAll(".question")].map((panel)
         grade,
         seconds,
         spans: spans.map(toSpan),
+        suggestion,
       };
     }),
   };
@@ -38,7 +42,7 @@ export const questionOf = (answer) => questions.find(({ answers }) => answers.in
 
 export const isPositive = (answer) => answer.grade !== null && answer.grade >= answer.threshold;
 export const needsMark = (answer) => answer.highlighting === "when positive" && isPositive(answer) && !answer.spans.length;
-const isComplete = (answer) => answer.grade !== null && !needsMark(answer);
+const isComplete = (answer) => answer.grade !== null && !needsMark(answer) && !awaitsDecision(answer);
 const gateOf = (question, answer) => question.answers.find(({ criterion }) => criterion === answer.follows);
 export const isAsked = (question, answer) => !answer.follows || isPositive(gateOf(question, answer));
 export const askedOf = (question) => question.answers.filter((answer) => isAsked(question, answer));
