@@ -1,4 +1,4 @@
-"""The Celery jobs: one large upload, and the look for those whose worker is gone."""
+"""The Celery jobs: one large upload, the look for those whose worker is gone, and mails about accounts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from celery import shared_task
 from celery.signals import worker_ready
 from django.utils.timezone import now
 
+from collection.accounts import mails
 from collection.importing import background
 
 
@@ -20,6 +21,20 @@ def work_on_upload(pk: int, generation: int) -> None:
 @shared_task(name="collection.requeue_stalled_uploads", ignore_result=True)
 def requeue_stalled_uploads() -> None:
     background.requeue_stalled_uploads(at=now())
+
+
+# A mail server that does not answer is asked again, after 10, 20, 40 … seconds.
+RETRIED: dict[str, Any] = {"autoretry_for": (OSError,), "retry_backoff": 10, "max_retries": 5, "ignore_result": True}
+
+
+@shared_task(name="collection.mail_reset", **RETRIED)
+def mail_reset(address: str) -> None:
+    mails.mail_reset(address)
+
+
+@shared_task(name="collection.mail_confirmation", **RETRIED)
+def mail_confirmation(user: int, address: str) -> None:
+    mails.mail_confirmation(user, address)
 
 
 @worker_ready.connect

@@ -157,6 +157,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
+# Links by which somebody chooses another password.
+PASSWORD_RESET_TIMEOUT = 24 * 60 * 60
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "collection.accounts.sign_in.PasswordBackend"]
 # Who guesses passwords is held back: collection.accounts.sign_in says how.
 AXES_HANDLER = "collection.accounts.sign_in.Throttle"
@@ -292,6 +294,7 @@ if CELERY_BROKER_URL in {"embedded://", "filesystem://"}:  # the second is what 
 # the queue `vllm` is for workers with vLLM in them alone.
 CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {"celery": {}, "errands": {}, "pages": {}}
 CELERY_TASK_ROUTES = {
+    "collection.mail_*": {"queue": "errands"},
     "collection.*": {"queue": "pages"},
     "evaluation.*": {"queue": "pages"},
     "judging.requeue_stalled": {"queue": "pages"},

@@ -7,7 +7,7 @@ from django.views.generic import RedirectView, TemplateView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from annotate.api import api_urlpatterns as annotate_api
-from collection.accounts import views
+from collection.accounts import mail_views, views
 from collection.api import api_urlpatterns as collection_api
 from config.styleguide import styleguide
 from evaluation.api import api_urlpatterns as evaluation_api
@@ -21,6 +21,11 @@ urlpatterns = [
     path("sign-out/", views.sign_out, name="sign_out"),
     path("account/", views.account, name="account"),
     path("account/password/", views.password, name="password"),
+    path("account/address/", mail_views.account_address, name="account_address"),
+    path("account/address/<str:token>/", mail_views.address_confirm, name="address_confirm"),
+    path("account/notices/", mail_views.account_notices, name="account_notices"),
+    path("password/forgotten/", mail_views.password_forgotten, name="password_forgotten"),
+    path("password/reset/<str:uidb64>/<str:token>/", mail_views.password_reset, name="password_reset"),
     path("account/token/", views.make_token, name="make_token"),
     path("account/token/revoke/", views.revoke_token, name="revoke_token"),
     path("styleguide/", styleguide, name="styleguide"),

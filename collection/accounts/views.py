@@ -27,6 +27,7 @@ from django_htmx.middleware import HtmxDetails
 
 from collection.accounts import account as accounts
 from collection.accounts.account import LIFETIMES, TooManyTokens, tokens_of
+from collection.accounts.forms import AddressForm, NoticesForm
 from collection.accounts.sign_in import hashing, is_too_weak, remember_browser
 from collection.models import User
 
@@ -41,7 +42,7 @@ class SignedInRequest(HttpRequest):
 class NameForm(forms.ModelForm[User]):
     class Meta:
         model = User
-        fields = ["first_name", "last_name", "email", "mails_notices"]
+        fields = ["first_name", "last_name"]
 
 
 class TokenForm(forms.Form):
@@ -87,11 +88,13 @@ class SignIn(auth_views.LoginView):
         return response
 
 
-def locked_out(request: HttpRequest, *_args: Any) -> HttpResponse:
-    """Say how long whoever gave a wrong password too often must wait; not whether there is such an account."""
+def locked_out(request: HttpRequest, *_args: Any, asked: bool = False) -> HttpResponse:
+    """Say how long whoever gave a wrong password, or asked for mails, too often must wait; not whether there is such an
+    account.
+    """
     wait: timedelta = settings.AXES_COOLOFF_TIME
     seconds = int(wait.total_seconds())
-    response = render(request, "account/locked_out.html", {"minutes": seconds // 60}, status=429)
+    response = render(request, "account/locked_out.html", {"minutes": seconds // 60, "asked": asked}, status=429)
     response["Retry-After"] = str(seconds)
     return response
 
@@ -111,7 +114,7 @@ def account(request: SignedInRequest) -> HttpResponse:
         messages.success(request, "Your name is saved.")
         return redirect("account")
 
-    return _account_page(request, form=form, status=422 if form.errors else 200)
+    return account_page(request, form=form, status=422 if form.errors else 200)
 
 
 def password(request: HttpRequest) -> HttpResponseBase:
@@ -161,7 +164,7 @@ def make_token(request: SignedInRequest) -> HttpResponse:
         except TooManyTokens as refusal:
             form.add_error(None, str(refusal))
     status = 422 if form.errors else 200
-    return _account_page(request, form=NameForm(instance=request.user), token_form=form, new_token=key, status=status)
+    return account_page(request, form=NameForm(instance=request.user), token_form=form, new_token=key, status=status)
 
 
 @require_POST
@@ -174,16 +177,19 @@ def revoke_token(request: SignedInRequest) -> HttpResponse:
 
 
 @never_cache
-def _account_page(
+def account_page(
     request: SignedInRequest,
     *,
-    form: NameForm,
+    form: NameForm | None = None,
     token_form: TokenForm | None = None,
+    address_form: AddressForm | None = None,
     new_token: str = "",
     status: int = 200,
 ) -> HttpResponse:
     context = {
-        "form": form,
+        "form": form or NameForm(instance=request.user),
+        "address_form": address_form or AddressForm(user=request.user),
+        "notices_form": NoticesForm(instance=request.user),
         "token_form": token_form or TokenForm(),
         "tokens": tokens_of(request.user, at=now()),
         "new_token": new_token,

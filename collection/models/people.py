@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 from knox.models import AbstractAuthToken
 
 
@@ -40,9 +41,9 @@ class User(AbstractUser):  # type: ignore[django-manager-missing] # tokens have 
     )
 
     mails_notices = models.BooleanField(
-        "Mail me notices",
+        _("Mail me notices"),
         default=False,
-        help_text="At most one in half an hour: new work, replies to your comments, changes in your studies.",
+        help_text=_("At most one in half an hour: new work, replies to your comments, changes in your studies."),
     )
 
     objects: ClassVar[Users] = Users()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from django.core import mail
 from django.test import Client
 from playwright.sync_api import Page, expect
 from pytest_django import DjangoAssertNumQueries
@@ -50,20 +51,23 @@ def test_saves_the_name(client: Client, ada: User) -> None:
 def test_changes_nothing_but_the_name(client: Client, ada: User) -> None:
     client.force_login(ada)
 
-    client.post("/account/", {"first_name": "Ada", "is_researcher": "on", "is_staff": "on", "username": "rosa"})
+    client.post(
+        "/account/",
+        {"first_name": "Ada", "is_researcher": "on", "is_staff": "on", "username": "rosa", "email": "x@example.org"},
+    )
 
     ada.refresh_from_db()
-    assert (ada.username, ada.is_researcher, ada.is_staff) == ("ada", False, False)
+    assert (ada.username, ada.is_researcher, ada.is_staff, ada.email) == ("ada", False, False, "")
 
 
 def test_an_address_that_is_none_is_refused(client: Client, ada: User) -> None:
     client.force_login(ada)
 
-    response = client.post("/account/", {"first_name": "Ada", "email": "at home"})
+    response = client.post("/account/address/", {"email": "at home", "address_password": PASSWORD})
 
-    ada.refresh_from_db()
     assert response.status_code == 422
-    assert ada.first_name == ""
+    assert "Enter a valid email address" in response.text
+    assert mail.outbox == []
 
 
 def test_changes_the_password_and_stays_signed_in(client: Client, ada: User) -> None:

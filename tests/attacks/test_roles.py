@@ -61,6 +61,8 @@ OPEN = (
     "/api/",
     "/styleguide/",
     "/notices/unsubscribe/",
+    "/password/",
+    "/account/address/<",
 )
 # What is sent is read before it is looked up whose it is, so nonsense is 400 to everybody, about whatever name.
 READ_FIRST = (

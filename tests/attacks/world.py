@@ -123,6 +123,8 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         "/work/": {"pk": assignment.pk, "name": study.name},
         "/work/notices/": {"pk": notice.pk},
         "/work/comments/": {"pk": comment.pk},
+        "/password/": {"uidb64": "MQ", "token": "none"},
+        "/account/address/": {"token": "none"},
         "/notices/": {"token": token_of(ada)},
         "/api/v1/assignments/": {"pk": assignment.pk, "study": study.name},
         "/studies/": {"name": study.name, "rater": rater_of(ada).pk, "table": "pairs", "table_format": "csv", "pk": 1},
