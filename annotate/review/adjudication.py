@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
@@ -14,6 +15,9 @@ from annotate.review.texts import texts_beside
 from collection.judgments.services import check_grade
 from collection.models import Adjudication, Comment, Criterion, Item, Judgment, Rater, Study, User
 from collection.texts.highlights import Piece, pieces_of
+
+# What an item's text and question are read of.
+TEXTS = ("topic", "element", "report", "other_report", "passage", "answer_to_revise")
 
 
 class JudgedItThemselves(Exception):
@@ -34,6 +38,38 @@ class Disagreement:
     def spread(self) -> float:
         return max(self.grades) - min(self.grades)
 
+    @property
+    def names(self) -> str:
+        """What the criterion's scale calls the lowest and the highest of the grades."""
+        points = [self.criterion.scale.point(grade) for grade in (self.grades[0], self.grades[-1])]
+        return " or ".join(point["name"] for point in points if point)
+
+
+@dataclass(frozen=True)
+class DisputedItem:
+    """An item with the criteria under which people disagree about it."""
+
+    item: Item
+    disagreements: Sequence[Disagreement]
+
+    @property
+    def first(self) -> Disagreement:
+        """Where to begin: what nobody decided yet, if something is left."""
+        return next((one for one in self.disagreements if one.decided is None), self.disagreements[0])
+
+    @property
+    def text_name(self) -> str:
+        """The title or the beginning of the text that was judged."""
+        return (self.item.passage.title if self.item.passage else "") or self.item.judged_text.text or ""
+
+
+@dataclass(frozen=True)
+class Voice:
+    """What somebody said, and what they are called beside it."""
+
+    who: str
+    said: Judgment | Comment
+
 
 @dataclass(frozen=True)
 class Side:
@@ -42,7 +78,11 @@ class Side:
     letter: str
     grade: float
     name: str
-    judgments: Sequence[Judgment]
+    voices: Sequence[Voice]
+
+    @property
+    def judgments(self) -> list[Judgment]:
+        return [voice.said for voice in self.voices if isinstance(voice.said, Judgment)]
 
 
 @dataclass(frozen=True)
@@ -54,8 +94,14 @@ class Case:
     sides: Sequence[Side]
     pieces: Sequence[Piece]
     beside: Sequence[tuple[str, str]]
-    comments: Sequence[Comment]
+    comments: Sequence[Voice]
     decided: Adjudication | None
+    named: bool
+
+    @property
+    def crosses_threshold(self) -> bool:
+        grades = [side.grade for side in self.sides]
+        return bool(grades) and min(grades) < self.criterion.threshold <= max(grades)
 
 
 # --- Where people disagree ----------------------------------------------------------------------
@@ -75,6 +121,38 @@ def find_disagreements(
     `across_threshold` leaves out those where all grades are positive or none is; `undecided` those that
     are adjudicated.
     """
+    pairs = _pairs(study, across_threshold=across_threshold, undecided=undecided)
+    return _as_disagreements(study, pairs[first : first + most]), len(pairs)
+
+
+def find_disputed_items(
+    study: Study, *, across_threshold: bool, undecided: bool, first: int = 0, most: int = 50
+) -> tuple[list[DisputedItem], int]:
+    """Return some of the items on which people disagree, each once with its criteria, and how many they are."""
+    by_item: dict[int, list[tuple[int, int]]] = {}
+    for pair in _pairs(study, across_threshold=across_threshold, undecided=undecided):
+        by_item.setdefault(pair[0], []).append(pair)
+    shown = list(by_item.values())[first : first + most]
+    found = iter(_as_disagreements(study, [pair for pairs in shown for pair in pairs]))
+    disputed = [[next(found) for _ in pairs] for pairs in shown]
+    return [DisputedItem(some[0].item, some) for some in disputed], len(by_item)
+
+
+def neighbours(case: Case) -> tuple[tuple[int, str] | None, tuple[int, str] | None]:
+    """Return what comes before and after this disagreement, decided or not: item and criterion, or None."""
+    study = case.item.study
+    pairs = _pairs(study, across_threshold=case.crosses_threshold, undecided=False)
+    here = (case.item.pk, case.criterion.pk)
+    if here not in pairs:
+        return None, None
+    names = dict(study.criteria.values_list("pk", "name"))
+    at = pairs.index(here)
+    before, after = pairs[at - 1 : at] if at else [], pairs[at + 1 : at + 2]
+    return tuple((one[0][0], names[one[0][1]]) if one else None for one in (before, after))  # type: ignore[return-value]
+
+
+def _pairs(study: Study, *, across_threshold: bool, undecided: bool) -> list[tuple[int, int]]:
+    """Return the items and criteria with different grades, the widest apart first."""
     found = (
         people_s_judgments(study)
         .exclude(item__element__masked=True)
@@ -89,13 +167,12 @@ def find_disagreements(
             item=OuterRef("item"), criterion=OuterRef("criterion"), superseded_at=None
         )
         found = found.filter(~Exists(decided))
-    total = found.count()
-    rows = list(found.order_by(F("lowest") - F("highest"), "item__pk", "criterion__pk")[first : first + most])
-    return _as_disagreements(study, [(row["item__pk"], row["criterion__pk"]) for row in rows]), total
+    rows = found.order_by(F("lowest") - F("highest"), "item__pk", "criterion__pk")
+    return list(rows.values_list("item__pk", "criterion__pk"))
 
 
 def _as_disagreements(study: Study, pairs: Sequence[tuple[int, int]]) -> list[Disagreement]:
-    items = Item.objects.select_related("topic", "element", "report", "passage").in_bulk({item for item, _ in pairs})
+    items = Item.objects.select_related(*TEXTS).in_bulk({item for item, _ in pairs})
     criteria = {criterion.pk: criterion for criterion in study.criteria.select_related("scale")}
     grades: dict[tuple[int, int], list[float]] = {pair: [] for pair in pairs}
     judgments = people_s_judgments(study).filter(item__in=items).order_by("grade")
@@ -121,8 +198,11 @@ def _as_disagreements(study: Study, pairs: Sequence[tuple[int, int]]) -> list[Di
 # --- One of them --------------------------------------------------------------------------------
 
 
-def case_of(item: Item, criterion: Criterion) -> Case:
-    """Return the sides of a disagreement with what each highlighted, and what was said of the item."""
+def case_of(item: Item, criterion: Criterion, *, named: bool = False) -> Case:
+    """Return the sides of a disagreement with what each highlighted, and what was said of the item.
+
+    Who said what is told where it is `named`; else people are numbered, in an order that tells nothing.
+    """
     judgments = list(
         people_s_judgments(item.study)
         .filter(item=item, criterion=criterion)
@@ -130,10 +210,16 @@ def case_of(item: Item, criterion: Criterion) -> Case:
         .prefetch_related("highlights")
         .order_by("grade", "rater__name")
     )
+    comments = list(item.comments.select_related("rater"))
+    people = {said.rater_id: said.rater.name for said in (*judgments, *comments)}
+    if not named:
+        shuffled = sorted(people, key=lambda rater: sha256(f"{item.pk}/{rater}".encode()).digest())
+        people = {rater: f"Person {number}" for number, rater in enumerate(shuffled, start=1)}
     sides = []
     for number, grade in enumerate(dict.fromkeys(one.grade for one in judgments if one.grade is not None)):
         point = criterion.scale.point(grade)
-        same = [one for one in judgments if one.grade == grade]
+        same = [Voice(people[one.rater_id], one) for one in judgments if one.grade == grade]
+        same.sort(key=lambda voice: voice.who)
         sides.append(Side(chr(ord("A") + number % 26), grade, point["name"] if point else f"{grade:g}", same))
     return Case(
         item=item,
@@ -141,11 +227,17 @@ def case_of(item: Item, criterion: Criterion) -> Case:
         sides=sides,
         pieces=list(pieces_of(item.judged_text.text or "", marks_of(sides))),
         beside=texts_beside(item),
-        comments=list(item.comments.select_related("rater")),
+        comments=[Voice(people[one.rater_id], one) for one in comments],
         decided=Adjudication.objects.filter(item=item, criterion=criterion, superseded_at=None)
         .select_related("rater")
         .first(),
+        named=named,
     )
+
+
+def sees_names(study: Study, user: User) -> bool:
+    """Whether this person is told who said what: a researcher of the study, where the study wants it."""
+    return study.named_adjudication and Study.objects.of(user).filter(pk=study.pk).exists()
 
 
 def marks_of(sides: Iterable[Side]) -> Iterator[tuple[int | None, int | None, str]]:

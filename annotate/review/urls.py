@@ -5,6 +5,7 @@ from annotate.review import views
 urlpatterns: list[URLPattern] = [
     path("studies/<slug:name>/review/batch/", views.batch_release, name="batch_release"),
     path("studies/<slug:name>/review/disagreements/", views.disagreements, name="disagreements"),
+    path("studies/<slug:name>/review/disagreements/names/", views.disagreements_names, name="disagreements_names"),
     path(
         "studies/<slug:name>/review/disagreements/<int:item>/<slug:criterion>/", views.adjudication, name="adjudication"
     ),

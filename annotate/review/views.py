@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -13,14 +15,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.assignments.places import release_next_batch
-from annotate.assignments.task_page import screen_of
+from annotate.assignments.task_page import keys_of, screen_of
 from annotate.models import Assignment, SpotCheck
 from annotate.review.adjudication import (
+    TEXTS,
     Case,
     JudgedItThemselves,
     adjudicate,
     case_of,
     find_disagreements,
+    find_disputed_items,
+    neighbours,
+    sees_names,
     studies_to_adjudicate,
 )
 from annotate.review.forms import AdjudicationForm, DrawSpotChecksForm, VerdictForm
@@ -48,13 +54,13 @@ def disagreements(request: SignedInRequest, name: str) -> HttpResponse:
     number = request.GET.get("page", "1")
     page = max(1, int(number)) if number.isdecimal() and len(number) < LONGEST_PAGE else 1
 
-    found, total = find_disagreements(
+    found, total = find_disputed_items(
         study, across_threshold=across, undecided=not every, first=(page - 1) * PER_PAGE, most=PER_PAGE
     )
 
     context = {
         "study": study,
-        "disagreements": found,
+        "disputed": found,
         "page": Paginator(range(total), PER_PAGE).get_page(page),
         "across": across,
         "every": every,
@@ -69,10 +75,11 @@ def disagreements(request: SignedInRequest, name: str) -> HttpResponse:
 def adjudication(request: SignedInRequest, name: str, item: int, criterion: str) -> HttpResponse:
     """One disagreement with both sides; posting decides it and goes on to the next."""
     study = get_object_or_404(studies_to_adjudicate(request.user), name=name)
-    texts = Item.objects.select_related("study", "topic__collection", "element", "report", "other_report", "passage")
+    texts = Item.objects.select_related("study", "topic__collection", *TEXTS)
     case = case_of(
         get_object_or_404(texts, study=study, pk=item),
         get_object_or_404(Criterion.objects.select_related("scale"), study=study, name=criterion),
+        named=sees_names(study, request.user),
     )
     form = AdjudicationForm(request.POST or None, criterion=case.criterion, initial=decided_in(case))
 
@@ -86,13 +93,46 @@ def adjudication(request: SignedInRequest, name: str, item: int, criterion: str)
             form.add_error(None, str(refused))
         else:
             messages.success(request, "Decision saved.")
-            following, _ = find_disagreements(study, across_threshold=True, undecided=True, most=1)
+            following, _ = find_disagreements(study, across_threshold=case.crosses_threshold, undecided=True, most=1)
             if following:
                 return redirect("annotate:adjudication", name, following[0].item.pk, following[0].criterion.name)
             return redirect("annotate:disagreements", name)
 
-    context = {"study": study, "case": case, "form": form}
+    previous, following_one = neighbours(case)
+    context = {
+        "study": study,
+        "case": case,
+        "form": form,
+        "grades": grades_of(case.criterion),
+        "chosen": form["grade"].value(),
+        "guideline": study.guidelines.order_by("-version").first(),
+        "previous": previous,
+        "next": following_one,
+    }
     return render(request, "annotate/review/adjudication.html", context, status=422 if form.errors else 200)
+
+
+def grades_of(criterion: Criterion) -> list[dict[str, Any]]:
+    """Return the grades of the criterion's scale with their meanings and the keys that decide."""
+    keys = keys_of([criterion])
+    return [
+        {**point, "sent": f"{point['value']:g}", "key": keys.get((criterion.pk, point["value"]), "")}
+        for point in criterion.scale.points
+    ]
+
+
+@require_POST
+@login_required
+def disagreements_names(request: SignedInRequest, name: str) -> HttpResponse:
+    """Show the study's researchers who said what when they adjudicate, or no longer."""
+    study = study_of(request, name)
+
+    study.named_adjudication = not study.named_adjudication
+    study.save(update_fields=["named_adjudication"])
+
+    shown = "are shown to the study’s researchers" if study.named_adjudication else "are hidden"
+    messages.success(request, f"The names of who said what {shown}.")
+    return redirect("annotate:disagreements", name)
 
 
 def decided_in(case: Case) -> dict[str, str]:

@@ -139,6 +139,9 @@ class Study(models.Model):
         null=True, blank=True, help_text="A task left alone for so long goes to somebody else."
     )
     own_order = models.BooleanField(default=False, help_text="Each assessor starts at a place of their own.")
+    named_adjudication = models.BooleanField(
+        default=False, help_text="Whether its researchers see who said what when they adjudicate."
+    )
     # What came of it so far.
     released_batch = models.PositiveIntegerField(default=1, help_text="The last batch that is handed out.")
     batches_released_at = models.JSONField(default=dict, blank=True)

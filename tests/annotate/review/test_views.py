@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 from playwright.sync_api import Page, expect
 from pytest_django import DjangoAssertNumQueries
 
 from annotate.assignments.assignments import submit_assignment
 from annotate.models import Assignment, Enrolment, SpotCheck
-from annotate.review.adjudication import JudgedItThemselves, adjudicate, case_of, find_disagreements
+from annotate.quality.inbox import comment_on
+from annotate.review.adjudication import (
+    JudgedItThemselves,
+    adjudicate,
+    case_of,
+    find_disagreements,
+    find_disputed_items,
+)
 from annotate.review.spot_checks import NothingToCheck, draw_spot_checks
 from collection.judgments.services import GradeNotOnScale, Span, record_judgment
 from collection.models import Adjudication, Criterion, Item, Judgment, Rater, Study, User
-from tests.annotate.factories import NOON, a_report_task, an_open_study, answer_report, enrolled, in_hands_of
+from tests.annotate.factories import (
+    NOON,
+    a_key_point_task,
+    a_report_task,
+    an_open_study,
+    answer_report,
+    enrolled,
+    in_hands_of,
+)
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 from tests.factories import a_user
 
@@ -144,10 +162,74 @@ def test_rosa_decides_on_the_page(disputed: Item, rosa: User) -> None:
     shown = client.get(page).content.decode()
     response = client.post(page, {"grade": "1", "note": "It is there."})
 
-    assert "ada" in shown
-    assert "ben" in shown
+    assert "Guidelines" in shown
     assert response["Location"] == reverse("annotate:disagreements", args=[disputed.study.name])
     assert Adjudication.objects.get().note == "It is there."
+
+
+def asked(page: str, item: Item) -> str:
+    """What the page says beside the name of whoever looks at it."""
+    text = page.split("<main")[1]
+    assert item.study.name in text
+    return text
+
+
+def test_who_said_what_is_hidden_from_whoever_decides(disputed: Item, rosa: User, ada: User) -> None:
+    comment_on(item=disputed, rater=ada.rater, text="Unclear.", at=NOON)
+    page = reverse("annotate:adjudication", args=[disputed.study.name, disputed.pk, "answerability"])
+
+    shown = asked(signed_in(rosa).get(page).text, disputed)
+
+    assert "Person 1" in shown
+    assert "Person 2" in shown
+    assert "Person 3" not in shown
+    assert "Unclear." in shown
+    assert not re.search(r"\b(ada|ben)\b", shown)
+
+
+def test_the_study_can_show_its_researchers_and_nobody_else_who_said_what(disputed: Item, rosa: User) -> None:
+    study, carla = disputed.study, a_user("carla")
+    enrolled(carla, study)
+    carla.enrolments.update(adjudicates=True)
+    page = reverse("annotate:adjudication", args=[study.name, disputed.pk, "answerability"])
+    switch = reverse("annotate:disagreements_names", args=[study.name])
+
+    refused = signed_in(carla).post(switch)
+    signed_in(rosa).post(switch)
+    hers, theirs = (asked(signed_in(user).get(page).text, disputed) for user in (rosa, carla))
+    signed_in(rosa).post(switch)
+
+    assert refused.status_code == 404
+    assert re.search(r"\bada\b", hers)
+    assert not re.search(r"\bada\b", theirs)
+    assert not re.search(r"\bada\b", asked(signed_in(rosa).get(page).text, disputed))
+
+
+def test_an_item_is_listed_once_with_all_its_criteria_and_the_beginning_of_its_text(
+    study: Study, ada_as_rater: Rater, ben_as_rater: Rater, rosa: User
+) -> None:
+    item = a_key_point_task(study).items.all()[0]
+    for criterion in study.criteria.filter(task_type="key_point"):
+        for rater, grade in ((ada_as_rater, 0), (ben_as_rater, criterion.scale.points[-1]["value"])):
+            record_judgment(item=item, criterion=criterion, rater=rater, grade=grade, at=NOON)
+
+    found, total = find_disputed_items(study, across_threshold=True, undecided=True)
+    page = signed_in(rosa).get(reverse("annotate:disagreements", args=[study.name])).text
+
+    assert total == 1
+    assert [one.criterion.name for one in found[0].disagreements] == ["grounded", "utility"]
+    assert page.count('<th scope="row">') == 1
+    assert found[0].text_name[:20] in page
+
+
+def test_the_meanings_of_grades_stand_beside_them(disputed: Item, rosa: User) -> None:
+    page = reverse("annotate:adjudication", args=[disputed.study.name, disputed.pk, "answerability"])
+    meanings = [point["text"] for point in criterion_of(disputed).scale.points if point["text"]]
+
+    shown = signed_in(rosa).get(page).text
+
+    assert meanings
+    assert all(escape(meaning) in shown for meaning in meanings)
 
 
 def test_a_decision_without_a_grade_is_refused(disputed: Item, rosa: User) -> None:
@@ -268,6 +350,42 @@ def test_rosa_decides_by_keyboard(page: Page, sign_in: SignIn, disputed: Item, r
 
     expect(page.get_by_text("No disagreements")).to_be_visible()
     assert Adjudication.objects.get().grade == 1
+
+
+@pytest.mark.browser
+def test_decides_and_goes_through_all_by_keys_alone(
+    page: Page, sign_in: SignIn, study: Study, ada_as_rater: Rater, ben_as_rater: Rater, rosa: User
+) -> None:
+    items = list(a_report_task(an_open_study(study)).items.order_by("pk"))
+    for item in items:
+        for rater, grade in ((ada_as_rater, 0), (ben_as_rater, 1)):
+            record_judgment(item=item, criterion=criterion_of(item), rater=rater, grade=grade, at=NOON)
+    sign_in(page, rosa)
+    page.goto(reverse("annotate:adjudication", args=[study.name, items[0].pk, "answerability"]))
+    heading = page.get_by_role("heading", level=1)
+    first, second, third = (item.element.text for item in items if item.element)
+
+    page.keyboard.press("g")
+    expect(page.get_by_role("dialog", name="Guidelines")).to_be_visible()
+    check_accessibility(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    expect(heading).to_have_text(second)
+    page.keyboard.press("p")
+    expect(heading).to_have_text(first)
+    page.keyboard.press("1")
+    expect(heading).to_have_text(second)
+    page.keyboard.press("r")
+    page.keyboard.type("It is 0.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("0")
+    expect(heading).to_have_text(third)
+
+    decided = Adjudication.objects.order_by("pk").values_list("item__element__text", "grade", "note")
+    assert list(decided) == [(first, 1.0, ""), (second, 0.0, "It is 0.")]
 
 
 @pytest.mark.browser
