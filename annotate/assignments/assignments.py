@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import QuerySet, Sum
+from django.utils.translation import gettext
 
 from annotate.assignments.errors import NotAsked, refuse_if_over
 from annotate.assignments.places import left_alone_since, take_place
@@ -132,7 +133,11 @@ class Unfinished(Exception):
     def __init__(self, questions: Sequence[Question]) -> None:
         self.questions = questions
         names = ", ".join(dict.fromkeys(question.name for question in questions))
-        super().__init__(f"Not finished yet: {names}. {questions[0].name}: {questions[0].lack}")
+        super().__init__(
+            gettext("Not finished yet: {names}. {first}: {lack}").format(
+                names=names, first=questions[0].name, lack=questions[0].lack
+            )
+        )
 
 
 class FirstStepUnfinished(Unfinished):
@@ -182,7 +187,7 @@ def reveal_passages(*, assignment: Assignment, at: datetime) -> None:
     """
     first_step = RULES[assignment.task.task_type].first_step
     if not first_step:
-        raise NotAsked("This task has one step only.")
+        raise NotAsked(gettext("This task has one step only."))
     (stored,) = _held(pk=assignment.pk)
     if stored.revealed_at is not None:
         return

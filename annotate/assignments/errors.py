@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db.models import F, Q, QuerySet
+from django.utils.translation import gettext
 
 from annotate.models import Assignment, CrowdSession
 from annotate.task_types import RULES
@@ -40,7 +41,7 @@ def why_fixed(assignment: Assignment) -> str:
     session = sessions.order_by("arrived_at", "pk").last()
     if session is None or session.state in {CrowdSession.State.ACTIVE, CrowdSession.State.NO_WORK}:
         return ""
-    return "This was submitted in a session that has ended, so it can no longer be changed."
+    return gettext("This was submitted in a session that has ended, so it can no longer be changed.")
 
 
 def refuse_if_over(assignment: Assignment) -> None:
@@ -50,10 +51,14 @@ def refuse_if_over(assignment: Assignment) -> None:
     """
     (stored,) = _as_stored(pk=assignment.pk)
     if stored.state == Assignment.State.RETURNED:
-        raise AssignmentReturned("This task is no longer assigned to you: it was returned.")
+        raise AssignmentReturned(gettext("This task is no longer assigned to you: it was returned."))
     if stored.task.study.state not in TAKES_CHOICES:
+        is_closed = stored.task.study.state == Study.State.CLOSED
+        told = gettext("“{study}” is closed: it accepts no answers now.")
         raise StudyClosed(
-            f"“{stored.task.study}” is {stored.task.study.get_state_display()}: it accepts no answers now."
+            (told if is_closed else gettext("“{study}” is not open: it accepts no answers now.")).format(
+                study=stored.task.study
+            )
         )
 
 
@@ -69,9 +74,11 @@ def refuse_out_of_step(assignment: Assignment, criterion: Criterion) -> None:
         return
     revealed = Assignment.objects.filter(pk=assignment.pk, revealed_at__isnull=False).exists()
     if revealed and criterion.name in first_step:
-        raise NotAsked(f"“{criterion}” is fixed: it was asked before you saw the passages.")
+        raise NotAsked(
+            gettext("“{criterion}” is fixed: it was asked before you saw the passages.").format(criterion=criterion)
+        )
     if not revealed and criterion.name not in first_step:
-        raise NotAsked(f"“{criterion}” is asked when the passages are shown.")
+        raise NotAsked(gettext("“{criterion}” is asked when the passages are shown.").format(criterion=criterion))
 
 
 def refuse_before_its_gate(assignment: Assignment, item: Item, criterion: Criterion) -> None:
@@ -87,7 +94,11 @@ def refuse_before_its_gate(assignment: Assignment, item: Item, criterion: Criter
         grade__gte=F("criterion__threshold"),
     )
     if not opened.exists():
-        raise NotAsked(f"“{criterion}” is asked only after a positive answer to “{gate}”.")
+        raise NotAsked(
+            gettext("“{criterion}” is asked only after a positive answer to “{gate}”.").format(
+                criterion=criterion, gate=gate
+            )
+        )
 
 
 def refuse_behind_a_closed_gate(assignment: Assignment, item: Item, criterion: Criterion) -> None:
@@ -104,4 +115,8 @@ def refuse_behind_a_closed_gate(assignment: Assignment, item: Item, criterion: C
         grade__gte=F("criterion__threshold"),
     )
     if by := closed.select_related("criterion").first():
-        raise NotAsked(f"“{criterion}” is not asked after a positive answer to “{by.criterion}”.")
+        raise NotAsked(
+            gettext("“{criterion}” is not asked after a positive answer to “{gate}”.").format(
+                criterion=criterion, gate=by.criterion
+            )
+        )

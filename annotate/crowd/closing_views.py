@@ -10,6 +10,7 @@ from django.contrib.auth.signals import user_login_failed
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.timezone import now
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from annotate.crowd.privacy import StillResearches, close_account
@@ -31,11 +32,11 @@ def account_close(request: SignedInRequest) -> HttpResponse:
 
     if not knows:
         user_login_failed.send(sender=__name__, credentials=credentials, request=request)
-        messages.error(request, "That is not your password. The account was not closed.")
+        messages.error(request, gettext("That is not your password. The account was not closed."))
         return redirect("account")
     with telling(request, StillResearches):
         close_account(user=user, at=now())
         logout(request)
-        messages.success(request, "Your account is closed. Your labels are kept under a pseudonym.")
+        messages.success(request, gettext("Your account is closed. Your labels are kept under a pseudonym."))
         return redirect("sign_in")
     return redirect("account")

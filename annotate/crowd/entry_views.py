@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.timezone import now
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_http_methods, require_safe
@@ -78,7 +79,7 @@ def prolific_entry(request: HttpRequest, token: str) -> HttpResponse:
 def refuse_unless_vouched_for(entry: CrowdEntry, arrival: Arrival) -> None:
     """Raise OddLink for whoever opened the link before the entry began to insist on signatures."""
     if entry.signed_links and not arrival.vouched_for:
-        raise OddLink("The page is too old. Please open the link again from Prolific.")
+        raise OddLink(gettext("The page is too old. Please open the link again from Prolific."))
 
 
 # --- Mechanical Turk ----------------------------------------------------------------------------
@@ -324,7 +325,7 @@ def come_back(request: HttpRequest, token: str) -> HttpResponse:
         return refuse(request, None, refused)
     if participant is None:
         return refuse(
-            request, None, OddLink("This link no longer works. Please ask whoever invited you for a new one.")
+            request, None, OddLink(gettext("This link no longer works. Please ask whoever invited you for a new one."))
         )
 
     speak_as(participant.study, request)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.utils.timezone import now
+from django.utils.translation import gettext_lazy
 
 from annotate.models import CrowdEntry, Invitation
 from collection.importing.uploads import at_most
@@ -79,11 +80,13 @@ class InvitationForm(forms.ModelForm[Invitation]):
 
 
 class InvitedForm(forms.Form):
-    name = forms.CharField(max_length=150, label="Your name", widget=forms.TextInput(attrs={"autocomplete": "name"}))
+    name = forms.CharField(
+        max_length=150, label=gettext_lazy("Your name"), widget=forms.TextInput(attrs={"autocomplete": "name"})
+    )
     email = forms.EmailField(
         required=False,
-        label="E-mail address",
-        help_text="Only for the researchers, to write to you about the study.",
+        label=gettext_lazy("E-mail address"),
+        help_text=gettext_lazy("Only for the researchers, to write to you about the study."),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
 

@@ -7,6 +7,7 @@ import secrets
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotate.models import Enrolment, Invitation, Participant, ReturnLink
 from annotate.participants.participants import NotLetIn, make_participant, refuse_another_kind_of_account
@@ -18,11 +19,11 @@ from collection.models import Study, User
 def refuse_if_over(invitation: Invitation, *, at: datetime) -> None:
     """Raise NotLetIn if the link lets nobody in any more."""
     if invitation.revoked_at:
-        raise NotLetIn("This invitation was revoked. Please ask whoever gave it to you.")
+        raise NotLetIn(gettext("This invitation was revoked. Please ask whoever gave it to you."))
     if invitation.has_expired(at):
-        raise NotLetIn("This invitation has expired. Please ask whoever gave it to you for a new one.")
+        raise NotLetIn(gettext("This invitation has expired. Please ask whoever gave it to you for a new one."))
     if invitation.participants.count() + invitation.enrolments.count() >= invitation.most_uses:
-        raise NotLetIn("This invitation is used up. Please ask whoever gave it to you for a new one.")
+        raise NotLetIn(gettext("This invitation is used up. Please ask whoever gave it to you for a new one."))
     refuse_while_no_work_is_given(invitation.study)
 
 
@@ -62,7 +63,9 @@ def accept_as_oneself(*, invitation: Invitation, user: User, at: datetime) -> En
     invitation = Invitation.objects.select_for_update(of=("self",)).select_related("study").get(pk=invitation.pk)
     refuse_if_over(invitation, at=at)
     if not may_accept_as_themselves(user):
-        raise NotLetIn("This account was created for one study. Please sign out, and open the invitation again.")
+        raise NotLetIn(
+            gettext("This account was created for one study. Please sign out, and open the invitation again.")
+        )
     enrolment = enrol(study=invitation.study, user=user, at=at)
     Enrolment.objects.filter(pk=enrolment.pk).update(invitation=invitation)
     return enrolment

@@ -15,6 +15,7 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.crypto import get_random_string
+from django.utils.translation import gettext
 
 from annotate.models import CrowdIdentity, CrowdSession, Enrolment, Erasure, Participant, ReturnLink, SurveyAnswer
 from annotate.participants.participants import fingerprint
@@ -135,7 +136,7 @@ def close_account(*, user: User, at: datetime) -> None:
     """
     user = User.objects.select_for_update().get(pk=user.pk)
     if Collection.objects.filter(owner=user).exists():
-        raise StillResearches("This account owns collections: an administrator must transfer them first.")
+        raise StillResearches(gettext("This account owns collections: an administrator must transfer them first."))
     CollectionInvitation.objects.filter(username=user.username).delete()  # the name may be somebody else's one day
     for enrolment in Enrolment.objects.filter(user=user, left_at=None).select_related("study"):
         unenrol(study=enrolment.study, user=user, at=at)

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import httpx
 import jwt
 from django.conf import settings
+from django.utils.translation import gettext
 
 from annotate.crowd.prolific import PID, SESSION, STUDY
 from annotate.participants.arrivals import Arrival, OddLink
@@ -32,7 +33,6 @@ TIMEOUT_SECONDS = 5.0
 KEEP_SECONDS = 60 * 60 * 24
 NOT_AGAIN_SECONDS = 60
 LEEWAY_SECONDS = 30
-AGAIN = "Please open the study again from Prolific."
 
 
 def vouched_for(arrival: Arrival, token: str, *, host: str) -> Arrival:
@@ -41,21 +41,27 @@ def vouched_for(arrival: Arrival, token: str, *, host: str) -> Arrival:
     Raises OddLink where it does not, and NotLetIn where Prolific's keys are out of reach.
     """
     if not token:
-        raise OddLink(f"The link has no signature from Prolific. {AGAIN}")
+        raise OddLink(gettext("The link has no signature from Prolific. Please open the study again from Prolific."))
     try:
         key = _keys.get(str(jwt.get_unverified_header(token).get("kid", "")))
         options: Any = {"require": ["exp", "aud"], "verify_aud": False}
         claims = jwt.decode(token, key, algorithms=[ALGORITHM], options=options, leeway=LEEWAY_SECONDS)
     except jwt.ExpiredSignatureError as late:
-        raise OddLink(f"The link is too old. {AGAIN}") from late
+        raise OddLink(gettext("The link is too old. Please open the study again from Prolific.")) from late
     except jwt.InvalidTokenError as wrong:
-        raise OddLink(f"The link’s signature is not Prolific’s. {AGAIN}") from wrong
+        raise OddLink(
+            gettext("The link’s signature is not Prolific’s. Please open the study again from Prolific.")
+        ) from wrong
     if not _is_for(host, claims["aud"]):
-        raise OddLink(f"The link’s signature was made for another site. {AGAIN}")
+        raise OddLink(
+            gettext("The link’s signature was made for another site. Please open the study again from Prolific.")
+        )
     signed = claims.get("prolific")
     ids = {PID: arrival.crowd_id, STUDY: arrival.cohort, SESSION: arrival.session_id}
     if not isinstance(signed, Mapping) or any(signed.get(name) != value for name, value in ids.items()):
-        raise OddLink(f"The link’s ids are not those that Prolific signed. {AGAIN}")
+        raise OddLink(
+            gettext("The link’s ids are not those that Prolific signed. Please open the study again from Prolific.")
+        )
     return replace(arrival, vouched_for=True)
 
 
@@ -92,7 +98,9 @@ class _Keys:
                 self._tried = now
                 self._fetch(now)
             if not self._by_id:
-                raise NotLetIn("Prolific’s signature cannot be checked now. Please open the study again in a minute.")
+                raise NotLetIn(
+                    gettext("Prolific’s signature cannot be checked now. Please open the study again in a minute.")
+                )
             try:
                 return self._by_id[key_id]
             except KeyError:

@@ -15,6 +15,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from collection.models import Study, User
 
@@ -204,14 +205,14 @@ class CrowdSession(models.Model):
     """
 
     class State(models.TextChoices):
-        ACTIVE = "active", "working"
-        COMPLETED = "completed", "completed"
-        SCREENED_OUT = "screened_out", "screened out"
-        NO_CONSENT = "no_consent", "no consent"
-        NO_WORK = "no_work", "no work"
-        TOO_FEW = "too_few", "too few judged"
-        RETURNED = "returned", "returned"
-        TIMED_OUT = "timed_out", "timed out"
+        ACTIVE = "active", gettext_lazy("working")
+        COMPLETED = "completed", gettext_lazy("completed")
+        SCREENED_OUT = "screened_out", gettext_lazy("screened out")
+        NO_CONSENT = "no_consent", gettext_lazy("no consent")
+        NO_WORK = "no_work", gettext_lazy("no work")
+        TOO_FEW = "too_few", gettext_lazy("too few judged")
+        RETURNED = "returned", gettext_lazy("returned")
+        TIMED_OUT = "timed_out", gettext_lazy("timed out")
 
     entry = models.ForeignKey(CrowdEntry, on_delete=models.CASCADE, related_name="sessions")
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="sessions")

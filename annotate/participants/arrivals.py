@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from django.core import signing
+from django.utils.translation import gettext
 
 from annotate.models import CrowdEntry
 
@@ -38,10 +39,16 @@ def required(params: Mapping[str, str], name: str, site: str) -> str:
     """Return the id that the site put into the link. Raises OddLink where there is none or it is none."""
     value = params.get(name, "")
     if not value:
-        raise OddLink(f"The link has no {name}. Please open it again from {site}, without changing it.")
+        raise OddLink(
+            gettext("The link has no {name}. Please open it again from {site}, without changing it.").format(
+                name=name, site=site
+            )
+        )
     if not AN_ID.fullmatch(value):
         raise OddLink(
-            f"The link’s {name} is not an id of {site}. Please open it again from there, without changing it."
+            gettext(
+                "The link’s {name} is not an id of {site}. Please open it again from there, without changing it."
+            ).format(name=name, site=site)
         )
     return value
 
@@ -56,7 +63,7 @@ def unsigned(entry: CrowdEntry, token: str) -> Arrival:
     try:
         told = signing.loads(token, salt=SALT, max_age=LINK_SECONDS)
     except signing.BadSignature as broken:
-        raise OddLink("The page is too old or was changed. Please open the link again.") from broken
+        raise OddLink(gettext("The page is too old or was changed. Please open the link again.")) from broken
     if told.pop("entry") != entry.pk:
-        raise OddLink("The page belongs to another study. Please open the link again from where you got it.")
+        raise OddLink(gettext("The page belongs to another study. Please open the link again from where you got it."))
     return Arrival(**told)

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 from django.utils.crypto import get_random_string, salted_hmac
+from django.utils.translation import gettext
 
 from annotate.models import CrowdEntry, CrowdIdentity, Invitation, Participant
 from annotate.studies.assessor_accounts import LETTERS
@@ -59,6 +60,6 @@ def refuse_another_kind_of_account(user: User) -> None:
     Accounts of participants are made here and have no rights; this holds if an administrator gave one some.
     """
     if user.is_researcher or user.is_staff or user.is_superuser or user.has_usable_password():
-        raise NotLetIn("This account opens only with its password. Please sign in.")
+        raise NotLetIn(gettext("This account opens only with its password. Please sign in."))
     if not user.is_active:
-        raise NotLetIn("This account is closed: its personal data were erased. You cannot take part again.")
+        raise NotLetIn(gettext("This account is closed: its personal data were erased. You cannot take part again."))

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import DateTimeField, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from annotate.assignments.places import left_alone_since
 from annotate.models import (
@@ -80,8 +81,10 @@ def refuse_or_recognise(entry: CrowdEntry, arrival: Arrival) -> tuple[CrowdSessi
         _refuse_the_removed(participant)
     if session and (participant is None or session.participant_id != participant.pk):
         raise NotLetIn(
-            "Somebody else has already used this session. Please open the study again from "
-            f"{entry.get_site_display()}, signed in there as yourself."
+            gettext(
+                "Somebody else has already used this session. Please open the study again from {site}, signed in there "
+                "as yourself."
+            ).format(site=entry.get_site_display())
         )
     return session, participant
 
@@ -89,7 +92,7 @@ def refuse_or_recognise(entry: CrowdEntry, arrival: Arrival) -> tuple[CrowdSessi
 def refuse_while_no_work_is_given(study: Study) -> None:
     """Raise NotLetIn unless the study is open."""
     if study.state != Study.State.OPEN:
-        raise NotLetIn("The study gives out no work now. Please return your place; nothing you did is lost.")
+        raise NotLetIn(gettext("The study gives out no work now. Please return your place; nothing you did is lost."))
 
 
 def refuse_where_all_is_taken(study: Study, *, at: datetime) -> None:
@@ -99,21 +102,23 @@ def refuse_where_all_is_taken(study: Study, *, at: datetime) -> None:
         free |= Q(pk__in=Assignment.objects.open().filter(touched_at__lt=limit).values("place"))
     places = Place.objects.filter(task__study=study)
     if places.exists() and not places.filter(free | Q(task__everyone=True)).exists():
-        raise NotLetIn("All tasks of this study are taken. Please return your place.")
+        raise NotLetIn(gettext("All tasks of this study are taken. Please return your place."))
 
 
 def _refuse_newcomers(entry: CrowdEntry, arrival: Arrival) -> None:
     if not entry.takes_newcomers:
-        raise NotLetIn("The study takes no new participants now. Please return your place.")
+        raise NotLetIn(gettext("The study takes no new participants now. Please return your place."))
     if Erasure.objects.filter(study=entry.study_id, fingerprint=fingerprint(entry, arrival.crowd_id)).exists():
         raise NotLetIn(
-            "Your personal data in this study were erased, so you cannot take part in it again. Please return your "
-            "place."
+            gettext(
+                "Your personal data in this study were erased, so you cannot take part in it again. Please return your "
+                "place."
+            )
         )
     if entry.most_people is not None:
         seated = entry.sessions.filter(state__in=SEATED).values("participant").distinct().count()
         if seated >= entry.most_people:
-            raise NotLetIn("All places of this study are taken. Please return yours.")
+            raise NotLetIn(gettext("All places of this study are taken. Please return yours."))
 
 
 def _newcomer(entry: CrowdEntry, arrival: Arrival, *, at: datetime) -> Participant:
@@ -127,7 +132,9 @@ def _refuse_the_removed(participant: Participant) -> None:
     newest = participant.sessions.last()
     left = Enrolment.objects.filter(study=participant.study_id, user=participant.user_id, left_at__isnull=False)
     if newest and newest.state in SEATED and left.exists():
-        raise NotLetIn("You are no longer in this study. Please return your place, or write to the researchers.")
+        raise NotLetIn(
+            gettext("You are no longer in this study. Please return your place, or write to the researchers.")
+        )
 
 
 def _new_session(entry: CrowdEntry, participant: Participant, arrival: Arrival, *, at: datetime) -> CrowdSession:

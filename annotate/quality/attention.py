@@ -11,6 +11,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext
 
 from annotate.models import AttentionAnswer, AttentionCheck, CrowdEntry, QualityRules, ScreenOut
 from annotate.quality.gates import due_checks
@@ -52,7 +53,7 @@ def answer_check(*, check: AttentionCheck, user: User, chosen: int, at: datetime
     Where the study says so, whoever has failed as often as counts gets no more work. Raises NotOnOffer.
     """
     if not 0 <= chosen < len(check.options):
-        raise NotOnOffer("Choose one of the answers.")
+        raise NotOnOffer(gettext("Choose one of the answers."))
     answer, _ = AttentionAnswer.objects.get_or_create(
         check_asked=check,
         user=user,

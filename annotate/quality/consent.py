@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotate.models import ConsentAnswer, ConsentText, ScreenOut
 from annotate.quality.screening import screen_out
@@ -38,7 +39,7 @@ def answer_consent(*, study: Study, user: User, version: int, agrees: bool, at: 
     """
     text = consent_in_force(study)
     if text is None or text.version != version:
-        raise OtherVersion("The text was changed while you were reading it. Please read it again.")
+        raise OtherVersion(gettext("The text was changed while you were reading it. Please read it again."))
     answer = ConsentAnswer.objects.create(text=text, user=user, agreed=agrees, answered_at=at)
     if not agrees:
         screen_out(study=study, user=user, reason=ScreenOut.Reason.CONSENT, at=at)

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext
 
 from annotate.assignments.task_page import Grade, keys_of
 from annotate.models import GoldGrade, ScreenOut, TrainingAnswer, TrainingAttempt
@@ -63,7 +64,7 @@ class TrainingQuestion:
     def given_name(self) -> str:
         if self.given is None:
             return ""
-        return "not asked" if self.given.grade is None else name_of(self.criterion, self.given.grade)
+        return gettext("not asked") if self.given.grade is None else name_of(self.criterion, self.given.grade)
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ def answer_text(
         if grade is not None:
             check_grade(grade, question.criterion)
         elif question.field not in closed:
-            raise NotAnswered("Answer every question, then check your answers.")
+            raise NotAnswered(gettext("Answer every question, then check your answers."))
         answers.append(
             TrainingAnswer(
                 attempt=attempt,

@@ -16,6 +16,8 @@ from operator import itemgetter
 from string import ascii_uppercase
 from typing import Any
 
+from django.utils.translation import gettext
+
 from annotate.models import Assignment, AssignmentItem, Task
 from annotate.task_types.rules import AskedItem, TaskTypeRules
 from annotate.task_types.texts import NewItem, NothingToJudge, Text
@@ -170,10 +172,16 @@ def names_of(asked: Sequence[AssignmentItem]) -> dict[int, str]:
     """Name each item as the screen does."""
     letters = letters_of(asked)
     name: dict[str, Callable[[AssignmentItem], str]] = {
-        TaskType.ANSWER_EVALUATION: lambda row: f"Answer {letters[row.item.report_id or 0]}",
-        TaskType.QUESTION_PASSAGE: lambda _: "Passages for the question",
-        TaskType.PASSAGE_USE: lambda row: f"Passages for answer {letters[row.item.report_id or 0]}",
-        TaskType.PREFERENCE: lambda row: "Answers {} and {}".format(*(letters[report] for report in sides_of(row))),
+        TaskType.ANSWER_EVALUATION: lambda row: gettext("Answer {letter}").format(
+            letter=letters[row.item.report_id or 0]
+        ),
+        TaskType.QUESTION_PASSAGE: lambda _: gettext("Passages for the question"),
+        TaskType.PASSAGE_USE: lambda row: gettext("Passages for answer {letter}").format(
+            letter=letters[row.item.report_id or 0]
+        ),
+        TaskType.PREFERENCE: lambda row: gettext("Answers {left} and {right}").format(
+            **dict(zip(("left", "right"), (letters[report] for report in sides_of(row)), strict=True))
+        ),
     }
     return {row.item_id: name[row.item.task_type](row) for row in asked}
 

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
 from annotate.models import Assignment, AssignmentItem, Task
 from annotate.task_types.texts import Text
@@ -91,17 +92,17 @@ class TaskTypeRules:
             return ""
         highlighting = self.highlighting_of(criterion)
         if highlighting is Highlighting.NONE:
-            return f"“{criterion}” takes no highlights."
+            return gettext("“{criterion}” takes no highlights.").format(criterion=criterion)
         if highlighting is Highlighting.WHEN_POSITIVE and grade is not None and not is_positive(criterion, grade):
-            return "Only an answerable question has highlights: choose “answerable”, or remove them."
+            return gettext("Only an answerable question has highlights: choose “answerable”, or remove them.")
         return ""
 
     def lack(self, criterion: Criterion, grade: float | None, n_spans: int) -> str:
         """Say what the choice still lacks to be a judgment, or nothing."""
         if grade is None:
-            return "Choose an answer." if n_spans else "Not answered yet."
+            return gettext("Choose an answer.") if n_spans else gettext("Not answered yet.")
         needs_one = self.highlighting_of(criterion) is Highlighting.WHEN_POSITIVE and is_positive(criterion, grade)
-        return "Mark the words that answer it at least once." if needs_one and not n_spans else ""
+        return gettext("Mark the words that answer it at least once.") if needs_one and not n_spans else ""
 
     def refusal_of(
         self, item: Item, criterion: Criterion, grade: float | None, spans: Sequence[Span], written: Written
@@ -109,7 +110,11 @@ class TaskTypeRules:
         """Say why a choice cannot even be kept as a draft, or nothing."""
         if self.writing is None:
             unwanted = written.text or written.confirmations
-            return f"“{criterion}” takes no written answer." if unwanted else self.refusal(criterion, grade, len(spans))
+            return (
+                gettext("“{criterion}” takes no written answer.").format(criterion=criterion)
+                if unwanted
+                else self.refusal(criterion, grade, len(spans))
+            )
         return self.writing.refusal(item, grade, spans, written)
 
     def lack_of(
@@ -118,7 +123,7 @@ class TaskTypeRules:
         """Say what the choice about this item still lacks to be a judgment, or nothing."""
         lack = self.lack(criterion, grade, len(spans))
         if lack or self.writing is None:
-            return "Choose an answer." if lack and written.text else lack
+            return gettext("Choose an answer.") if lack and written.text else lack
         return self.writing.lack(item, grade, spans, written)
 
     def handed_in(

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext, gettext_lazy
+
 from collection.judgments.services import Span, Written
 from collection.models import AnswerToRevise, Item, Passage
 from collection.texts.sentences import sentences_of
 
 CONFIRMATIONS = {
-    "faithful": "All that the answer says stands in the passage.",
-    "concise": "It answers the question completely, and says nothing else.",
-    "alone": "It reads well and can be understood without the passage.",
+    "faithful": gettext_lazy("All that the answer says stands in the passage."),
+    "concise": gettext_lazy("It answers the question completely, and says nothing else."),
+    "alone": gettext_lazy("It reads well and can be understood without the passage."),
 }
 # Where an answer covers a part of the question, nobody can confirm that it is complete.
-OF_A_PART = {"concise": "It answers as much of the question as the passage does, and says nothing else."}
+OF_A_PART = {"concise": gettext_lazy("It answers as much of the question as the passage does, and says nothing else.")}
 MOST_CHARACTERS = 10_000
 
 
@@ -36,16 +38,18 @@ class Writing:
     def refusal(self, item: Item, grade: float | None, spans: Sequence[Span], written: Written) -> str:
         """Say why a choice cannot be kept, even as a draft, or nothing."""
         if len(written.text) > MOST_CHARACTERS:
-            return f"The answer has {len(written.text):,} characters; it may have {MOST_CHARACTERS:,} at most."
+            return gettext("The answer has {n:,} characters; it may have {most:,} at most.").format(
+                n=len(written.text), most=MOST_CHARACTERS
+            )
         if any(character == "\x00" or "\ud800" <= character <= "\udfff" for character in written.text):
-            return "The answer contains an invalid character. Remove it."
+            return gettext("The answer contains an invalid character. Remove it.")
         if unknown := set(written.confirmations) - CONFIRMATIONS.keys():
-            return f"There is nothing to confirm that is called “{min(unknown)}”."
+            return gettext("There is nothing to confirm that is called “{name}”.").format(name=min(unknown))
         if grade is not None and grade not in self.grades and spans:
-            return "This outcome takes no sentences: nothing is answered."
+            return gettext("This outcome takes no sentences: nothing is answered.")
         sentences = {(sentence.start, sentence.end) for sentence in sentences_of(passage_of(item))} if spans else set()
         if any((span.start, span.end) not in sentences for span in spans):
-            return "This is not a sentence of the passage. Reload the page and choose it again."
+            return gettext("This is not a sentence of the passage. Reload the page and choose it again.")
         return ""
 
     def lack(self, item: Item, grade: float | None, spans: Sequence[Span], written: Written) -> str:
@@ -54,13 +58,13 @@ class Writing:
             return ""
         if grade != self.kept:
             if not spans:
-                return "Choose at least one sentence that the answer is based on."
+                return gettext("Choose at least one sentence that the answer is based on.")
             if not written.text.strip():
-                return "Write the answer."
+                return gettext("Write the answer.")
             if grade == self.changed and is_as_seen(item, spans, written):
-                return "Nothing is changed yet: change the answer or its sentences, or keep it."
+                return gettext("Nothing is changed yet: change the answer or its sentences, or keep it.")
         missing = CONFIRMATIONS.keys() - set(written.confirmations)
-        return "Confirm all three points before you submit it." if missing else ""
+        return gettext("Confirm all three points before you submit it.") if missing else ""
 
     def handed_in(
         self, item: Item, grade: float, spans: Sequence[Span], written: Written

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext
+
 from annotate.models import Assignment, AssignmentItem
 from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
 from annotate.task_types.texts import NewItem, NothingToJudge, Text, pool_of
@@ -62,7 +64,7 @@ def is_read_by_now(assignment: Assignment) -> bool:
 
 def called_your_answer(asked: Sequence[AssignmentItem]) -> Mapping[int, str]:
     """Name the one question of a task, where a number would tell nothing."""
-    return {row.item_id: "Your answer" for row in asked}
+    return {row.item_id: gettext("Your answer") for row in asked}
 
 
 RULES = TaskTypeRules(

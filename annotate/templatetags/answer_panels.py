@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import template
+from django.utils.translation import gettext
 
 from annotate.assignments.task_page import Answer, Screen
 from annotate.task_types import RULES
@@ -72,7 +73,7 @@ class Panel:
 
     @property
     def slug(self) -> str:
-        return f"{self.kind}-{self.tab.replace('–', '-').lower()}"
+        return "helpful-passages" if self.kind == "helpful" else f"{self.kind}-{self.tab.replace('–', '-').lower()}"
 
     @property
     def none_ticked(self) -> bool:
@@ -92,7 +93,7 @@ def answer_panels(screen: Screen) -> list[Panel]:
     }
     if not extras["revealed"]:
         return [
-            Panel("alone", answer["letter"], f"Answer {answer['letter']}", [_text(answer)], asked=first)
+            Panel("alone", answer["letter"], _name(answer["letter"]), [_text(answer)], asked=first)
             for answer in extras["answers"]
             if answer["item"]
             for first in [[one for one in asked[answer["item"]] if one.answer.criterion.name in _first_step()]]
@@ -107,7 +108,7 @@ def answer_panels(screen: Screen) -> list[Panel]:
 def _question_panel(extras: Mapping[str, Any], asked: Mapping[int, Sequence[PanelQuestion]]) -> Iterator[Panel]:
     boxes = _boxes(extras["of_question"], extras, asked)
     if boxes:
-        yield Panel("helpful", "Passages", "Passages for the question", boxes=boxes)
+        yield Panel("helpful", gettext("Passages"), gettext("Passages for the question"), boxes=boxes)
 
 
 def _grounded_panel(
@@ -121,7 +122,7 @@ def _grounded_panel(
         yield Panel(
             "grounded",
             answer["letter"],
-            f"Answer {answer['letter']} and its passages",
+            gettext("Answer {letter} and its passages").format(letter=answer["letter"]),
             [_text(answer)],
             _passages(answer["passages"], extras),
             second,
@@ -136,7 +137,7 @@ def _pair_panel(pair: Mapping[str, Any], extras: Mapping[str, Any], asked: Panel
     numbers = sorted({*of_letter[left]["passages"], *of_letter[right]["passages"]})
     of_value = {grade.value: grade for grade in asked.answer.grades}
     values = (-1.0, 0.0, 1.0) if pair["swapped"] else (1.0, 0.0, -1.0)
-    names = (f"Answer {left}", of_value[0].name.capitalize(), f"Answer {right}")
+    names = (_name(left), of_value[0].name.capitalize(), _name(right))
     ways = [
         Way(value, name, of_value[0].text if value == 0 else "", str(key), value == asked.answer.grade)
         for key, (value, name) in enumerate(zip(values, names, strict=True), start=1)
@@ -144,7 +145,7 @@ def _pair_panel(pair: Mapping[str, Any], extras: Mapping[str, Any], asked: Panel
     return Panel(
         "pair",
         f"{left}–{right}",
-        f"Answers {left} and {right}",
+        gettext("Answers {left} and {right}").format(left=left, right=right),
         [_text(of_letter[left]), _text(of_letter[right])],
         _passages(numbers, extras),
         [PanelQuestion(asked.item, asked.answer, ways=ways)],
@@ -161,8 +162,12 @@ def _passages(numbers: Sequence[int], extras: Mapping[str, Any]) -> list[Mapping
     return [extras["passages"][number - 1] for number in numbers]
 
 
+def _name(letter: str) -> str:
+    return gettext("Answer {letter}").format(letter=letter)
+
+
 def _text(answer: Mapping[str, Any]) -> tuple[str, str]:
-    return f"Answer {answer['letter']}", answer["text"]
+    return _name(answer["letter"]), answer["text"]
 
 
 def _first_step() -> tuple[str, ...]:

@@ -31,7 +31,7 @@ def comment(request: SignedInRequest, pk: int) -> HttpResponse:
     if pk >= BIGGEST_KEY:
         raise Http404
     if is_of_another(request):
-        return JsonResponse({"refused": "Somebody else is signed in now."}, status=403)
+        return JsonResponse({"refused": gettext("Somebody else is signed in now.")}, status=403)
     as_json = request.content_type == "application/json"
     try:
         sent = read_comment(request, as_json=as_json)
@@ -54,7 +54,9 @@ def comment(request: SignedInRequest, pk: int) -> HttpResponse:
 
     if as_json:
         return JsonResponse({"refused": refusal}, status=422) if refusal else JsonResponse({"state": "said"})
-    (messages.error if refusal else messages.success)(request, refusal or "Thank you. The researcher will read it.")
+    (messages.error if refusal else messages.success)(
+        request, refusal or gettext("Thank you. The researcher will read it.")
+    )
     return redirect("annotate:assignment", pk=pk)
 
 

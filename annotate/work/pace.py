@@ -6,6 +6,7 @@ from datetime import datetime
 from statistics import median
 
 from django.db import models, transaction
+from django.utils.translation import gettext_lazy
 
 from annotate.assignments.assignments import claim_next, return_assignment
 from annotate.models import Assignment, Task
@@ -18,10 +19,10 @@ FEWEST_FOR_A_PACE = 2
 class SkipReason(models.TextChoices):
     """Why an assessor passes a task on."""
 
-    UNCLEAR = "unclear", "I don’t understand the text or the question"
-    BROKEN = "broken", "Something is broken: text missing, garbled, wrong language"
-    DISTRESSING = "distressing", "I’d rather not read this"
-    OTHER = "other", "Another reason"
+    UNCLEAR = "unclear", gettext_lazy("I don’t understand the text or the question")
+    BROKEN = "broken", gettext_lazy("Something is broken: text missing, garbled, wrong language")
+    DISTRESSING = "distressing", gettext_lazy("I’d rather not read this")
+    OTHER = "other", gettext_lazy("Another reason")
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.timezone import now
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from annotate.participants.sessions import session_of, share_of
@@ -16,7 +17,6 @@ from annotate.quality.gates import next_gate
 from annotate.work.pace import SkipReason, claim_ahead, skip_assignment
 from annotate.work.views import mine, redirect_to_next
 from collection.accounts.views import SignedInRequest
-from stats.plurals import counted
 
 
 class SkipForm(forms.Form):
@@ -49,7 +49,7 @@ def skip(request: SignedInRequest, pk: int) -> HttpResponse:
     form = SkipForm(request.POST)
 
     if not form.is_valid():
-        messages.error(request, "Choose a reason.")
+        messages.error(request, gettext("Choose a reason."))
         return redirect("annotate:assignment", pk=pk)
     skip_assignment(
         assignment=assignment,
@@ -57,12 +57,14 @@ def skip(request: SignedInRequest, pk: int) -> HttpResponse:
         words=form.cleaned_data["words"],
         at=now(),
     )
-    messages.success(request, "Skipped. Thank you for the reason.")
+    messages.success(request, gettext("Skipped. Thank you for the reason."))
     session = session_of(study=assignment.task.study, user=request.user)
     if session and not (share := share_of(session)).is_enough:
         messages.warning(
             request,
-            f"You judged {share.judged} of {counted(share.judged + share.passed_on, 'tasks')} so far. "
-            f"For the completion code at least {session.entry.least_judged} % of them must be judged.",
+            gettext(
+                "You judged {judged} of your {n} tasks so far. For the completion code at least {percent} % of them "
+                "must be judged."
+            ).format(judged=share.judged, n=share.judged + share.passed_on, percent=session.entry.least_judged),
         )
     return redirect_to_next(request, assignment.task.study)

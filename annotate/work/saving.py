@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Greatest
+from django.utils.translation import gettext
 
 from annotate.assignments.assignments import believed, is_claim
 from annotate.assignments.errors import (
@@ -170,7 +171,7 @@ def _change_submitted(
     if fixed := why_fixed(assignment):
         raise NotAsked(fixed)
     if item.task_type == TaskType.WRITTEN_ANSWER and is_with_second_reader(item=item, writer=assignment.rater):
-        raise NotAsked("A second person is reading your answer, so it can no longer be changed.")
+        raise NotAsked(gettext("A second person is reading your answer, so it can no longer be changed."))
     if grade is not None:
         check_grade(grade, criterion)
     check_spans(spans, item.judged_text.text or "")
@@ -179,7 +180,9 @@ def _change_submitted(
     (question,) = [one for one in questions_of(assignment, criteria_of(assignment)) if one.item.pk == item.pk]
     (answer,) = [one for one in question.answers if one.criterion.pk == criterion.pk]
     if grade is not None and not answer.asked:
-        raise NotAsked(f"“{criterion}” is not asked after what you answered before it.")
+        raise NotAsked(
+            gettext("“{criterion}” is not asked after what you answered before it.").format(criterion=criterion)
+        )
     if not question.lack:
         _hand_in_changes(assignment, item, question, held, at=at)
     return SavedChoice(answer.state, question.lack, submitted=True)
@@ -249,7 +252,7 @@ def _hold(
     """
     task = assignment.task
     if criterion.study_id != task.study_id or criterion.task_type != item.task_type:
-        raise NotAsked(f"This task does not ask for “{criterion}”.")
+        raise NotAsked(gettext("This task does not ask for “{criterion}”.").format(criterion=criterion))
     changes: dict[str, Any] = {"touched_at": at}
     if claimed is not None:
         changes["claimed_seconds"] = Greatest(Coalesce("claimed_seconds", 0.0), claimed)
@@ -264,8 +267,8 @@ def _hold(
     if not is_held or not asked:
         refuse_if_over(assignment)
         if item.element and item.element.masked:
-            raise NotAsked("This is no longer asked: a researcher has removed it. Reload the page.")
-        raise NotAsked("This assignment does not ask about this item.")
+            raise NotAsked(gettext("This is no longer asked: a researcher has removed it. Reload the page."))
+        raise NotAsked(gettext("This assignment does not ask about this item."))
     return _Held(**asked[0])
 
 

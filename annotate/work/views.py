@@ -14,6 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryD
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import add_never_cache_headers, patch_cache_control
 from django.utils.timezone import now
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -153,7 +154,7 @@ def assignment(request: SignedInRequest, pk: int) -> HttpResponse:
         note_decision(assignment, at=now())
         if "submit" in request.POST:
             return submission(request, pk)
-        messages.success(request, "Saved.")
+        messages.success(request, gettext("Saved."))
         return redirect("annotate:assignment", pk=pk)
     return render_screen(request, screen)
 
@@ -318,7 +319,7 @@ def choice(request: SignedInRequest, pk: int) -> JsonResponse:
     if pk >= BIGGEST_KEY:
         raise Http404
     if is_of_another(request):
-        return JsonResponse({"refused": "Somebody else is signed in now."}, status=403)
+        return JsonResponse({"refused": gettext("Somebody else is signed in now.")}, status=403)
     try:
         sent = read_choice(request.body)
     except UnreadableChoice as refused:
@@ -368,7 +369,7 @@ def keep_earlier(request: SignedInRequest, pk: int) -> HttpResponse:
 
     drop_changes(assignment=assignment)
 
-    messages.success(request, "Your submitted answers are kept.")
+    messages.success(request, gettext("Your submitted answers are kept."))
     return redirect("annotate:assignment", pk=pk)
 
 

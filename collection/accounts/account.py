@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext
 
 from collection.models import ApiToken, User
 
@@ -24,7 +25,11 @@ def make_token(*, user: User, name: str, days: int, at: datetime) -> tuple[ApiTo
     User.objects.select_for_update().get(pk=user.pk)
     ApiToken.objects.filter(user=user, expiry__lte=at).delete()
     if ApiToken.objects.filter(user=user).count() >= MOST_TOKENS:
-        raise TooManyTokens(f"You have {MOST_TOKENS} tokens, the maximum. Revoke one that you no longer need.")
+        raise TooManyTokens(
+            gettext("You have {most_tokens} tokens, the maximum. Revoke one that you no longer need.").format(
+                most_tokens=MOST_TOKENS
+            )
+        )
     token, key = ApiToken.objects.create(
         user, expiry=timedelta(days=days), name=name, password_stamp=user.get_session_auth_hash()
     )

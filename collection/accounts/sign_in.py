@@ -35,6 +35,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Q, Sum
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext, gettext_lazy
 from rest_framework.exceptions import APIException
 
 from collection.models import User
@@ -55,7 +56,7 @@ class Busy(APIException):
     """Too many passwords are being hashed at this moment; nothing was tried."""
 
     status_code = 503
-    default_detail = "Many people are signing in at this moment. Please try again in a few seconds."
+    default_detail = gettext_lazy("Many people are signing in at this moment. Please try again in a few seconds.")
 
 
 @contextmanager
@@ -179,15 +180,16 @@ class LongEnough:
         shortest = shortest_for(user)
         if len(password.strip()) < shortest:
             raise ValidationError(
-                f"This password is too short: it needs {shortest} characters, without spaces at its ends.",
+                gettext("This password is too short: it needs {n} characters, without spaces at its ends.").format(
+                    n=shortest
+                ),
                 code="password_too_short",
             )
 
     def get_help_text(self) -> str:
-        return (
-            f"At least {SHORTEST_FOR_RESEARCHERS} characters for researchers and administrators, "
-            f"{SHORTEST_FOR_ASSESSORS} for assessors."
-        )
+        return gettext(
+            "At least {n} characters for researchers and administrators, {n_assessors} for assessors."
+        ).format(n=SHORTEST_FOR_RESEARCHERS, n_assessors=SHORTEST_FOR_ASSESSORS)
 
 
 def is_too_weak(password: str, user: User) -> bool:

@@ -20,6 +20,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.utils.timezone import now
+from django.utils.translation import gettext, gettext_lazy, ngettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
@@ -46,9 +47,12 @@ class NameForm(forms.ModelForm[User]):
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(max_length=60, help_text="For you: which script or machine uses it.")
+    name = forms.CharField(max_length=60, help_text=gettext_lazy("For you: which script or machine uses it."))
     days = forms.TypedChoiceField(
-        label="Expires after", coerce=int, initial=90, choices=[(days, f"{days} days") for days in LIFETIMES]
+        label=gettext_lazy("Expires after"),
+        coerce=int,
+        initial=90,
+        choices=[(days, ngettext_lazy("%d day", "%d days", days) % days) for days in LIFETIMES],
     )
 
 
@@ -82,7 +86,9 @@ class SignIn(auth_views.LoginView):
         response = super().form_valid(form)
         user = form.get_user()
         if is_too_weak(form.cleaned_data["password"], user):
-            messages.warning(self.request, "Your password is too weak for a researcher. Please choose another.")
+            messages.warning(
+                self.request, gettext("Your password is too weak for a researcher. Please choose another.")
+            )
             response = redirect("password")
         remember_browser(self.request, response, user.username)
         return response
@@ -111,7 +117,7 @@ def account(request: SignedInRequest) -> HttpResponse:
 
     if form.is_valid():
         form.save()
-        messages.success(request, "Your name is saved.")
+        messages.success(request, gettext("Your name is saved."))
         return redirect("account")
 
     return account_page(request, form=form, status=422 if form.errors else 200)
@@ -136,8 +142,12 @@ class PasswordChange(auth_views.PasswordChangeView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         n_ended = accounts.revoke_tokens(user=form.user)
-        ended = " Your API tokens no longer work." if n_ended else ""
-        messages.success(self.request, f"Your password is changed.{ended}")
+        messages.success(
+            self.request,
+            gettext("Your password is changed. Your API tokens no longer work.")
+            if n_ended
+            else gettext("Your password is changed."),
+        )
         return super().form_valid(form)
 
     def form_invalid(self, form: Any) -> HttpResponse:
@@ -172,7 +182,7 @@ def make_token(request: SignedInRequest) -> HttpResponse:
 def revoke_token(request: SignedInRequest) -> HttpResponse:
     """End one of the person's tokens."""
     if accounts.revoke_token(user=request.user, digest=request.POST.get("token", "")):
-        messages.success(request, "The token no longer works.")
+        messages.success(request, gettext("The token no longer works."))
     return redirect("account")
 
 
