@@ -6,18 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.utils.translation import gettext, gettext_lazy
+from django_stubs_ext import StrOrPromise
 
 from collection.judgments.services import Span, Written
 from collection.models import AnswerToRevise, Item, Passage
 from collection.texts.sentences import sentences_of
 
-CONFIRMATIONS = {
+CONFIRMATIONS: dict[str, StrOrPromise] = {
     "faithful": gettext_lazy("All that the answer says stands in the passage."),
     "concise": gettext_lazy("It answers the question completely, and says nothing else."),
     "alone": gettext_lazy("It reads well and can be understood without the passage."),
 }
 # Where an answer covers a part of the question, nobody can confirm that it is complete.
-OF_A_PART = {"concise": gettext_lazy("It answers as much of the question as the passage does, and says nothing else.")}
+OF_A_PART: dict[str, StrOrPromise] = {
+    "concise": gettext_lazy("It answers as much of the question as the passage does, and says nothing else.")
+}
 MOST_CHARACTERS = 10_000
 
 
@@ -33,7 +36,7 @@ class Writing:
     grades: frozenset[float]
     kept: float | None = None
     changed: float | None = None
-    wordings: Mapping[float, Mapping[str, str]] = field(default_factory=dict)
+    wordings: Mapping[float, Mapping[str, StrOrPromise]] = field(default_factory=dict)
 
     def refusal(self, item: Item, grade: float | None, spans: Sequence[Span], written: Written) -> str:
         """Say why a choice cannot be kept, even as a draft, or nothing."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import template
+from django_stubs_ext import StrOrPromise
 
 from annotate.assignments.task_page import Answer, Grade, Question, Screen
 from annotate.task_types import RULES
@@ -31,9 +32,9 @@ class Confirmation:
     """What is confirmed: in which words, or in which others under some grades."""
 
     name: str
-    words: str
+    words: StrOrPromise
     confirmed: bool
-    under: Mapping[float, str]
+    under: Mapping[float, StrOrPromise]
 
 
 @dataclass(frozen=True)

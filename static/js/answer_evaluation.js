@@ -14,6 +14,7 @@ import { keep, kept } from "./memory.js";
 import { Outbox } from "./outbox.js";
 import { openDialog, openDialogs, setSizeOf, tell, tellWhatIsSaved } from "./task_bar.js";
 import { isAllSaved } from "./waiting.js";
+import { gettext } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const page = byId("assignment").dataset;
@@ -75,7 +76,7 @@ function undo() {
   if (isLeaving()) return comeBack();
   if (takeBackLastTask(byId("take-back"))) return undefined;
   const last = undone.pop();
-  if (!last) return say("There is nothing to undo.");
+  if (!last) return say(gettext("There is nothing to undo."));
   last.panel.questions.forEach((question, i) => isBack(question, last.before[i]) || put(question, last.before[i]));
   return show(last.panel);
 }
@@ -107,11 +108,11 @@ function render() {
   for (const panel of panels) {
     const state = isDone(panel) ? "done" : isBegun(panel) ? "draft" : "";
     panel.tab.dataset.state = state;
-    const words = { done: "answered", draft: "not complete", "": "not answered" }[state];
+    const words = { done: gettext("answered"), draft: gettext("not complete"), "": gettext("not answered") }[state];
     panel.tab.setAttribute("aria-label", `${titleOf(panel)}, ${words}`);
   }
   const done = panels.filter(isDone).length;
-  byId("progress").textContent = `${done} of ${panels.length}`;
+  byId("progress").textContent = gettext("{n_done} of {n_all}", { n_done: done, n_all: panels.length });
   byId(byId("reveal") ? "reveal" : "submit-button").classList.toggle("primary", done === panels.length);
   byId("previous").disabled = current === panels[0];
   byId("next").disabled = current === panels.at(-1);
@@ -145,7 +146,7 @@ function say(words) {
 const titleOf = (panel) => panel.element.querySelector("h2").textContent.trim();
 const where = (key) => {
   const question = questions.find(({ answers }) => answers.some((one) => one.key === key));
-  return question ? `“${titleOf(panelOf(question))}”` : "A choice in another task";
+  return question ? gettext("“{title}”", { title: titleOf(panelOf(question)) }) : gettext("A choice in another task");
 };
 tellWhatIsSaved(outbox, { signIn: page.signIn, where });
 if (byId("submit")) fetchAheadOnceDone(outbox, page.ahead, () => panels.every(isDone));
@@ -165,7 +166,7 @@ async function finish(event) {
   const missing = panels.find((panel) => !isDone(panel));
   if (missing) {
     show(missing);
-    return say(`${titleOf(missing)}: ${open.boxes.length ? "tick what applies, or “None of them”." : "choose an answer."}`);
+    return say(`${titleOf(missing)}: ${open.boxes.length ? gettext("tick what applies, or “None of them”.") : gettext("choose an answer.")}`);
   }
   if (!(await isAllSaved(outbox, finish))) return undefined;
   const reveal = byId("reveal");

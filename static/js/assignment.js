@@ -20,6 +20,7 @@ import { allAnswers, askedOf, isBegun, isDone, markedOf, needsMark, openOf, ques
 import { awaitsDecision, offerSuggestions, pressSuggestion } from "./suggestions.js";
 import { openDialog, openDialogs, setSizeOf, tellWhatIsSaved } from "./task_bar.js";
 import { isAllSaved } from "./waiting.js";
+import { gettext } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const page = byId("assignment").dataset;
@@ -66,7 +67,7 @@ function undo() {
   if (isLeaving()) return comeBack();
   if (takeBackLastTask(byId("take-back"))) return undefined;
   const question = choices.undo();
-  return question ? panel.show(question) : panel.say("There is nothing to undo.");
+  return question ? panel.show(question) : panel.say(gettext("There is nothing to undo."));
 }
 
 function removeLast() {
@@ -111,7 +112,7 @@ function goOn() {
   const hadFocus = current.panel.contains(document.activeElement);
   panel.show(next);
   if (hadFocus) panel.home.focus({ preventScroll: true });
-  byId("caret-says").textContent = `Question ${next.number}: ${next.panel.querySelector(".question-text").textContent.trim()}`;
+  byId("caret-says").textContent = gettext("Question {number}: {words}", { number: next.number, words: next.panel.querySelector(".question-text").textContent.trim() });
   return true;
 }
 
@@ -127,7 +128,7 @@ function jump(event) {
   event.preventDefault();
   const to = questions.find(({ number }) => number === byId("jump-to").value.trim());
   byId("jump-to").value = "";
-  if (!to) return panel.say("There is no question with this number.");
+  if (!to) return panel.say(gettext("There is no question with this number."));
   byId("jump-to").blur();
   panel.show(to);
 }
@@ -159,7 +160,7 @@ function nextCandidate() {
 
 function placeOf(key) {
   const answer = allAnswers.find((one) => one.key === key);
-  return answer ? `Question ${questionOf(answer).number}` : "A choice in another task";
+  return answer ? gettext("Question {number}", { number: questionOf(answer).number }) : gettext("A choice in another task");
 }
 
 async function submit(event) {
@@ -185,8 +186,8 @@ function lackOf(question) {
   const answer = openOf(question);
   if (answer.grade !== null && awaitsDecision(answer)) return answer.suggestion.panel.dataset.lack;
   const asked = answer.fieldset.querySelector("legend").textContent.trim();
-  const words = needsMark(answer) ? "mark the words that answer it at least once." : `“${asked}” is not answered yet.`;
-  return questions.length === 1 ? words[0].toUpperCase() + words.slice(1) : `Question ${question.number}: ${words}`;
+  const words = needsMark(answer) ? gettext("Mark the words that answer it at least once.") : gettext("“{asked}” is not answered yet.", { asked });
+  return questions.length === 1 ? words : gettext("Question {number}: {words}", { number: question.number, words });
 }
 
 // --- Keys, pointer and touch ---------------------------------------------------------------------
@@ -234,7 +235,7 @@ byId("next-candidate")?.addEventListener("click", nextCandidate);
 byId("panel-toggle").addEventListener("click", ({ currentTarget }) => {
   const opens = currentTarget.getAttribute("aria-expanded") === "false";
   currentTarget.setAttribute("aria-expanded", String(opens));
-  currentTarget.setAttribute("aria-label", opens ? "Hide the question" : "Show the question");
+  currentTarget.setAttribute("aria-label", opens ? gettext("Hide the question") : gettext("Show the question"));
   byId("panel").hidden = !opens;
 });
 addEventListener("hashchange", () => {
@@ -277,6 +278,6 @@ openDialogs();
 setSizeOf([text.element]);
 if (byId("take-back") && !questions.some(isBegun)) offerToTakeBack(byId("take-back"));
 panel.show(first);
-if (!canDraw) panel.say("This browser cannot draw marks in the text. They are listed under the question and saved all the same.");
+if (!canDraw) panel.say(gettext("This browser cannot draw marks in the text. They are listed under the question and saved all the same."));
 if (outbox.size) outbox.send();
 performance.mark("usable");

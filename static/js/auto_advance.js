@@ -2,6 +2,7 @@
    task. The choice is seen for a moment; whatever is pressed in it stops the way on. The switch is the assessor's own. */
 
 import { keep, kept } from "./memory.js";
+import { gettext } from "./words.js";
 
 const MOMENT = 400; // milliseconds
 const MOMENT_TO_MARK = 800; // where words may be marked too
@@ -13,7 +14,7 @@ const byId = (id) => document.getElementById(id);
     before. Empty where it says so already, undefined where nothing is in the way. */
 export function whyNotByItself() {
   if (byId("submitted-elsewhere")?.hidden === false || byId("saving").dataset.state === "error") return "";
-  return byId("comment-text")?.value.trim() ? "Your comment is not sent yet. Send it, or submit without it." : undefined;
+  return byId("comment-text")?.value.trim() ? gettext("Your comment is not sent yet. Send it, or submit without it.") : undefined;
 }
 
 export class AutoAdvance {

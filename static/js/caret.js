@@ -5,6 +5,7 @@ import { drawRanges, reveal } from "./highlights.js";
 import { firstIndex } from "./judged_text.js";
 import { areSingleKeysOn, keyFor, keyOf } from "./keys.js";
 import { markTools } from "./mark_tools.js";
+import { gettext } from "./words.js";
 
 export class Caret {
   /** `mark` gets the span that was chosen; `marks` returns those of the question in view; `change` gets one of them and
@@ -61,7 +62,7 @@ export class Caret {
     const ends = [at(from), at(to)];
     this.#put(...(unit - from < to - unit ? ends.toReversed() : ends)); // the nearer end moves first
     this.tools.hidden = false;
-    this.says.textContent = `Mark chosen: ${this.text.quote(mark)}`;
+    this.says.textContent = gettext("Mark chosen: {quote}", { quote: this.text.quote(mark) });
     return true;
   }
 
@@ -90,7 +91,7 @@ export class Caret {
   /** Choose the mark under the caret; of a chosen one, move the other end from now on. */
   chooseOrTurn() {
     if (this.chosen) this.#put(this.focus, this.anchor);
-    else if (!this.#chooseAt(this.focus.from)) this.says.textContent = "There is no mark here.";
+    else if (!this.#chooseAt(this.focus.from)) this.says.textContent = gettext("There is no mark here.");
   }
 
   #moveEnd(end, forward) {

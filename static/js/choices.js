@@ -4,6 +4,7 @@
 import { isLeaving } from "./ahead.js";
 import { firstPositive, isAsked, isPositive, nameOfFirstPositive, questionOf, questions } from "./questions.js";
 import { awaitsDecision, spansWith } from "./suggestions.js";
+import { gettext } from "./words.js";
 
 export class Choices extends EventTarget {
   #undone = [];
@@ -35,11 +36,11 @@ export class Choices extends EventTarget {
 
   /** Say why this span may not be marked for the answer; nothing where it may. */
   whyNotMarked(answer, span) {
-    if (this.isFixed) return this.page.fixed ?? "This task is being submitted.";
-    if (!this.marksFit) return "The text was changed in transfer, so nothing can be marked in it. Please tell the researcher.";
-    if (answer.spans.some(({ start, end }) => start === span.start && end === span.end)) return "This is already marked.";
+    if (this.isFixed) return this.page.fixed ?? gettext("This task is being submitted.");
+    if (!this.marksFit) return gettext("The text was changed in transfer, so nothing can be marked in it. Please tell the researcher.");
+    if (answer.spans.some(({ start, end }) => start === span.start && end === span.end)) return gettext("This is already marked.");
     const refuses = answer.highlighting === "when positive" && answer.grade !== null && !isPositive(answer);
-    return refuses ? `To mark words, choose “${nameOfFirstPositive(answer)}” first.` : "";
+    return refuses ? gettext("To mark words, choose “{grade}” first.", { grade: nameOfFirstPositive(answer) }) : "";
   }
 
   mark(answer, span) {

@@ -3,6 +3,7 @@
 
 import { listenToKeys } from "./keys.js";
 import { Outbox } from "./outbox.js";
+import { gettext } from "./words.js";
 
 const LONG_ENOUGH_TO_READ = 8_000; // milliseconds
 
@@ -53,7 +54,7 @@ async function send() {
   const comment = { item: Number(item.value), text: text.value, broken: broken.checked };
   if (button.disabled) return undefined;
   if (!comment.text.trim() && !comment.broken) {
-    say("Enter a comment, or mark the item as broken.", "error");
+    say(gettext("Enter a comment, or mark the item as broken."), "error");
     return text.focus();
   }
   button.disabled = true;
@@ -64,8 +65,8 @@ async function send() {
   text.value = "";
   broken.checked = false;
   dialog.close(); // which gives the focus back
-  if (answer.waits) return sent("You are offline: your comment is kept here and sent when you are back.", "warning");
-  return sent("Sent. The researcher will read it.", "success");
+  if (answer.waits) return sent(gettext("You are offline: your comment is kept here and sent when you are back."), "warning");
+  return sent(gettext("Sent. The researcher will read it."), "success");
 }
 
 /** What the server says of it. `waits` where it cannot be reached, or no longer knows who is there. */
@@ -80,7 +81,7 @@ async function post(comment) {
       redirect: "manual",
     });
     if (response.type === "opaqueredirect" || response.status === 403 || response.status >= 500) return { waits: true };
-    return await response.json().catch(() => ({ refused: `It was not saved: the server answered ${response.status}.` }));
+    return await response.json().catch(() => ({ refused: gettext("It was not saved: the server answered {status}.", { status: response.status }) }));
   } catch {
     return { waits: true };
   }

@@ -3,13 +3,14 @@
 import { drawRanges, reveal } from "./highlights.js";
 import { firstIndex } from "./judged_text.js";
 import { element } from "./task_bar.js";
+import { gettext } from "./words.js";
 
 /** Returns what opens the field. `take` gets the hit that was seen last, {from, to} in UTF-16 units, or null. */
 export function findIn(text, { take }) {
   const input = element("input", { className: "input", type: "text", autocomplete: "off", spellcheck: false });
-  input.setAttribute("aria-label", "Find in the text");
+  input.setAttribute("aria-label", gettext("Find in the text"));
   const count = element("output", { className: "help" });
-  const next = element("button", { className: "button small", textContent: "Next" });
+  const next = element("button", { className: "button small", textContent: gettext("Next") });
   const form = element("form", { className: "find", hidden: true }, input, count, next);
   form.setAttribute("role", "search");
   document.querySelector(".assignment-text").prepend(form);
@@ -23,7 +24,7 @@ export function findIn(text, { take }) {
     drawRanges("found", ranges);
     drawRanges("active", current < 0 ? [] : [ranges[current]]);
     if (current >= 0) reveal(ranges[current]);
-    count.textContent = !input.value ? "" : current < 0 ? "Not found" : `${current + 1} of ${hits.length}`;
+    count.textContent = !input.value ? "" : current < 0 ? gettext("Not found") : gettext("{n} of {n_all}", { n: current + 1, n_all: hits.length });
   }
 
   function close() {

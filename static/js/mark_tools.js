@@ -1,6 +1,7 @@
 /* What can be done to the chosen mark without a keyboard. It stands over the text and leaves the focus there. */
 
 import { element } from "./task_bar.js";
+import { gettext } from "./words.js";
 
 /** `move` gets an end, "start" or "end", and whether it goes forward by a word. */
 export function markTools({ move, remove, done }) {
@@ -10,14 +11,17 @@ export function markTools({ move, remove, done }) {
     made.addEventListener("click", act);
     return made;
   };
-  const ends = ["start", "end"].flatMap((end) => [
-    button("◂", `Move the ${end} a word back`, () => move(end, false)),
-    element("span", { textContent: end === "start" ? "Start" : "End" }),
-    button("▸", `Move the ${end} a word on`, () => move(end, true)),
+  const ends = [
+    { end: "start", name: gettext("Start"), back: gettext("Move the start a word back"), on: gettext("Move the start a word on") },
+    { end: "end", name: gettext("End"), back: gettext("Move the end a word back"), on: gettext("Move the end a word on") },
+  ].flatMap(({ end, name, back, on }) => [
+    button("◂", back, () => move(end, false)),
+    element("span", { textContent: name }),
+    button("▸", on, () => move(end, true)),
   ]);
-  const tools = element("div", { className: "mark-tools", hidden: true }, ...ends, button("Remove", "Remove this mark", remove), button("Done", "", done));
+  const tools = element("div", { className: "mark-tools", hidden: true }, ...ends, button(gettext("Remove"), gettext("Remove this mark"), remove), button(gettext("Done"), "", done));
   tools.setAttribute("role", "group");
-  tools.setAttribute("aria-label", "The chosen mark");
+  tools.setAttribute("aria-label", gettext("The chosen mark"));
   tools.addEventListener("pointerdown", (event) => event.preventDefault()); // or the text would lose the focus
   document.querySelector(".assignment-text").append(tools);
   return tools;

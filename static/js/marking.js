@@ -2,10 +2,11 @@
    selection first and then presses "Mark". The keyboard has its caret. */
 
 import { element } from "./task_bar.js";
+import { gettext } from "./words.js";
 
 /** `mark` gets the span that was selected and returns whether it was marked; `takesMarks` says whether any may be. */
 export function markByPointer(text, { mark, undo, takesMarks }) {
-  const button = element("button", { type: "button", className: "button primary mark-button", textContent: "Mark", hidden: true });
+  const button = element("button", { type: "button", className: "button primary mark-button", textContent: gettext("Mark"), hidden: true });
   document.body.append(button);
   let pointer = "mouse";
   let markedByDoubleClick = false;

@@ -2,6 +2,7 @@
    opens. */
 
 import { element } from "./task_bar.js";
+import { gettext } from "./words.js";
 
 const FEW = 2; // grades say what they mean by their names, unless that takes long
 const LONG = 100; // characters
@@ -15,7 +16,7 @@ export function explain({ fieldset }) {
   fieldset.append(button);
   return () => {
     const chosen = grades.find((grade) => grade.querySelector("input").checked);
-    const all = element("span", { className: "link", textContent: "Meaning of each grade" });
+    const all = element("span", { className: "link", textContent: gettext("Meaning of each grade") });
     button.replaceChildren(chosen ? `${wordsOf(chosen, ".choice-text")} ` : "", all);
   };
 }
@@ -24,7 +25,7 @@ const wordsOf = (grade, part) => grade.querySelector(part).textContent.trim();
 
 function open(asked, grades) {
   const title = element("h2", { id: "meanings-title", textContent: asked });
-  const close = element("form", { method: "dialog" }, element("button", { className: "button small", textContent: "Close" }));
+  const close = element("form", { method: "dialog" }, element("button", { className: "button small", textContent: gettext("Close") }));
   const meanings = grades.flatMap((grade) => [
     element("dt", { textContent: wordsOf(grade, ".choice-name") }),
     element("dd", { textContent: wordsOf(grade, ".choice-text") }),

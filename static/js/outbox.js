@@ -2,6 +2,8 @@
    nothing is lost when the network, the server or the browser goes away. They are sent one after the other, in the
    order in which their questions were first answered; of several choices at one question only the last is sent. */
 
+import { gettext } from "./words.js";
+
 const QUIET = 200; // milliseconds in which a question must not change again before it is sent
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 30_000;
@@ -138,7 +140,7 @@ async function post({ url, choice }, user) {
   }
   if (response.type === "opaqueredirect" || response.status === 403) return { wait: "signed-out" };
   if (response.status >= 500 || response.status === 429) return { wait: "offline" };
-  const answer = await response.json().catch(() => ({ refused: `The server answered ${response.status}.` }));
+  const answer = await response.json().catch(() => ({ refused: gettext("The server answered {status}.", { status: response.status }) }));
   if (response.status === 409) return { wait: "closed", reason: answer.refused };
   return answer;
 }

@@ -9,6 +9,7 @@ import { allAnswers, isAsked, isBegun, isDone, isPositive, markedOf, needsMark, 
 import { renderSuggestion } from "./suggestions.js";
 import { element } from "./task_bar.js";
 import { drawTicks } from "./ticks.js";
+import { gettext } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const isAlone = questions.length === 1; // then the page has no tabs and no ways to other questions
@@ -55,7 +56,7 @@ export class QuestionPanel {
   render() {
     if (!isAlone) this.#renderTabs();
     const done = questions.filter(isDone).length;
-    byId("progress").textContent = `${done} of ${questions.length}`;
+    byId("progress").textContent = gettext("{n_done} of {n_all}", { n_done: done, n_all: questions.length });
     byId("submit-button").classList.toggle("primary", done === questions.length);
     for (const answer of this.current.answers) this.#renderAnswer(answer);
     this.clock.turnTo(openOf(this.current).key);
@@ -66,7 +67,7 @@ export class QuestionPanel {
   #renderTabs() {
     for (const question of questions) {
       const state = isDone(question) ? "done" : isBegun(question) ? "draft" : "";
-      const words = { done: "answered", draft: "not complete", "": "not answered" }[state];
+      const words = { done: gettext("answered"), draft: gettext("not complete"), "": gettext("not answered") }[state];
       question.tab.dataset.state = state;
       question.tab.setAttribute("aria-label", `${question.number}, ${words}`);
     }
@@ -94,7 +95,7 @@ export class QuestionPanel {
     const quote = text.quote(span);
     const goThere = element("button", { type: "button", className: "chip-text", textContent: shortened(quote), title: quote, dir: "auto" });
     const remove = element("button", { type: "button", className: "chip-remove", textContent: "×" });
-    remove.setAttribute("aria-label", `Remove “${shortened(quote)}”`);
+    remove.setAttribute("aria-label", gettext("Remove “{quote}”", { quote: shortened(quote) }));
     goThere.addEventListener("click", () => reveal(text.range(span)));
     remove.addEventListener("click", () => {
       this.unmark(answer, index);
@@ -121,7 +122,7 @@ export class QuestionPanel {
   toggleOthers() {
     keep("assize:others", showsOthers() ? "hidden" : "shown");
     this.#drawAll();
-    this.say(`Your marks at other questions are ${showsOthers() ? "shown" : "hidden"}.`);
+    this.say(showsOthers() ? gettext("Your marks at other questions are shown.") : gettext("Your marks at other questions are hidden."));
   }
 }
 
@@ -133,11 +134,12 @@ function bringIntoView(tab) {
 }
 
 function helpFor(answer, optional) {
-  if (answer.spans.length) return ["Marked in the text:"];
-  const how = matchMedia("(pointer: coarse)").matches
-    ? ["select words in the text, then press “Mark”."]
-    : ["select them with the mouse, or press ", keyCap("text"), ", then ", keyCap("sentence"), " for a sentence and ", element("kbd", { textContent: "⏎" }), "."];
-  return [optional ? "If you like, mark the words behind your grade: " : "Mark the words that answer it: ", ...how];
+  if (answer.spans.length) return [gettext("Marked in the text:")];
+  const wanted = optional ? gettext("If you like, mark the words behind your grade:") : gettext("Mark the words that answer it:");
+  if (matchMedia("(pointer: coarse)").matches) return [wanted, " ", gettext("select words in the text, then press “Mark”.")];
+  const how = gettext("select them with the mouse, or press {text}, then {sentence} for a sentence and {enter}.");
+  const caps = { text: () => keyCap("text"), sentence: () => keyCap("sentence"), enter: () => element("kbd", { textContent: "⏎" }) };
+  return [wanted, " ", ...how.split(/\{(\w+)\}/u).map((part, i) => (i % 2 ? caps[part]() : part))];
 }
 
 const shortened = (quote) => (quote.length > 90 ? `${[...quote].slice(0, 88).join("")}…` : quote).replace(/\s+/gu, " ");

@@ -2,6 +2,7 @@
    guidelines and the keys. */
 
 import { keep, kept } from "./memory.js";
+import { gettext, ngettext } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const SIZES = ["1rem", "1.125rem", "1.25rem", "1.4rem", "1.6rem"];
@@ -28,23 +29,23 @@ export function tellWhatIsSaved(outbox, { signIn, where }) {
   });
   listenForSubmission();
   outbox.addEventListener("state", ({ detail: { state, size, reason } }) => {
-    const waiting = `${size} ${size === 1 ? "choice is" : "choices are"} kept here`;
+    const waiting = ngettext("{n} choice is kept here", "{n} choices are kept here", size);
     const look = { saved: "saved", saving: "saving", offline: "offline" }[state] ?? "error";
     if (look === "saved" && saving.dataset.state === "error") return;
     saving.dataset.state = look === "saved" && incomplete ? "offline" : look;
-    if (state === "saved" && incomplete) saving.textContent = "Incomplete again – your submitted answers count until this is complete";
-    else if (state === "saved") saving.textContent = "Saved";
-    else if (state === "saving") saving.textContent = "Saving…";
-    else if (state === "offline") saving.textContent = `Offline – ${waiting}`;
+    if (state === "saved" && incomplete) saving.textContent = gettext("Incomplete again – your submitted answers count until this is complete");
+    else if (state === "saved") saving.textContent = gettext("Saved");
+    else if (state === "saving") saving.textContent = gettext("Saving…");
+    else if (state === "offline") saving.textContent = gettext("Offline – {waiting}", { waiting });
     else if (state === "closed") saving.textContent = `${reason} ${waiting}.`;
-    else if (signIn) saving.replaceChildren("Signed out – ", waiting, ". ", element("a", { textContent: "Sign in", href: signIn, target: "_blank" }));
-    else saving.textContent = `Signed out – ${waiting}. Open your link again.`;
+    else if (signIn) saving.replaceChildren(gettext("Signed out – {waiting}.", { waiting }), " ", element("a", { textContent: gettext("Sign in"), href: signIn, target: "_blank" }));
+    else saving.textContent = gettext("Signed out – {waiting}. Open your link again.", { waiting });
   });
   outbox.addEventListener("refused", ({ detail: { key, refused } }) => {
     saving.dataset.state = "error";
-    const reload = element("button", { type: "button", className: "link", textContent: "Show the saved choice" });
+    const reload = element("button", { type: "button", className: "link", textContent: gettext("Show the saved choice") });
     reload.addEventListener("click", () => location.reload());
-    saving.replaceChildren(`${where(key)} was refused: ${refused} `, reload);
+    saving.replaceChildren(gettext("{what} was refused: {refused}", { what: where(key), refused }), " ", reload);
   });
 }
 

@@ -1,5 +1,7 @@
 /* The form in which an answer is written: what stands in it, what may be changed there now, and what it still lacks. */
 
+import { gettext } from "./words.js";
+
 const byId = (id) => document.getElementById(id);
 const page = byId("assignment").dataset;
 export const sentences = JSON.parse(byId("sentences-of-passage").textContent);
@@ -40,19 +42,19 @@ export const isWritten = ({ grade }) => (seen ? grade === changed : takesAnswer(
 /** Return what is missing, and the element at which it is mended; null if nothing is. */
 export function lackOf(state) {
   const { grade } = state;
-  if (grade === null) return { words: "Choose an outcome.", at: outcomes[0], part: byId("outcomes") };
+  if (grade === null) return { words: gettext("Choose an outcome."), at: outcomes[0], part: byId("outcomes") };
   if (!takesAnswer(state)) return null;
   if (isWritten(state)) {
     if (!state.sentences.length) {
-      return { words: "Tick at least one sentence that the answer is based on.", at: sentenceBoxes[0], part: byId("sentences") };
+      return { words: gettext("Tick at least one sentence that the answer is based on."), at: sentenceBoxes[0], part: byId("sentences") };
     }
-    if (!state.text.trim()) return { words: "Write the answer.", at: text, part: byId("own-words") };
+    if (!state.text.trim()) return { words: gettext("Write the answer."), at: text, part: byId("own-words") };
     if (seen && grade === changed && isAsSeen(state)) {
-      return { words: "Nothing is changed yet: change the answer or its sentences, or keep it.", at: text, part: byId("own-words") };
+      return { words: gettext("Nothing is changed yet: change the answer or its sentences, or keep it."), at: text, part: byId("own-words") };
     }
   }
   const open = confirmationBoxes.find(({ checked }) => !checked);
-  return open ? { words: "Confirm all three points.", at: open, part: byId("confirmations") } : null;
+  return open ? { words: gettext("Confirm all three points."), at: open, part: byId("confirmations") } : null;
 }
 
 function isAsSeen(state) {

@@ -27,6 +27,7 @@ import {
   takesAnswer,
   text,
 } from "./writing_form.js";
+import { gettext, ngettext } from "./words.js";
 
 const WHILE_TYPING = 1_000; // milliseconds without a key before the text is sent; it is kept here at once
 const RECENT = 15_000; // milliseconds after which the server's page is newer than what was sent before it
@@ -95,14 +96,14 @@ function wordConfirmations(grade) {
 function mustBeConfirmedAgain() {
   if (!confirmationBoxes.some(({ checked }) => checked)) return;
   for (const box of confirmationBoxes) box.checked = false;
-  tell("The answer has changed: confirm it again.");
+  tell(gettext("The answer has changed: confirm it again."));
 }
 
 function undo() {
   if (isLeaving()) return comeBack();
   if (takeBackLastTask(byId("take-back"))) return undefined;
   const last = undone.pop();
-  if (!last) return say("There is nothing to undo.");
+  if (!last) return say(gettext("There is nothing to undo."));
   wordConfirmations(last.state.grade);
   put({ ...last.state, text: text.value === last.text ? last.state.text : text.value });
   before = onPage();
@@ -126,7 +127,7 @@ function render() {
   byId("own-words").hidden = !written;
   byId("confirmations").hidden = seen ? !(state.grade !== null && takesAnswer(state)) : !takesAnswer(state);
   const words = wordsIn(text.value);
-  byId("answer-length").textContent = `${words} ${words === 1 ? "word" : "words"}; the passage has ${wordsIn(sentences.map(({ quote }) => quote).join(" "))}.`;
+  byId("answer-length").textContent = ngettext("{n} word; the passage has {n_passage}.", "{n} words; the passage has {n_passage}.", words, { n_passage: wordsIn(sentences.map(({ quote }) => quote).join(" ")) });
   byId("chosen").hidden = locked || !state.sentences.length;
   if (!locked) renderChosen(state.sentences);
   for (const part of document.querySelectorAll(".missing")) part.classList.remove("missing");
@@ -134,7 +135,7 @@ function render() {
   const done = lackOf(state) === null;
   isOpen = !done;
   byId("submit-button")?.classList.toggle("primary", done);
-  byId("progress").textContent = done ? "1 of 1" : "0 of 1";
+  byId("progress").textContent = gettext("{n_done} of {n_all}", { n_done: Number(done), n_all: 1 });
   say("");
   fit(ownAnswer);
 }
@@ -149,8 +150,8 @@ function renderChosen(numbers) {
 
 function chosen(number) {
   const quote = quoteOf(number);
-  const insert = element("button", { type: "button", className: "button small", textContent: "Insert" });
-  insert.setAttribute("aria-label", `Insert: ${quote}`);
+  const insert = element("button", { type: "button", className: "button small", textContent: gettext("Insert") });
+  insert.setAttribute("aria-label", gettext("Insert: {quote}", { quote }));
   insert.addEventListener("click", () => insertSentence(number));
   const item = element("li", {}, element("span", { className: "chosen-text", textContent: quote, title: quote, dir: "auto" }), insert);
   item.dataset.number = number;
@@ -164,7 +165,7 @@ function insertSentence(number) {
   const left = from > 0 && !/\s$/u.test(text.value.slice(0, from)) ? " " : "";
   const right = to < text.value.length && !/^\s/u.test(text.value.slice(to)) ? " " : "";
   if (text.value.length - (to - from) + left.length + quote.length + right.length > text.maxLength) {
-    return say("The answer would be too long.");
+    return say(gettext("The answer would be too long."));
   }
   text.setRangeText(left + quote + right, from, to, "end");
   wasInText = true;
@@ -201,18 +202,18 @@ function step(boxes, by) {
 }
 
 function toSentences() {
-  if (byId("sentences").disabled) return say(seen ? "To change its sentences, choose “changed” first." : "This outcome takes no sentences.");
+  if (byId("sentences").disabled) return say(seen ? gettext("To change its sentences, choose “changed” first.") : gettext("This outcome takes no sentences."));
   return sentenceBoxes[lastSentence]?.focus();
 }
 
 function toAnswer() {
-  if (byId("own-words").hidden) return say(seen ? "To change the answer, choose “changed” first." : "This outcome takes no answer.");
+  if (byId("own-words").hidden) return say(seen ? gettext("To change the answer, choose “changed” first.") : gettext("This outcome takes no answer."));
   return text.focus();
 }
 
 function insertFocused() {
   const index = sentenceBoxes.indexOf(document.activeElement);
-  if (index < 0) return say(`Go to a sentence first: ${keyFor("sentences").toUpperCase()}.`);
+  if (index < 0) return say(gettext("Go to a sentence first: {key}.", { key: keyFor("sentences").toUpperCase() }));
   if (!sentenceBoxes[index].checked) sentenceBoxes[index].click();
   return insertSentence(String(index));
 }
@@ -320,7 +321,7 @@ function take(waiting) {
 }
 
 fetchAheadOnceDone(outbox, page.ahead, () => !lackOf(onPage()));
-tellWhatIsSaved(outbox, { signIn: page.signIn, where: (name) => (name === key ? "What you changed" : "A choice in another task") });
+tellWhatIsSaved(outbox, { signIn: page.signIn, where: (name) => (name === key ? gettext("What you changed") : gettext("A choice in another task")) });
 openDialogs();
 setSizeOf([...document.querySelectorAll(".sentence-text, .first-answer blockquote"), text]);
 byId("answer-length").hidden = false;

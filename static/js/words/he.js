@@ -1,1 +1,1 @@
-globalThis.assizeWords = {};
+globalThis.assizeWords = { plural: (n) => (n != 1), words: {} };

@@ -1,1 +1,1 @@
-globalThis.assizeWords = {};
+globalThis.assizeWords = { plural: (n) => 0, words: {} };

@@ -1,0 +1,195 @@
+"""The catalogues of translations: what is said is collected, catalogues are kept up to it, and what they hold is compiled.
+
+`make translations` does all three. Babel reads and writes catalogues, so nobody needs GNU gettext; what is compiled is
+committed, so that neither running nor testing needs Babel's work done again.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import to_locale
+from django.utils.translation.template import templatize
+
+ROOT = Path(settings.BASE_DIR)
+APPS = ("annotate", "collection")
+# The placeholders of both kinds, and what of HTML stands in a message.
+PLACEHOLDER = re.compile(r"%\(\w+\)s|%[sd]|\{\w*(?::[^}]*)?\}")
+TAG = re.compile(r"</?\w[^>]*>")
+_CALL = re.compile(r"\b(gettext|ngettext|pgettext|npgettext|_)\(")
+
+Message = tuple[str, str]  # the singular and the plural; no plural where the message has none
+
+
+def languages() -> list[str]:
+    """All but English, which needs no catalogue."""
+    return [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
+
+
+def catalogue_path(language: str, domain: str) -> Path:
+    """Where the catalogue of what the server ("django") or the scripts ("djangojs") say is kept."""
+    return ROOT / "locale" / to_locale(language) / "LC_MESSAGES" / f"{domain}.po"
+
+
+# --- What is said ---------------------------------------------------------------------------------
+
+
+def said(domain: str) -> dict[Message, list[str]]:
+    """Return every marked message with the files that say it, in their order."""
+    found: dict[Message, list[str]] = {}
+    for path, message in _of_server() if domain == "django" else _of_scripts():
+        files = found.setdefault(message, [])
+        if path not in files:
+            files.append(path)
+    return found
+
+
+def _of_server() -> Iterator[tuple[str, Message]]:
+    for path in sorted((ROOT / "templates").rglob("*.html")):
+        name = str(path.relative_to(ROOT))
+        for message in _in_template(path.read_text(encoding="utf-8")):
+            yield name, message
+    for app in APPS:
+        for path in sorted((ROOT / app).rglob("*.py")):
+            yield from _in_code(path, "python")
+
+
+def _of_scripts() -> Iterator[tuple[str, Message]]:
+    for path in sorted((ROOT / "static/js").glob("*.js")):
+        yield from _in_code(path, "javascript")
+
+
+def _in_template(source: str) -> Iterator[Message]:
+    """Django makes of a template the calls that are in it; each ends where it is a whole one."""
+    calls = templatize(source)
+    for begin in _CALL.finditer(calls):
+        for end in re.finditer(r"\)", calls[begin.end() :]):
+            try:
+                call = ast.parse(calls[begin.start() : begin.end() + end.end()], mode="eval").body
+            except SyntaxError:
+                continue
+            assert isinstance(call, ast.Call)
+            words = [part.value for part in call.args if isinstance(part, ast.Constant)]
+            if "pgettext" in begin.group(1):
+                raise ValueError(f"Messages have no contexts here: {words}")
+            yield words[0], words[1] if begin.group(1) == "ngettext" else ""
+            break
+
+
+def _in_code(path: Path, kind: str) -> Iterator[tuple[str, Message]]:
+    from babel.messages.extract import DEFAULT_KEYWORDS, extract
+
+    keywords = {**DEFAULT_KEYWORDS, "gettext_lazy": None, "ngettext_lazy": (1, 2)}
+    with path.open("rb") as file:
+        for _, words, _, _ in extract(kind, file, keywords=keywords):
+            one, many = (words[0], words[1]) if isinstance(words, tuple) else (words, "")
+            yield str(path.relative_to(ROOT)), (one, many)
+
+
+# --- Catalogues -----------------------------------------------------------------------------------
+
+
+def read(language: str, domain: str) -> Any:
+    """Return the catalogue; an empty one where there is none yet."""
+    from babel.messages.catalog import Catalog
+    from babel.messages.pofile import read_po
+
+    path = catalogue_path(language, domain)
+    if not path.exists():
+        return Catalog(locale=to_locale(language), project="Assize", charset="utf-8")
+    with path.open("rb") as file:
+        return read_po(file, locale=to_locale(language), domain=domain)
+
+
+def update(language: str, domain: str) -> Any:
+    """Give the catalogue what is said now, and take out what no longer is. Returns it; nothing is guessed."""
+    from babel.messages.catalog import Catalog
+
+    before = read(language, domain)
+    after = Catalog(locale=to_locale(language), project="Assize", charset="utf-8", header_comment=before.header_comment)
+    after.mime_headers = before.mime_headers
+    for (one, many), files in said(domain).items():
+        kept = before.get(one)
+        words = kept.string if kept and bool(many) == isinstance(kept.id, tuple) else None
+        after.add((one, many) if many else one, words, locations=[(file, 0) for file in files])
+    return after
+
+
+def as_po(catalogue: Any) -> bytes:
+    from babel.messages.pofile import write_po
+
+    file = io.BytesIO()
+    write_po(file, catalogue, width=110, include_lineno=False, sort_by_file=False)
+    return file.getvalue()
+
+
+def as_mo(catalogue: Any) -> bytes:
+    """What Django reads."""
+    from babel.messages.mofile import write_mo
+
+    file = io.BytesIO()
+    write_mo(file, catalogue)
+    return file.getvalue()
+
+
+def as_script(catalogue: Any) -> bytes:
+    """What `static/js/words.js` reads."""
+    words = {
+        message.id[0] if message.pluralizable else message.id: message.string
+        for message in catalogue
+        if message.id and all(message.string if message.pluralizable else [message.string])
+    }
+    listed = json.dumps(words, ensure_ascii=False, indent=1, sort_keys=True)
+    return f"globalThis.assizeWords = {{ plural: (n) => {catalogue.plural_expr}, words: {listed} }};\n".encode()
+
+
+def script_path(language: str) -> Path:
+    return ROOT / "static/js/words" / f"{language}.js"
+
+
+def files_of(language: str) -> Iterator[tuple[Path, bytes]]:
+    """Each file of a language with what should stand in it."""
+    server, scripts = update(language, "django"), update(language, "djangojs")
+    yield catalogue_path(language, "django"), as_po(server)
+    yield catalogue_path(language, "django").with_suffix(".mo"), as_mo(server)
+    yield catalogue_path(language, "djangojs"), as_po(scripts)
+    yield script_path(language), as_script(scripts)
+
+
+def faults_of(catalogue: Any) -> list[str]:
+    """Say what of a catalogue is missing, uncertain, or would break a page."""
+    faults = []
+    for message in catalogue:
+        if not message.id:
+            continue
+        ids = message.id if message.pluralizable else (message.id,)
+        words = message.string if message.pluralizable else (message.string,)
+        name = f"“{ids[0][:60]}”"
+        if message.fuzzy:
+            faults.append(f"{name} is marked as uncertain.")
+        if not all(words) or (message.pluralizable and len(words) != catalogue.num_plurals):
+            faults.append(f"{name} is not translated.")
+            continue
+        wanted = set(PLACEHOLDER.findall(ids[-1]))
+        for word in words:
+            given = set(PLACEHOLDER.findall(word))
+            if given - wanted or (wanted - given and not (message.pluralizable and wanted - given <= COUNTS)):
+                faults.append(f"{name} has other placeholders: {sorted(given ^ wanted)}.")
+            if sorted(TAG.findall(word)) != sorted(TAG.findall(ids[-1])):
+                faults.append(f"{name} has other tags.")
+            if '"' in TAG.sub("", word) and '"' not in TAG.sub("", ids[-1]):
+                faults.append(f"{name} has a straight quotation mark, which would end an attribute.")
+            if any(sign in TAG.sub("", word) for sign in "<>"):
+                faults.append(f"{name} has a bare angle bracket.")
+    return faults
+
+
+# A plural form may leave the number out: “one task”.
+COUNTS = {"%(n)s", "{n}", "%d"}
