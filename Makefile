@@ -15,7 +15,7 @@ DJADE := $(BIN)/djade --target-version 5.2
 TEMPLATES = $$(find templates -name '*.html')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help install run serve test test-fast test-vllm test-vllm-tiny lint format bench attacks calibration-check papers requirements clean
+.PHONY: help install run serve test test-fast test-vllm test-vllm-tiny lint translations format bench attacks calibration-check papers requirements clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
@@ -55,6 +55,9 @@ lint: .venv/.installed-dev ## check style, types, imports, templates, JavaScript
 	$(BIN)/mypy .
 	$(BIN)/lint-imports --no-logo
 	DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/python manage.py makemigrations --check --dry-run
+
+translations: .venv/.installed-dev ## bring locale/ up to what the pages say, and compile it
+	DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/python manage.py make_translations
 
 format: .venv/.installed-dev ## put the code into its form
 	$(BIN)/ruff check --fix --quiet .

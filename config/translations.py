@@ -1,4 +1,4 @@
-"""The catalogues of translations: what is said is collected, catalogues are kept up to it, and what they hold is compiled.
+"""Catalogues of translations: what is said is collected, they are kept up to it, and what they hold is compiled.
 
 `make translations` does all three. Babel reads and writes catalogues, so nobody needs GNU gettext; what is compiled is
 committed, so that neither running nor testing needs Babel's work done again.
