@@ -90,6 +90,7 @@ class SurveyQuestion(models.Model):
     kind = models.CharField(max_length=6, choices=Kind)
     options = models.JSONField(default=list, blank=True)
     required = models.BooleanField(default=True)
+    after = models.PositiveIntegerField(default=0, help_text="Asked after so many submitted tasks; 0: before the work.")
     retired_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -100,15 +101,18 @@ class SurveyQuestion(models.Model):
 
 
 class SurveyReply(models.Model):
-    """That a person filled in the questionnaire. It stays when their answers are erased."""
+    """That a person filled in the questions of one moment: `after` so many tasks. It stays when answers are erased."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="survey_replies")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="survey_replies")
+    after = models.PositiveIntegerField(default=0)
     answered_at = models.DateTimeField()
     erased_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["study", "user"], name="one_survey_reply_per_person")]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "user", "after"], name="one_survey_reply_per_person_and_moment")
+        ]
 
     def __str__(self) -> str:
         return f"reply of {self.user}"

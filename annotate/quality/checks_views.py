@@ -14,11 +14,20 @@ from django.views.decorators.http import require_POST, require_safe
 from annotate.models import GoldGrade
 from annotate.quality.attention import add_check, announced_minutes, failures_that_count, retire_check, rules_of
 from annotate.quality.consent import consent_in_force, revise_consent
-from annotate.quality.forms import AttentionCheckForm, ConsentForm, RulesForm, SurveyQuestionForm
+from annotate.quality.forms import (
+    AttentionCheckForm,
+    ConsentForm,
+    QuestionnaireChoiceForm,
+    RulesForm,
+    SurveyQuestionForm,
+)
+from annotate.quality.library.consent_templates import TEMPLATES, filled_template
+from annotate.quality.library.questionnaires import BY_NAME, QUESTIONNAIRES, add_questionnaire
 from annotate.quality.survey import add_question, questions_in_force, retire_question
 from annotate.studies.views import study_of
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
+from stats.plurals import counted
 
 
 @require_safe
@@ -54,6 +63,21 @@ def checks_question(request: SignedInRequest, name: str) -> HttpResponse:
         return render_checks(request, study, question_form=form)
     add_question(study=study, **form.cleaned_data)
     messages.success(request, "The question is added to the questionnaire.")
+    return redirect("annotate:checks", study.name)
+
+
+@require_POST
+@login_required
+def checks_questionnaire(request: SignedInRequest, name: str) -> HttpResponse:
+    """Add the questions of one of the library."""
+    study = study_of(request, name)
+    form = QuestionnaireChoiceForm(request.POST)
+
+    if not form.is_valid():
+        return render_checks(request, study, library_form=form)
+    chosen = BY_NAME[form.cleaned_data["questionnaire"]]
+    n_new = add_questionnaire(study=study, questionnaire=chosen, after=form.cleaned_data["after"])
+    messages.success(request, f"{counted(n_new, 'questions')} added. Deactivate what you do not need.")
     return redirect("annotate:checks", study.name)
 
 
@@ -115,6 +139,7 @@ def checks_rules(request: SignedInRequest, name: str) -> HttpResponse:
 def render_checks(request: SignedInRequest, study: Study, **bound: Any) -> HttpResponse:
     rules = rules_of(study)
     text = consent_in_force(study)
+    template = filled_template(request.GET.get("template", ""), study=study, by=request.user)
     golds = GoldGrade.objects.filter(item__study=study)
     context = {
         "study": study,
@@ -127,7 +152,11 @@ def render_checks(request: SignedInRequest, study: Study, **bound: Any) -> HttpR
         "attention_checks": study.attention_checks.filter(retired_at=None),
         "n_training": golds.filter(purpose=GoldGrade.Purpose.TRAINING).count(),
         "n_gold": golds.filter(purpose=GoldGrade.Purpose.GOLD).count(),
-        "consent_form": ConsentForm(initial={"markdown": text.markdown if text else ""}),
+        "consent_form": ConsentForm(initial={"markdown": template or (text.markdown if text else "")}),
+        "templates": TEMPLATES,
+        "template": template,
+        "library": QUESTIONNAIRES,
+        "library_form": QuestionnaireChoiceForm(),
         "question_form": SurveyQuestionForm(),
         "attention_form": AttentionCheckForm(),
         "rules_form": RulesForm(instance=rules),

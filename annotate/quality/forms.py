@@ -9,6 +9,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from annotate.models import GoldGrade, QualityRules, SurveyQuestion
+from annotate.quality.library.consent_templates import TO_FILL_IN
+from annotate.quality.library.questionnaires import QUESTIONNAIRES
 from collection.importing.uploads import at_most
 from collection.models import Criterion
 
@@ -53,6 +55,12 @@ class ConsentForm(forms.Form):
         help_text="In Markdown. A new text is a new version, and everybody is asked again. Leave empty to ask nobody.",
     )
 
+    def clean_markdown(self) -> str:
+        markdown: str = self.cleaned_data["markdown"]
+        if TO_FILL_IN in markdown:
+            raise ValidationError("Replace everything in brackets that begins with “to fill in”.")
+        return markdown
+
 
 class LinesField(forms.CharField):
     """One entry a line, in a text box. Gives a list without empty and repeated lines."""
@@ -66,6 +74,29 @@ class LinesField(forms.CharField):
         if any(len(line) > 200 for line in lines) or len(lines) > 50:
             raise ValidationError("At most 50 answers of at most 200 characters.")
         return lines
+
+
+class QuestionnaireChoiceForm(forms.Form):
+    """One of the library."""
+
+    questionnaire = forms.ChoiceField(
+        choices=[(one.name, one.title) for one in QUESTIONNAIRES], widget=forms.RadioSelect, label="Questionnaire"
+    )
+    after = forms.IntegerField(
+        label="After how many submitted tasks",
+        min_value=0,
+        max_value=100_000,
+        initial=0,
+        help_text="0: before the work. Task load and usability are about work that was done: enter the number of tasks "
+        "per person.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        chosen = next((one for one in QUESTIONNAIRES if one.name == cleaned.get("questionnaire")), None)
+        if chosen and chosen.after_work and cleaned.get("after") == 0:
+            self.add_error("after", "It asks about work that was done. Enter 1 or more.")
+        return cleaned
 
 
 class SurveyQuestionForm(forms.Form):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
@@ -37,7 +37,7 @@ def next_gate_name(*, study: Study, user: User) -> str | None:
         return "screened_out"
     if state["consent_text"] and not state["agreed"]:
         return "consent"
-    if state["asks"] and not state["replied"]:
+    if state["asks"]:
         return "questionnaire"
     if state["trains"] and not state["trained"]:
         return "training"
@@ -60,24 +60,36 @@ def _standing(*, study: int, user: int) -> QuerySet[Study, Any]:
             screened_out=Exists(
                 ScreenOut.objects.in_force().filter(enrolment__user=user, enrolment__study=OuterRef("pk"))
             ),
-            asks=Exists(SurveyQuestion.objects.filter(study=OuterRef("pk"), retired_at=None)),
-            replied=Exists(SurveyReply.objects.filter(study=OuterRef("pk"), user=user)),
+            asks=Exists(due_questions(user=user).filter(study=OuterRef("pk"))),
             trains=Exists(known),
             trained=Exists(passed),
             attention=Exists(due_checks(user=user).filter(study=OuterRef("pk"))),
         )
-        .values("consent_text", "agreed", "screened_out", "asks", "replied", "trains", "trained", "attention")
+        .values("consent_text", "agreed", "screened_out", "asks", "trains", "trained", "attention")
     )
 
 
-def due_checks(*, user: User | int) -> QuerySet[AttentionCheck]:
-    """Attention checks that this person has not met, of those for which they have submitted enough tasks."""
-    submitted = (
+def due_questions(*, user: User | int) -> QuerySet[SurveyQuestion]:
+    """Questions that this person has not been asked, of those for which they have submitted enough tasks."""
+    replied = SurveyReply.objects.filter(study=OuterRef("study"), after=OuterRef("after"), user=user)
+    return SurveyQuestion.objects.filter(
+        Q(after=0) | Q(after__lte=Coalesce(Subquery(n_submitted_by(user)), 0)), ~Exists(replied), retired_at=None
+    )
+
+
+def n_submitted_by(user: User | int) -> QuerySet[Assignment, Any]:
+    """Count what the person submitted in the study of the row outside."""
+    return (
         Assignment.objects.filter(task__study=OuterRef("study"), rater__user=user, state=Assignment.State.SUBMITTED)
         .order_by()
         .values("rater")
         .annotate(n=Count("pk"))
         .values("n")
     )
+
+
+def due_checks(*, user: User | int) -> QuerySet[AttentionCheck]:
+    """Attention checks that this person has not met, of those for which they have submitted enough tasks."""
     met = AttentionAnswer.objects.filter(check_asked=OuterRef("pk"), user=user)
-    return AttentionCheck.objects.filter(~Exists(met), retired_at=None, after__lte=Coalesce(Subquery(submitted), 0))
+    n_submitted = Coalesce(Subquery(n_submitted_by(user)), 0)
+    return AttentionCheck.objects.filter(~Exists(met), retired_at=None, after__lte=n_submitted)

@@ -152,7 +152,7 @@ class StepsReader:
         self.asks_training = GoldGrade.objects.filter(item__study=study, purpose=GoldGrade.Purpose.TRAINING).exists()
         answers = text.answers.order_by("answered_at", "pk") if text else ConsentAnswer.objects.none()
         self.consents = {answer.user_id: answer for answer in answers}
-        self.replies = {reply.user_id: reply for reply in study.survey_replies.all()}
+        self.replies = {reply.user_id: reply for reply in study.survey_replies.order_by("-after")}
         self.attempts: dict[int, TrainingAttempt] = {}
         for attempt in study.training_attempts.order_by("number"):
             best = self.attempts.get(attempt.user_id)

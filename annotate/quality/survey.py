@@ -20,9 +20,9 @@ def questions_in_force(study: Study) -> QuerySet[SurveyQuestion]:
 
 @transaction.atomic
 def add_question(
-    *, study: Study, text: str, kind: str, options: list[str] | None = None, required: bool = True
+    *, study: Study, text: str, kind: str, options: list[str] | None = None, required: bool = True, after: int = 0
 ) -> SurveyQuestion:
-    """Put a question at the end of the questionnaire. Whoever has filled it in is not asked again."""
+    """Put a question at the end of the questionnaire. Whoever was asked `after` so many tasks is not asked again."""
     Study.objects.select_for_update().get(pk=study.pk)
     last = study.survey_questions.aggregate(last=Max("position"))["last"]
     return SurveyQuestion.objects.create(
@@ -32,6 +32,7 @@ def add_question(
         kind=kind,
         options=options or [],
         required=required,
+        after=after,
     )
 
 
@@ -47,13 +48,15 @@ def retire_question(*, question: SurveyQuestion, at: datetime) -> None:
 @transaction.atomic
 def answer_questionnaire(*, study: Study, user: User, answers: Mapping[SurveyQuestion, Any], at: datetime) -> None:
     """Keep a person's answers; None and empty ones are no answers. A second sending changes nothing."""
-    _, created = SurveyReply.objects.get_or_create(study=study, user=user, defaults={"answered_at": at})
-    if created:
-        SurveyAnswer.objects.bulk_create(
-            SurveyAnswer(question=question, user=user, value=value)
-            for question, value in answers.items()
-            if value not in (None, "", [])
-        )
+    for after in sorted({question.after for question in answers}):
+        same = {"study": study, "user": user, "after": after}
+        _, created = SurveyReply.objects.get_or_create(**same, defaults={"answered_at": at})
+        if created:
+            SurveyAnswer.objects.bulk_create(
+                SurveyAnswer(question=question, user=user, value=value)
+                for question, value in answers.items()
+                if question.after == after and value not in (None, "", [])
+            )
 
 
 @transaction.atomic

@@ -22,6 +22,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{STUDY}inbox/<int:pk>/reply/", inbox.inbox_reply, name="inbox_reply"),
     path(f"{STUDY}checks/", checks.checks, name="checks"),
     path(f"{STUDY}checks/consent/", checks.checks_consent, name="checks_consent"),
+    path(f"{STUDY}checks/questionnaires/", checks.checks_questionnaire, name="checks_questionnaire"),
     path(f"{STUDY}checks/questions/", checks.checks_question, name="checks_question"),
     path(f"{STUDY}checks/questions/<int:pk>/retire/", checks.checks_question_retire, name="checks_question_retire"),
     path(f"{STUDY}checks/attention/", checks.checks_attention, name="checks_attention"),

@@ -18,8 +18,9 @@ from annotate.participants.sessions import end_address, has_ended, session_of
 from annotate.quality.attention import NotOnOffer, answer_check, next_check, rules_of
 from annotate.quality.consent import OtherVersion, answer_consent, consent_in_force
 from annotate.quality.forms import QuestionnaireForm
+from annotate.quality.gates import due_questions
 from annotate.quality.screening import screen_out_of
-from annotate.quality.survey import answer_questionnaire, questions_in_force
+from annotate.quality.survey import answer_questionnaire
 from annotate.quality.training import NotAnswered, TrainingText, answer_text, attempts_of, begin_attempt, training_texts
 from annotate.task_types import AskedItem
 from annotate.work.views import redirect_to_next, render_screen, studies_of_assessor
@@ -73,17 +74,19 @@ def consent(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 @never_cache
 def questionnaire(request: SignedInRequest, name: str) -> HttpResponse:
-    """The researcher's questions, once."""
+    """The researcher's questions, once: before the work, or after as many tasks as they ask for."""
     study = get_object_or_404(studies_of_assessor(request), name=name)
-    if study.survey_replies.filter(user=request.user).exists():
+    questions = list(due_questions(user=request.user).filter(study=study).order_by("after", "position", "pk"))
+    if not questions:
         return redirect("annotate:queue")
-    form = QuestionnaireForm(request.POST if request.method == "POST" else None, questions=questions_in_force(study))
+    questions = [question for question in questions if question.after == questions[0].after]
+    form = QuestionnaireForm(request.POST if request.method == "POST" else None, questions=questions)
 
     if form.is_valid():
         answer_questionnaire(study=study, user=request.user, answers=form.answers, at=now())
         return redirect_to_next(request, study)
 
-    context = {"study": study, "form": form}
+    context = {"study": study, "form": form, "after": questions[0].after}
     return render(request, "annotate/quality/questionnaire.html", context, status=422 if form.errors else 200)
 
 

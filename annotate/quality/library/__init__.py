@@ -1,0 +1,1 @@
+"""Texts and questions to begin with."""
