@@ -33,6 +33,7 @@ from evaluation.publishing.data_card import compile_data_card
 from evaluation.publishing.qrels import Qrels, compile_each, compile_qrels
 from evaluation.rubrics.masking import MaskingByGrades, masking_by_grades, masking_sources
 from evaluation.rubrics.redundancy import Redundancy, measure_redundancy, rating_sources
+from evaluation.suggestions.effects import SuggestionEffects, measure_effects, suggested_in
 from evaluation.trust.comparison import JudgeComparison, compare_judges_of
 from evaluation.trust.overview import trust_in_judges as measure_trust_in_judges
 from evaluation.trust.page import Examination, examine
@@ -199,6 +200,18 @@ def redundancy_choices(study: Study) -> tuple[list[Source], list[str]]:
 
 def redundancy(study: Study, **asked: Any) -> Redundancy:
     return measure_redundancy(StudySources(study), **asked)
+
+
+def suggested(study: Study) -> dict[str, list[str]]:
+    """Return under which criteria which judges' grades were suggested, by name."""
+    there = suggested_in(study)
+    return {"criterion": [one.criterion.name for one in there], "judge": [one.judge.name for one in there]}
+
+
+def suggestion_effects(study: Study, **asked: Any) -> SuggestionEffects:
+    found = measure_effects(study, **asked)
+    found.as_dict()
+    return found
 
 
 def masking_choices(study: Study) -> tuple[list[Source], list[str]]:

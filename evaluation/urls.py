@@ -2,6 +2,8 @@ from django.urls import URLPattern, URLResolver, include, path
 
 app_name = "evaluation"
 
-FEATURES = ("agreement", "calibration", "computing", "leaderboards", "publishing", "rubrics", "splits", "trust")
+FEATURES = (
+    "agreement", "calibration", "computing", "leaderboards", "publishing", "rubrics", "splits", "suggestions", "trust"
+)  # fmt: skip
 
 urlpatterns: list[URLPattern | URLResolver] = [path("", include(f"evaluation.{feature}.urls")) for feature in FEATURES]

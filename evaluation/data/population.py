@@ -211,7 +211,7 @@ def load_population(
         item_ids=item_ids,
         labels=labels,
         units=_whole_texts(labels.labelled, asked.texts),
-        systems=_systems(criterion, item_ids),
+        systems=systems_of(criterion, item_ids),
         known=known,
         undrawn=(waves == NEVER) & ~labelled,
         n_waiting=int(((waves >= 0) & ~labelled).sum()),
@@ -290,7 +290,7 @@ def _waiting_stand_for(
     return np.asarray(factors[groups])
 
 
-def _systems(criterion: Criterion, item_ids: IntArray) -> tuple[System, ...]:
+def systems_of(criterion: Criterion, item_ids: IntArray) -> tuple[System, ...]:
     """Return the runs whose reports, or whose ranked passages, are judged, by name."""
     items = Item.objects.filter(study=criterion.study_id, task_type=criterion.task_type)
     places = {pk: place for place, pk in enumerate(item_ids.tolist())}

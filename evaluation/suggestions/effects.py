@@ -1,0 +1,271 @@
+"""What suggesting a judge's grades did to a study's labels, arm by arm: page, API and command show this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from collection.masking import uncounted_items
+from collection.models import Arm, Criterion, Judgment, Rater, Study, Suggestion
+from evaluation.data.judgments import CriterionNotFound
+from evaluation.data.population import systems_of
+from evaluation.data.visibility import Sight, in_sight, parts_of
+from stats.intervals import Estimate, undefined
+from stats.judges.suggested_boards import SuggestedBoards, boards_of
+from stats.judges.suggested_labels import (
+    AFTER,
+    ARMS,
+    NONE,
+    SuggestedLabels,
+    agreement_of_pairs,
+    agreement_with_the_unaided,
+    distance_moved,
+    mean_seconds,
+    pull,
+    seconds_saved,
+    share_following,
+    shift,
+    turned,
+)
+from stats.refusals import Refused
+
+NO_COMPARISON = undefined("it is what the others are compared with")
+
+
+class NothingSuggested(Refused):
+    """No label of this study was given in an assignment that drew an arm."""
+
+
+@dataclass(frozen=True)
+class ArmFigures:
+    """One arm's labels: how often they are the judge's grade, how that differs from *none*, and what they took."""
+
+    arm: Arm
+    n_labels: int
+    n_raters: int
+    follows: Estimate
+    shift: Estimate
+    pull: Estimate
+    nearer: Estimate
+    seconds: Estimate
+    saved: Estimate
+    among_people: Estimate
+    with_unaided: Estimate
+
+    @property
+    def name(self) -> str:
+        """What pages call it."""
+        return str(self.arm.label)
+
+    def estimates(self) -> dict[str, Estimate]:
+        """Its figures by the names that files have for them."""
+        return {name: getattr(self, name) for name in FIGURES}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        told = {name: one.as_dict() for name, one in self.estimates().items() if one != NO_COMPARISON}
+        return {"arm": self.arm.value, "n_labels": self.n_labels, "n_raters": self.n_raters, **told}
+
+
+FIGURES = {
+    "follows": "The judge’s grade",
+    "shift": "Shift",
+    "pull": "Pull",
+    "nearer": "Nearer by",
+    "seconds": "Seconds a label",
+    "saved": "Seconds saved",
+    "among_people": "Same grade by two people of the arm",
+    "with_unaided": "Same as other people’s unaided grades",
+}
+
+
+@dataclass(frozen=True)
+class SuggestionEffects:
+    """What was found under one criterion and one judge.
+
+    `turned` is the share of first grades that differed from the judge's and became it in the arm *after*; `before` is
+    how much oftener first grades of *after* were the judge's than labels of *none*: nothing, but for chance.
+    """
+
+    criterion: Criterion
+    judge: Rater
+    sight: Sight
+    arms: tuple[ArmFigures, ...]
+    turned: Estimate
+    before: Estimate
+    boards: SuggestedBoards
+
+    @property
+    def n_labels(self) -> int:
+        """All labels, of whatever arm."""
+        return sum(one.n_labels for one in self.arms)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The table of the arms: a figure a row, an arm a column."""
+        return [
+            {"name": words, "estimates": [getattr(arm, name) for arm in self.arms]} for name, words in FIGURES.items()
+        ]
+
+    @property
+    def board_rows(self) -> list[dict[str, Any]]:
+        """The table of the systems: an arm a column."""
+        return [
+            {
+                "name": one.name,
+                "cells": [
+                    {"score": score, "rank": one.ranks.get(arm), "difference": one.differences.get(arm)}
+                    for arm, score in one.scores.items()
+                ],
+            }
+            for one in self.boards.systems
+        ]
+
+    @property
+    def kendalls(self) -> list[tuple[str, Estimate]]:
+        """How far each arm puts the systems in the order of *none*, by the arm's name."""
+        return [(str(Arm(ARMS[arm]).label), one) for arm, one in self.boards.kendall.items()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what the API and the command give."""
+        return {
+            "study": self.criterion.study.name,
+            "criterion": self.criterion.name,
+            "judge": self.judge.name,
+            "threshold": self.criterion.threshold,
+            **self.sight.as_dict(),
+            "arms": [one.as_dict() for one in self.arms],
+            "turned": self.turned.as_dict(),
+            "before_it_was_shown": self.before.as_dict(),
+            "systems": [
+                {
+                    "system": one.name,
+                    **{
+                        ARMS[arm]: {"score": score.as_dict(), "rank": one.ranks.get(arm)}
+                        | ({"difference": one.differences[arm].as_dict()} if arm in one.differences else {})
+                        for arm, score in one.scores.items()
+                    },
+                }
+                for one in self.boards.systems
+            ],
+            "kendall": {ARMS[arm]: one.as_dict() for arm, one in self.boards.kendall.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Suggested:
+    """A criterion under which a judge's grades were suggested."""
+
+    criterion: Criterion
+    judge: Rater
+    n: int
+
+
+def suggested_in(study: Study) -> list[Suggested]:
+    """Return under which criteria which judges' grades were suggested, most labels first."""
+    counts: dict[tuple[int, int], int] = {}
+    for criterion, judge in Suggestion.objects.filter(criterion__study=study).values_list("criterion", "judge"):
+        counts[criterion, judge] = counts.get((criterion, judge), 0) + 1
+    criteria = study.criteria.select_related("study__collection", "scale").in_bulk()
+    judges = Rater.objects.in_bulk([judge for _, judge in counts])
+    ordered = sorted(counts.items(), key=lambda one: -one[1])
+    return [Suggested(criteria[criterion], judges[judge], n) for (criterion, judge), n in ordered]
+
+
+def measure_effects(study: Study, *, criterion: str = "", judge: str = "") -> SuggestionEffects:
+    """Compare the arms under this criterion and judge; without a name, the ones with most labels.
+
+    Raises NothingSuggested and CriterionNotFound.
+    """
+    there = suggested_in(study)
+    if not there:
+        raise NothingSuggested(
+            f"No task of “{study}” drew an arm yet: suggestions are off unless somebody turns them on."
+        )
+    asked = [one for one in there if criterion in ("", one.criterion.name) and judge in ("", one.judge.name)]
+    if not asked:
+        listed = "; ".join(f"{one.criterion.name}, {one.judge.name}" for one in there)
+        raise CriterionNotFound(f"Nothing was suggested so. Choose among: {listed}.")
+    chosen = asked[0]
+    sight = in_sight(parts_of(study), [chosen.judge], part="development")
+    labels = _labels(chosen, sight)
+    if not len(labels.arms):
+        raise NothingSuggested("Nobody has submitted a label in a task that drew an arm yet.")
+    present = [number for number in range(len(ARMS)) if number == NONE or labels.n_of(number)]
+    first = replace(labels, grades=np.where(labels.arms == AFTER, labels.first, labels.grades))
+    first = first.of(np.isfinite(first.grades))
+    return SuggestionEffects(
+        criterion=chosen.criterion,
+        judge=chosen.judge,
+        sight=sight,
+        arms=tuple(_figures(labels, number) for number in present),
+        turned=turned(labels),
+        before=shift(first, AFTER),
+        boards=boards_of(
+            labels,
+            threshold=chosen.criterion.threshold,
+            systems=_systems(chosen.criterion, labels),
+            arms=tuple(present),
+        ),
+    )
+
+
+def _figures(labels: SuggestedLabels, arm: int) -> ArmFigures:
+    compared = arm != NONE
+    return ArmFigures(
+        arm=Arm(ARMS[arm]),
+        n_labels=labels.n_of(arm),
+        n_raters=len(np.unique(labels.raters[labels.arms == arm])),
+        follows=share_following(labels, arm),
+        shift=shift(labels, arm) if compared else NO_COMPARISON,
+        pull=pull(labels, arm) if compared else NO_COMPARISON,
+        nearer=distance_moved(labels, arm) if compared else NO_COMPARISON,
+        seconds=mean_seconds(labels, arm),
+        saved=seconds_saved(labels, arm) if compared else NO_COMPARISON,
+        among_people=agreement_of_pairs(labels, arm),
+        with_unaided=agreement_with_the_unaided(labels, arm),
+    )
+
+
+def _systems(criterion: Criterion, labels: SuggestedLabels) -> dict[str, Any]:
+    items = np.unique(labels.items)
+    return {system.name: items[system.rows] for system in systems_of(criterion, items)}
+
+
+COLUMNS = ("item", "rater", "arm", "probability", "grade", "own_grade", "shown_at", "decided_seconds", "item__topic")
+
+
+def _labels(chosen: Suggested, sight: Sight) -> SuggestedLabels:
+    """Read the labels that stand now in assignments that drew an arm; those of excluded raters are left out."""
+    stored = Judgment.objects.filter(criterion=chosen.criterion, rater__kind=Rater.Kind.ASSESSOR)
+    now = {
+        (item, rater): (grade, seconds)
+        for item, rater, grade, seconds in stored.graded()
+        .without_the_excluded()
+        .values_list("item_id", "rater_id", "grade", "seconds")
+    }
+    gone = set(uncounted_items(chosen.criterion))
+    drawn = Suggestion.objects.filter(criterion=chosen.criterion, judge=chosen.judge).order_by("pk")
+    rows = [
+        _row(*row, now[row[0], row[1]])
+        for row in drawn.values_list(*COLUMNS)
+        if (row[0], row[1]) in now and row[0] not in gone and (sight.topics is None or row[-1] in sight.topics)
+    ]
+    columns = np.array(rows, dtype=np.float64).reshape(-1, 9).T
+    arms, items, raters, topics = (columns[n].astype(np.int64) for n in (0, 6, 7, 8))
+    return SuggestedLabels(arms, *(columns[n] for n in range(1, 6)), items, raters, topics)
+
+
+def _row(
+    item: int, rater: int, arm: str, probability: float, judges: float, own: float | None, shown_at: Any,
+    decided: float | None, topic: int, label: tuple[float, float | None],
+) -> Sequence[float]:  # fmt: skip
+    """Return arm, weight, grade, first grade, judge's grade, seconds, item, rater and topic of a label."""
+    grade, seconds = label
+    unaided = arm == Arm.NONE or (arm == Arm.AFTER and shown_at is None)
+    first = grade if unaided else np.nan if own is None else own
+    spent = max((one for one in (seconds, decided) if one is not None), default=np.nan)
+    return ARMS.index(arm), 1 / probability, grade, first, judges, spent, item, rater, topic
