@@ -8,7 +8,6 @@ from evaluation.leaderboards import api as leaderboards
 from evaluation.publishing import api as publishing
 from evaluation.rubrics import api as rubrics
 from evaluation.splits import api as splits
-from evaluation.suggestions import api as suggestions
 from evaluation.trust import api as trust
 
 api_urlpatterns: list[URLPattern | URLResolver] = [
@@ -20,7 +19,7 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:name>/trust/", trust.trust, name="study_trust"),
     path("studies/<slug:name>/split/", splits.split, name="study_split"),
     path("studies/<slug:name>/split/readings/", splits.readings, name="study_readings"),
-    path("studies/<slug:name>/suggestions/effects/", suggestions.suggestion_effects, name="study_suggestion_effects"),
+    path("studies/<slug:name>/suggestions/effects/", trust.suggestion_effects, name="study_suggestion_effects"),
     path("studies/<slug:name>/families/", splits.families, name="study_families"),
     path("studies/<slug:name>/masking/", rubrics.masking, name="study_masking"),
     path("studies/<slug:name>/calibration/", calibration.calibration, name="study_calibration"),

@@ -33,10 +33,10 @@ from evaluation.publishing.data_card import compile_data_card
 from evaluation.publishing.qrels import Qrels, compile_each, compile_qrels
 from evaluation.rubrics.masking import MaskingByGrades, masking_by_grades, masking_sources
 from evaluation.rubrics.redundancy import Redundancy, measure_redundancy, rating_sources
-from evaluation.suggestions.effects import SuggestionEffects, measure_effects, suggested_in
 from evaluation.trust.comparison import JudgeComparison, compare_judges_of
 from evaluation.trust.overview import trust_in_judges as measure_trust_in_judges
 from evaluation.trust.page import Examination, examine
+from evaluation.trust.suggestion_effects import SuggestionEffects, measure_effects, suggested_in
 from stats.calibration.pilots import NoPlan
 from stats.completeness import Completeness
 from stats.qrels import Rule

@@ -6,12 +6,12 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from collection.api_tools import user_of
+from collection.api_tools import study_of, user_of
 from collection.models import Study
 from evaluation.data.population import JudgeNotFound
 from evaluation.parameters.api import CRITERION, chosen_by, criterion_of, figures_of, shows
 from evaluation.trust.overview import kept_trust_in_judges
-from evaluation.trust.serializers import JudgeComparisonChoice, JudgesChoice, TrustChoice
+from evaluation.trust.serializers import EffectsChoice, JudgeComparisonChoice, JudgesChoice, TrustChoice
 
 
 @shows(
@@ -51,3 +51,13 @@ def judge_comparison(request: Request, name: str) -> Response:
     criterion = criterion_of(request, name)
     asked = chosen_by(request, JudgeComparisonChoice)
     return Response(figures_of(request, "judge_comparison", criterion.study, criterion=criterion.pk, **asked).as_dict())
+
+
+@shows(
+    "studies_suggestion_effects",
+    "By arm of the study's suggestions: the shift towards the judge, time, agreement, and the leaderboard.",
+    EffectsChoice,
+)
+def suggestion_effects(request: Request, name: str) -> Response:
+    found = figures_of(request, "suggestion_effects", study_of(request, name), **chosen_by(request, EffectsChoice))
+    return Response(found.as_dict())

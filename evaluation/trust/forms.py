@@ -7,6 +7,8 @@ from django import forms
 
 from collection.models import Rater, System
 from evaluation.data.model_families import LONGEST, family_of
+from evaluation.parameters.options import OptionsForm
+from evaluation.trust.serializers import EffectsChoice
 from stats.completeness import Completeness
 
 
@@ -48,3 +50,10 @@ class FamiliesForm(forms.Form):
     def families(self, kind: str) -> dict[int, str]:
         """Return what was stated of judges or systems, by primary key."""
         return {int(field.name.rpartition("-")[2]): self.cleaned_data[field.name] for field in self.of(kind)}
+
+
+class EffectsForm(OptionsForm):
+    """Under which criterion, and of which judge, suggestions are looked at."""
+
+    options = EffectsChoice
+    asked = ("criterion", "judge")

@@ -39,3 +39,12 @@ class JudgeComparisonChoice(serializers.Serializer[Any]):
     """To which of the judges of a criterion differences are."""
 
     against = serializers.CharField(default="", help_text="Reference judge, by name; default: the best.")
+
+
+class EffectsChoice(serializers.Serializer[Any]):
+    """Under which criterion, and of which judge."""
+
+    criterion = serializers.CharField(
+        default="", label="Criterion", help_text="Default: the one with most suggested grades."
+    )
+    judge = serializers.CharField(default="", label="Judge", help_text="Default: the one with most suggested grades.")

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from evaluation.trust import comparison_views, model_family_views, overview_views, views
+from evaluation.trust import comparison_views, model_family_views, overview_views, suggestion_views, views
 
 of_study: list[URLPattern] = [
     path("families/", model_family_views.families, name="families"),
@@ -11,6 +11,7 @@ of_study: list[URLPattern] = [
         comparison_views.judge_comparison_table,
         name="judge_comparison_table",
     ),
+    path("suggestions/effects/", suggestion_views.suggestion_effects, name="suggestion_effects"),
     path("trust/", views.trust, name="trust"),
     path("trust/trust.json", views.trust_json, name="trust_json"),
     path("trust/thresholds.svg", views.thresholds_chart, {"form": "svg"}, name="thresholds_svg"),

@@ -10,7 +10,7 @@ from evaluation import computations
 from evaluation.data.judgments import find_study
 from evaluation.management.base import EvaluationCommand
 from evaluation.parameters.options import add_options, choose
-from evaluation.suggestions.serializers import EffectsChoice
+from evaluation.trust.serializers import EffectsChoice
 
 
 class Command(EvaluationCommand):

@@ -27,7 +27,7 @@ from collection.models import (
     User,
 )
 from evaluation.data.judgments import load_criterion
-from evaluation.suggestions.effects import NothingSuggested, measure_effects
+from evaluation.trust.suggestion_effects import NothingSuggested, measure_effects
 from stats.judges.suggested_labels import AFTER, ARMS, NONE, POST_EDIT
 from tests.annotate.factories import NOON, the_criterion
 from tests.annotate.quality_factories import signed_in

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from evaluation.parameters.pages import figures_of, my_study, query_without
-from evaluation.suggestions.forms import EffectsForm
+from evaluation.trust.forms import EffectsForm
 from stats.refusals import Refused
 
 
