@@ -147,6 +147,10 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    # Whether the few statements behind every answer are prepared. A pooler that shares out connections by transaction
+    # needs it off. Nothing but these is: no other statement comes this often.
+    if env.bool("PREPARED_STATEMENTS", True):
+        DATABASES["default"].setdefault("OPTIONS", {})["prepare_threshold"] = 10**9
 
 # --- People and sessions ------------------------------------------------------------------------
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import QuerySet, Sum
+from django.db.models import Exists, OuterRef, QuerySet, Sum
 from django.utils.translation import gettext
 
 from annotate.assignments.errors import NotAsked, refuse_if_over
-from annotate.assignments.places import left_alone_since, take_place
+from annotate.assignments.places import held_ahead, left_alone_since, take_place
 from annotate.assignments.revisions import hand_on_answer
 from annotate.assignments.task_page import Question, criteria_of, questions_of
 from annotate.models import Assignment, AssignmentItem, Enrolment, Place, Task
@@ -31,25 +31,47 @@ Because = Assignment.Because
 # --- Getting work -------------------------------------------------------------------------------
 
 
-@transaction.atomic
-def claim_next(*, study: Study, rater: Rater, at: datetime, besides: Assignment | None = None) -> Assignment | None:
-    """Return the rater's open assignment, or put the next task into their hands. None: nothing is left.
+# So many tasks behind the one in front of an assessor are in their hands too, so that their pages can be fetched.
+AHEAD = 2
 
-    Holding the enrolment keeps two tabs of one rater from taking two tasks. `besides` is an assignment that
-    does not count as open, for it is about to be submitted.
+
+@transaction.atomic
+def claim_next(*, study: Study, rater: Rater, at: datetime) -> Assignment | None:
+    """Return the rater's open assignment, or put the next task into their hands. None: nothing is left."""
+    return next(iter(claim(study=study, rater=rater, at=at)), None)
+
+
+@transaction.atomic
+def claim(*, study: Study, rater: Rater, at: datetime, ahead: int = 0) -> list[Assignment]:
+    """Return what is in the rater's hands, in the order of work: one task and `ahead` more, as far as there are any.
+
+    Holding the enrolment keeps two tabs of one rater from taking two tasks.
     """
-    enrolments = _held_enrolments(study=study.pk, user=rater.user_id) if rater.user_id else []
-    if not enrolments:
-        return None
-    (enrolment,) = enrolments
+    enrolment = hold_enrolment(study=study.pk, user=rater.user_id) if rater.user_id else None
+    return hand_out(enrolment=enrolment, rater=rater, at=at, ahead=ahead) if enrolment else []
+
+
+def hand_out(*, enrolment: Enrolment, rater: Rater, at: datetime, ahead: int) -> list[Assignment]:
+    """Do what `claim` does for an enrolment that the caller's transaction holds.
+
+    No task is taken ahead of those that wait for the last one in hand: they come next, once it is submitted.
+    """
     study = enrolment.study
     return_stale(study=study, at=at, but_of=rater)
-    if in_hand := _in_hand(study=study.pk, rater=rater.pk, besides=besides.pk if besides else 0):
-        return in_hand[0]
-    place = take_place(study=study, rater=rater, enrolment=enrolment, at=at)
-    if place is None:
-        return None
+    in_hand = _in_hand(study=study.pk, rater=rater.pk)
+    is_last = bool(in_hand) and in_hand[-1].is_waited_for  # type: ignore[attr-defined]
+    while len(in_hand) < 1 + ahead and not is_last:
+        place = take_place(study=study, rater=rater, enrolment=enrolment, at=at)
+        if place is None and not in_hand and release_ahead(study=study, at=at, but_of=rater):
+            place = take_place(study=study, rater=rater, enrolment=enrolment, at=at)
+        if place is None:
+            break
+        in_hand.append(_assigned(place, rater, at=at))
+        is_last = len(in_hand) < 1 + ahead and bool(_waiting_for(task=place.task_id))
+    return in_hand
 
+
+def _assigned(place: Place, rater: Rater, *, at: datetime) -> Assignment:
     assignment = Assignment.objects.create(task=place.task, place=place, rater=rater, opened_at=at, touched_at=at)
     drawn = drawn_items(place.task, rater)
     insert_together(
@@ -70,14 +92,25 @@ def claim_next(*, study: Study, rater: Rater, at: datetime, besides: Assignment 
 
 
 @compiled
-def _in_hand(*, study: int, rater: int, besides: int) -> QuerySet[Assignment]:
-    """The first of this rater's open assignments in the study but one."""
+def _in_hand(*, study: int, rater: int) -> QuerySet[Assignment]:
+    """This rater's open assignments in the study, in the order of work, each with whether tasks wait for it."""
     mine = Assignment.objects.filter(task__study=study, rater=rater).open()
-    return mine.exclude(pk=besides).order_by("opened_at", "pk")[:1]
+    waiting = Task.objects.filter(after=OuterRef("task"))
+    return mine.annotate(is_waited_for=Exists(waiting)).order_by("opened_at", "pk")
+
+
+@compiled
+def _waiting_for(*, task: int) -> QuerySet[Task]:
+    return Task.objects.filter(after=task)[:1]
 
 
 def drawn_items(task: Task, rater: Rater) -> list[AskedItem]:
     return RULES[task.task_type].draw_items(unmasked_items(task), task, rater)
+
+
+def hold_enrolment(*, study: int, user: int) -> Enrolment | None:
+    """Lock this person's enrolment until the transaction ends; None: they do not work in the study."""
+    return next(iter(_held_enrolments(study=study, user=user)), None)
 
 
 @compiled
@@ -97,6 +130,23 @@ def return_stale(*, study: Study, at: datetime, but_of: Rater) -> int:
         return 0
     left_alone = Assignment.objects.filter(task__study=study, touched_at__lt=limit)
     return return_open(left_alone.exclude(rater=but_of), because=Because.TIMED_OUT, at=at, wait=False)
+
+
+def release_ahead(*, study: Study, at: datetime, but_of: Rater) -> int:
+    """Free what others hold behind the task that they are at, and have held for a while. Returns how many.
+
+    They have seen nothing of it, so it is as if they never had it: it may come to them again. Whoever is claiming or
+    submitting at this moment holds their enrolment, and keeps all.
+    """
+    holders = held_ahead(study=study, at=at).exclude(rater=but_of).values("rater__user")
+    enrolments = Enrolment.objects.select_for_update(skip_locked=True).filter(study=study, user__in=holders)
+    held = [enrolment.user_id for enrolment in enrolments.order_by("pk")]
+    # Asked again, now that none of these goes on to their next task meanwhile.
+    idle = held_ahead(study=study, at=at).filter(rater__user__in=held).select_for_update(of=("self",), skip_locked=True)
+    found = list(idle)
+    Place.objects.filter(pk__in=[assignment.place_id for assignment in found]).update(holder=None)
+    Assignment.objects.filter(pk__in=[assignment.pk for assignment in found]).delete()
+    return len(found)
 
 
 @transaction.atomic
@@ -151,6 +201,11 @@ def submit_assignment(*, assignment: Assignment, at: datetime) -> None:
     One in which a judge's grades come after the assessor's stays open the first time: its page shows them then.
     Raises Unfinished, AssignmentReturned and StudyClosed.
     """
+    hand_in(assignment=assignment, at=at)
+
+
+def hand_in(*, assignment: Assignment, at: datetime) -> None:
+    """Do what `submit_assignment` does in the caller's transaction. Nothing is written where it raises."""
     (stored,) = _held(pk=assignment.pk)
     if stored.state == Assignment.State.SUBMITTED:
         return
@@ -177,6 +232,16 @@ def _own_answers(questions: Sequence[Question]) -> list[tuple[int, int, float | 
         for answer in question.answers
         if answer.asked
     ]
+
+
+def hand_in_complete(*, assignment: Assignment, seconds: float, at: datetime) -> None:
+    """Hand in an open assignment that the caller's transaction holds, and knows to lack nothing."""
+    Assignment.objects.filter(pk=assignment.pk).update(
+        state=Assignment.State.SUBMITTED,
+        submitted_at=at,
+        touched_at=at,
+        active_seconds=believed(seconds, assignment, at=at),
+    )
 
 
 @transaction.atomic

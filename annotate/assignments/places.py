@@ -14,12 +14,15 @@ from django.db import transaction
 from django.db.models import Case, Exists, F, Max, OuterRef, Q, QuerySet, Value, When
 
 from annotate.assignments.design import Design, design_of
-from annotate.models import Assignment, Enrolment, Place, Task, TaskItem
+from annotate.models import Assignment, Draft, Enrolment, Place, Task, TaskItem
+from annotate.models.work import AssignmentQuerySet
 from annotate.notices.notices import Kind, notify, without_work
 from collection.judgments.compiled_sql import compiled
-from collection.models import AnswerToRevise, Rater, Study
+from collection.models import AnswerToRevise, Judgment, Rater, Study
 
 _random = random.SystemRandom()
+# A task that was claimed ahead goes, after so long, to whoever else has nothing left.
+AHEAD_FOR = timedelta(minutes=2)
 
 
 def take_place(*, study: Study, rater: Rater, enrolment: Enrolment, at: datetime) -> Place | None:
@@ -81,13 +84,25 @@ NOBODYS = Q(holder=None)
 
 
 def vacant(studies: Iterable[Study], *, but_of: Rater, at: datetime) -> Q:
-    """Places that somebody who asks may get: nobody's, and those whose assessors' time for the task has run out."""
+    """Places that somebody who asks may get: nobody's, and those that their assessors left alone or hold ahead."""
     places = NOBODYS
     for study in studies:
+        ahead = held_ahead(study=study, at=at).filter(place=OuterRef("pk")).exclude(rater=but_of)
+        places |= Q(Exists(ahead), task__study=study)
         if limit := left_alone_since(study, at=at):
             left_alone = Assignment.objects.filter(place=OuterRef("pk"), touched_at__lt=limit).open()
             places |= Q(Exists(left_alone.exclude(rater=but_of)), task__study=study)
     return places
+
+
+def held_ahead(*, study: Study, at: datetime) -> AssignmentQuerySet:
+    """Return what was claimed a while ago behind a task that its assessor is still at, and nothing is saved of."""
+    before = Q(opened_at__lt=OuterRef("opened_at")) | Q(opened_at=OuterRef("opened_at"), pk__lt=OuterRef("pk"))
+    at_work = Assignment.objects.filter(before, task__study=study, rater=OuterRef("rater")).open()
+    judged = Judgment.objects.filter(item__asked__assignment=OuterRef("pk"), rater=OuterRef("rater"))
+    drafted = Draft.objects.filter(assignment=OuterRef("pk"))
+    claimed = Assignment.objects.filter(task__study=study, opened_at__lte=at - AHEAD_FOR).open()
+    return claimed.filter(Exists(at_work), ~Exists(judged), ~Exists(drafted))
 
 
 def left_alone_since(study: Study, *, at: datetime) -> datetime | None:

@@ -210,7 +210,7 @@ def read_owed(posted: QueryDict) -> dict[int, Decimal]:
             amount = Decimal(str(value))
         except InvalidOperation:
             continue
-        if field.startswith(OWED) and key.isdecimal() and amount.is_finite() and amount > 0:
+        if field.startswith(OWED) and key.isdecimal() and len(key) < 19 and amount.is_finite() and amount > 0:
             owed[int(key)] = amount
     return owed
 

@@ -23,6 +23,7 @@ from annotate.quality.screening import screen_out_of
 from annotate.quality.survey import answer_questionnaire
 from annotate.quality.training import NotAnswered, TrainingText, answer_text, attempts_of, begin_attempt, training_texts
 from annotate.task_types import AskedItem
+from annotate.work.sent_choices import key_in
 from annotate.work.views import redirect_to_next, render_screen, studies_of_assessor
 from collection.accounts.views import SignedInRequest
 from collection.judgments.services import GradeNotOnScale
@@ -33,6 +34,8 @@ from collection.models.studies import TaskType
 ON_THEIR_SCREEN = frozenset(
     {TaskType.ANSWERABILITY, TaskType.RATING, TaskType.KEY_POINT, TaskType.RELEVANCE, TaskType.NUGGET}
 )
+
+LONGEST_OPTION = 5
 
 
 @require_http_methods(["GET", "POST"])
@@ -53,7 +56,7 @@ def consent(request: SignedInRequest, name: str) -> HttpResponse:
             answer_consent(
                 study=study,
                 user=request.user,
-                version=int(version) if version.isdecimal() else 0,
+                version=key_in(version),
                 agrees=agrees,
                 at=now(),
             )
@@ -221,8 +224,9 @@ def attention(request: SignedInRequest, name: str) -> HttpResponse:
 
     if request.method == "POST" and request.POST.get("check") == str(check.pk):
         chosen = request.POST.get("chosen", "")
+        option = int(chosen) if chosen.isdecimal() and len(chosen) < LONGEST_OPTION else -1
         try:
-            answer_check(check=check, user=request.user, chosen=int(chosen) if chosen.isdecimal() else -1, at=now())
+            answer_check(check=check, user=request.user, chosen=option, at=now())
         except NotOnOffer as refused:
             refusal = str(refused)
         else:

@@ -8,8 +8,8 @@ from statistics import median
 from django.db import models, transaction
 from django.utils.translation import gettext_lazy
 
-from annotate.assignments.assignments import claim_next, return_assignment
-from annotate.models import Assignment, Task
+from annotate.assignments.assignments import AHEAD, claim, return_assignment
+from annotate.models import Assignment
 from collection.models import Comment, Rater, Study
 
 PACE_OF_LAST = 20
@@ -44,16 +44,15 @@ def skip_assignment(*, assignment: Assignment, reason: SkipReason, words: str, a
     )
 
 
-@transaction.atomic
-def claim_ahead(*, assignment: Assignment, at: datetime) -> Assignment | None:
-    """Put the task that follows this one into the assessor's hands already, so that its page can be fetched.
+def claim_ahead(*, assignment: Assignment, at: datetime) -> list[Assignment]:
+    """Put the tasks that follow this one into the assessor's hands already, so that their pages can be fetched.
 
-    Nothing is claimed where tasks wait for this one (they come next, once it is submitted), nor when it is
-    submitted, nor when another is in hand.
+    Nothing is claimed where tasks wait for this one (they come next, once it is submitted), nor when it is submitted.
     """
-    if assignment.state != Assignment.State.OPEN or Task.objects.filter(after=assignment.task_id).exists():
-        return None
-    return claim_next(study=assignment.task.study, rater=assignment.rater, at=at, besides=assignment)
+    if assignment.state != Assignment.State.OPEN:
+        return []
+    in_hand = claim(study=assignment.task.study, rater=assignment.rater, at=at, ahead=AHEAD)
+    return [one for one in in_hand if one.pk != assignment.pk]
 
 
 def pace_of(study: Study, rater: Rater) -> float | None:

@@ -27,7 +27,7 @@ class SkipForm(forms.Form):
 @require_POST
 @login_required
 def ahead(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Claim the task after this one and say where it is; 204 where none can be claimed yet.
+    """Claim the tasks after this one and say where they are; 204 where none can be claimed yet.
 
     Not in a crowd session, whose tasks are counted, nor where something else comes before more work.
     """
@@ -36,9 +36,9 @@ def ahead(request: SignedInRequest, pk: int) -> HttpResponse:
     if session_of(study=study, user=request.user) or next_gate(study=study, user=request.user):
         return HttpResponse(status=204)
     following = claim_ahead(assignment=assignment, at=now())
-    if following is None:
+    if not following:
         return HttpResponse(status=204)
-    return JsonResponse({"next": reverse("annotate:assignment", args=[following.pk])})
+    return JsonResponse({"ahead": [reverse("annotate:assignment", args=[one.pk]) for one in following]})
 
 
 @require_POST

@@ -28,7 +28,7 @@ class Queue:
     """One study as its assessor sees it. `incomplete` are submitted tasks with a change that lacks something, by key.
 
     `n_submitted` counts those of their session, where they came from a crowd site; `n_left` the tasks that they may
-    still be given.
+    still be given, `n_in_hand` the current one and those that are claimed ahead.
     """
 
     study: Study
@@ -36,6 +36,7 @@ class Queue:
     next_task: Task | None
     n_submitted: int
     n_left: int
+    n_in_hand: int
     submitted: Sequence[Assignment]
     guideline: Guideline | None
     adjudicates: bool = False
@@ -45,11 +46,11 @@ class Queue:
     @property
     def minutes_left(self) -> int | None:
         """About how long the rest takes at this assessor's pace, in minutes; None where that cannot be said."""
-        return minutes_left(self.pace, self.n_left + (1 if self.in_hand else 0))
+        return minutes_left(self.pace, self.n_left + self.n_in_hand)
 
     @property
     def n_all(self) -> int:
-        return self.n_submitted + self.n_left + (1 if self.in_hand else 0)
+        return self.n_submitted + self.n_left + self.n_in_hand
 
 
 def queues_of(user: User, *, all_submitted: bool = False, at: datetime) -> list[Queue]:
@@ -65,7 +66,9 @@ def queues_of(user: User, *, all_submitted: bool = False, at: datetime) -> list[
     mine = Assignment.objects.filter(rater=rater, task__study__in=studies).select_related(
         "task__topic", "task__report", "task__passage"
     )
-    in_hand = {assignment.task.study_id: assignment for assignment in mine.open().order_by("-opened_at", "-pk")}
+    held = list(mine.open().order_by("-opened_at", "-pk"))
+    n_in_hand = Counter(assignment.task.study_id for assignment in held)
+    in_hand = {assignment.task.study_id: assignment for assignment in held}
     submitted = _submitted(mine, all_submitted=all_submitted)
     n_submitted = Counter(
         mine.filter(state=Assignment.State.SUBMITTED)
@@ -84,6 +87,7 @@ def queues_of(user: User, *, all_submitted: bool = False, at: datetime) -> list[
             next_task=None if study.pk in in_hand else next_task(study, rater, at=at),
             n_submitted=n_submitted[study.pk],
             n_left=n_left.get(study.pk, 0),
+            n_in_hand=n_in_hand[study.pk],
             submitted=submitted[study.pk],
             guideline=guidelines.get(study.pk),
             adjudicates=study.pk in adjudicated,

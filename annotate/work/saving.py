@@ -55,8 +55,7 @@ class SavedChoice:
     submitted: bool = False
 
 
-@transaction.atomic
-def save_choice(
+def keep_choice(
     *,
     assignment: Assignment,
     item: Item,
@@ -75,7 +74,8 @@ def save_choice(
     the item stay in force until all that is asked about it is complete again. `seconds` is the active time spent
     on this answer so far; no more of it counts than has passed since the assignment was opened.
     `guidelines` is the version that the assessor was shown, which the judgment remembers; None: not known.
-    Raises NotAsked, StudyClosed, AssignmentReturned, GradeNotOnScale and HighlightDoesNotFit.
+    Raises NotAsked, StudyClosed, AssignmentReturned, GradeNotOnScale and HighlightDoesNotFit. In the caller's
+    transaction, which then rolls back.
     """
     rules = RULES[assignment.task.task_type]
     if refusal := rules.refusal_of(item, criterion, grade, spans, written):
@@ -120,6 +120,9 @@ def save_choice(
     if is_empty:
         return SavedChoice("empty", lack)
     return SavedChoice("draft" if lack else "judged", lack)
+
+
+save_choice = transaction.atomic(keep_choice)
 
 
 def _judge(

@@ -13,6 +13,7 @@ from collection.judgments.services import NOTHING_WRITTEN, Span, Written
 
 MAX_SPANS = 200
 BIGGEST_KEY = 2**63
+LONGEST_KEY = 19
 BIGGEST_VERSION = 2**15
 A_DAY = 24 * 60 * 60.0
 
@@ -30,6 +31,7 @@ class SentChoice:
     seconds: float | None
     written: Written
     guidelines: int | None
+    submit: bool = False
 
 
 def is_of_another(request: HttpRequest) -> bool:
@@ -42,9 +44,10 @@ def is_of_another(request: HttpRequest) -> bool:
 
 
 def read_choice(body: bytes) -> SentChoice:
-    """Read `{item, criterion, grade, spans: [{start, end, quote}], seconds, guidelines, answer}`.
+    """Read `{item, criterion, grade, spans: [{start, end, quote}], seconds, guidelines, answer, submit}`.
 
-    An answer is `{text, confirmations}`, `guidelines` the version that the page shows.
+    An answer is `{text, confirmations}`, `guidelines` the version that the page shows. `submit`: this is the last
+    answer, so the task is to be submitted with it.
     Raises UnreadableChoice.
     """
     try:
@@ -62,11 +65,17 @@ def read_choice(body: bytes) -> SentChoice:
             seconds=None if seconds is None else min(max(0.0, float(seconds)), A_DAY),
             written=_read_written(sent["answer"]) if "answer" in sent else NOTHING_WRITTEN,
             guidelines=_read_version(sent.get("guidelines")),
+            submit=sent.get("submit") is True,
         )
     except UnreadableChoice:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise UnreadableChoice(f"This is not a choice: {error!r}.") from error
+
+
+def key_in(text: str) -> int:
+    """Return the key that an address names; 0, which nothing has, where it names none."""
+    return int(text) if text.isdecimal() and len(text) < LONGEST_KEY else 0
 
 
 def _read_key(key: Any) -> int:

@@ -9,16 +9,17 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import QuerySet
+from django.db.models import Exists, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.cache import add_never_cache_headers, patch_cache_control
 from django.utils.timezone import now
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate.assignments.assignments import Unfinished, reveal_passages, submit_assignment
+from annotate.assignments.assignments import AHEAD, Unfinished, reveal_passages, submit_assignment
 from annotate.assignments.errors import AssignmentReturned, NotAsked, StudyClosed
 from annotate.assignments.guideline_reading import note_reading
 from annotate.assignments.task_page import Answer, Question, Screen, screen_of
@@ -30,11 +31,20 @@ from annotate.quality.replies import replied_to
 from annotate.suggestions.shown import as_shown, note_decision
 from annotate.task_types import RULES
 from annotate.task_types.writing import Writing
-from annotate.work.next_work import next_work
+from annotate.work.answers import answer_and_submit
+from annotate.work.next_work import NextWork, next_work
 from annotate.work.pace import SkipReason
 from annotate.work.queue import nth_of_all, queues_of
 from annotate.work.saving import drop_changes, save_choice
-from annotate.work.sent_choices import BIGGEST_KEY, UnreadableChoice, is_of_another, read_choice, with_grades_of_boxes
+from annotate.work.sent_choices import (
+    BIGGEST_KEY,
+    SentChoice,
+    UnreadableChoice,
+    is_of_another,
+    key_in,
+    read_choice,
+    with_grades_of_boxes,
+)
 from collection.accounts.views import SignedInRequest
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.services import GradeNotOnScale, HighlightDoesNotFit, Span, Written
@@ -47,7 +57,7 @@ PARTS_OF_A_CHOICE = (
     "assignment__opened_at",
     "assignment__arm",
     "assignment__rater__kind",
-    "assignment__task__study",
+    "assignment__task__study__name",
     "assignment__task__task_type",
     "item__study",
     "item__topic",
@@ -89,14 +99,24 @@ def next_assignment(request: SignedInRequest, name: str) -> HttpResponse:
 
 
 def redirect_to_next(request: SignedInRequest, study: Study) -> HttpResponse:
-    following = next_work(study=study, user=request.user, at=now())
+    return redirect(address_of(next_work(study=study, user=request.user, at=now()), study))
+
+
+def address_of(following: NextWork, study: Study) -> str:
+    """Where what comes next is."""
     if following.assignment:
-        return redirect("annotate:assignment", pk=following.assignment.pk)
+        return reverse("annotate:assignment", args=[following.assignment.pk])
     if following.gate:
-        return redirect(following.gate)
+        return following.gate
     if following.ended:
-        return redirect(end_address(following.ended))
-    return redirect("annotate:nothing_left", name=study.name)
+        return end_address(following.ended)
+    return reverse("annotate:nothing_left", args=[study.name])
+
+
+def addresses_of(following: NextWork, study: Study) -> dict[str, Any]:
+    """Where what comes next is, and the tasks behind it."""
+    ahead = [reverse("annotate:assignment", args=[one.pk]) for one in following.ahead]
+    return {"next": address_of(following, study), "ahead": ahead}
 
 
 @require_safe
@@ -173,10 +193,10 @@ def submission(request: SignedInRequest, pk: int) -> HttpResponse:
 
     if not was_open:
         return redirect("annotate:queue")
-    onward = redirect_to_next(request, assignment.task.study)
-    if request.headers.get("Accept") == "application/json":
-        return JsonResponse({"next": onward["Location"]})
-    return onward
+    if request.headers.get("Accept") != "application/json":
+        return redirect_to_next(request, assignment.task.study)
+    following = next_work(study=assignment.task.study, user=request.user, at=now(), ahead=AHEAD)
+    return JsonResponse(addresses_of(following, assignment.task.study))
 
 
 @require_POST
@@ -223,7 +243,7 @@ def render_screen(
     status: int = 200,
 ) -> HttpResponse:
     task = screen.assignment.task
-    back = request.GET.get("back", "")
+    back = key_in(request.GET.get("back", ""))
     is_work = not preview and screen.assignment.state == Assignment.State.OPEN
     nth, n_tasks = nth_of_all(screen.assignment, request.user, at=now()) if is_work else (None, None)
     context = {
@@ -236,7 +256,7 @@ def render_screen(
         "skip_reasons": SkipReason.choices,
         "nth": nth,
         "n_tasks": n_tasks,
-        "back": mine(request).filter(pk=back).first() if back.isdecimal() else None,
+        "back": next(iter(_assignment_of(pk=back, user=request.user.pk)), None) if back else None,
         "answers": {
             question.item.pk: {
                 answer.criterion.pk: {
@@ -315,7 +335,10 @@ def read_answer(
 @require_POST
 @login_required
 def choice(request: SignedInRequest, pk: int) -> JsonResponse:
-    """Save one choice, sent as JSON as soon as it is made, and say what became of it."""
+    """Save one choice, sent as JSON as soon as it is made, and say what became of it.
+
+    One that is sent to submit its task too is told where the next one is, and the addresses of those after it.
+    """
     if pk >= BIGGEST_KEY:
         raise Http404
     if is_of_another(request):
@@ -330,6 +353,8 @@ def choice(request: SignedInRequest, pk: int) -> JsonResponse:
         raise Http404
 
     try:
+        if sent.submit:
+            return answered(request, asked[0], criteria[0], sent)
         saved = save_choice(
             assignment=asked[0].assignment,
             item=asked[0].item,
@@ -348,6 +373,13 @@ def choice(request: SignedInRequest, pk: int) -> JsonResponse:
     except AssignmentReturned as refused:
         return JsonResponse({"refused": str(refused)}, status=410)
     return JsonResponse(asdict(saved))
+
+
+def answered(request: SignedInRequest, asked: AssignmentItem, criterion: Criterion, sent: SentChoice) -> JsonResponse:
+    done = answer_and_submit(asked=asked, criterion=criterion, sent=sent, user=request.user, at=now())
+    if done.unfinished:
+        return JsonResponse({**asdict(done.saved), "unfinished": done.unfinished})
+    return JsonResponse({**asdict(done.saved), **addresses_of(done.following, asked.assignment.task.study)})
 
 
 @require_POST
@@ -377,7 +409,9 @@ def keep_earlier(request: SignedInRequest, pk: int) -> HttpResponse:
 def question_of(*, assignment: int, item: int, user: int) -> QuerySet[AssignmentItem]:
     """This person's question, with what is needed to save a choice about it."""
     asked = AssignmentItem.objects.filter(assignment=assignment, assignment__rater__user=user, item=item)
-    return asked.select_related("assignment__task", "assignment__rater", *TEXTS_OF_AN_ITEM).only(*PARTS_OF_A_CHOICE)
+    others = AssignmentItem.objects.filter(assignment=assignment).exclude(item=item)
+    related = ("assignment__task__study", "assignment__rater", *TEXTS_OF_AN_ITEM)
+    return asked.annotate(is_alone=~Exists(others)).select_related(*related).only(*PARTS_OF_A_CHOICE)
 
 
 @compiled

@@ -18,8 +18,11 @@ from typing import Any, ParamSpec, TypeVar
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import QuerySet, Value
 from django.db.models.sql import Query
-from django.db.models.sql.compiler import SQLCompiler
+from django.db.models.sql.compiler import SQLCompiler, cursor_iter
+from django.db.models.sql.constants import GET_ITERATOR_CHUNK_SIZE, MULTI
 from django.db.transaction import TransactionManagementError
+
+from collection.judgments.prepared import cursor_of
 
 P = ParamSpec("P")
 Row = TypeVar("Row")
@@ -49,6 +52,13 @@ class _KeptCompiler(SQLCompiler):
             _adapted(values[slot.name], ready.connection) if isinstance(slot, _Slot) else slot for slot in self.slots
         )
         return ready
+
+    def execute_sql(self, result_type: Any = MULTI, *args: Any, **kwargs: Any) -> Any:
+        if result_type != MULTI:
+            return super().execute_sql(result_type, *args, **kwargs)
+        cursor = cursor_of(self.connection)
+        cursor.execute(*self.as_sql())
+        return cursor_iter(cursor, self.connection.features.empty_fetchmany_value, None, GET_ITERATOR_CHUNK_SIZE)
 
     def as_sql(self, *_: Any, **__: Any) -> tuple[str, tuple[Any, ...]]:
         # Django asks this while it compiles, which is not now.

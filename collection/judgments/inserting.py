@@ -10,6 +10,10 @@ from typing import Any
 
 from django.db import connection, models
 
+from collection.judgments.prepared import cursor_of
+
+FEW = 5
+
 
 def insert_unless_there(row: models.Model, *, unique: Sequence[str]) -> bool:
     """Insert the row unless there is one with the same values in the `unique` fields. Returns whether it was inserted.
@@ -20,7 +24,7 @@ def insert_unless_there(row: models.Model, *, unique: Sequence[str]) -> bool:
     quoted = connection.ops.quote_name
     meta: Any = row._meta
     known_by = ", ".join(quoted(meta.get_field(name).column) for name in unique)
-    with connection.cursor() as cursor:
+    with cursor_of(connection) as cursor:
         cursor.execute(
             f"{_insert_into(type(row), 1)} ON CONFLICT ({known_by}) DO NOTHING RETURNING {quoted(meta.pk.column)}",
             _values(row),
@@ -37,7 +41,8 @@ def insert_unless_there(row: models.Model, *, unique: Sequence[str]) -> bool:
 def insert_together(rows: Sequence[models.Model]) -> None:
     """Insert a few rows of one model by one statement. Their keys stay unknown; for many rows there is `bulk`."""
     if rows:
-        with connection.cursor() as cursor:
+        # Statements of few rows come again and again.
+        with cursor_of(connection) if len(rows) < FEW else connection.cursor() as cursor:
             cursor.execute(_insert_into(type(rows[0]), len(rows)), [value for row in rows for value in _values(row)])
 
 

@@ -1,5 +1,6 @@
-/* Once everything on a task is answered and saved, the next one is claimed and its page fetched: it stands there as
-   soon as this one is submitted. What such a page shows may be old when somebody comes back to it. */
+/* The tasks that come next are claimed ahead and their pages fetched: the next one stands there as soon as this one is
+   submitted. They are claimed with each submission, or else once everything on a task is answered and saved. What such
+   a page shows may be old when somebody comes back to it. */
 
 import { rememberLastTask } from "./last_task.js";
 import { keep, kept } from "./memory.js";
@@ -7,30 +8,57 @@ import { tellOtherTabs } from "./task_bar.js";
 import { patientFetch } from "./waiting.js";
 
 const REMEMBERED = 50; // assignments; what was fetched ahead is old after two minutes
+const AHEAD = "assize:ahead";
 
 const token = () => document.querySelector("#submit [name=csrfmiddlewaretoken]").value;
 let asked = false;
-let ahead = "";
+let isFetched = false;
 let leaves = false;
 let staysHere = false;
 
 /** Fetch what `url` names as next, once, as soon as everything is saved and `isDone` holds. */
 export function fetchAheadOnceDone(outbox, url, isDone) {
   outbox.addEventListener("state", ({ detail: { state } }) => {
-    if (url && state === "saved" && isDone()) fetchAhead(url);
+    if (url && state === "saved" && !leaves && isDone()) claimAhead(url);
   });
 }
 
-async function fetchAhead(url) {
+async function claimAhead(url) {
   if (asked || navigator.connection?.saveData) return;
   asked = true;
   try {
     const response = await fetch(url, { method: "POST", headers: { "X-CSRFToken": token() } });
     if (response.status !== 200) return;
-    ahead = (await response.json()).next;
-    document.head.append(Object.assign(document.createElement("link"), { rel: "prefetch", href: ahead, as: "document" }));
+    rememberAhead((await response.json()).ahead);
+    fetchWhatIsAhead();
   } catch {
     asked = false; // offline: another time
+  }
+}
+
+/** Fetch the pages of the tasks that are claimed ahead. What the browser has of them it does not fetch again. */
+export function fetchWhatIsAhead() {
+  if (isFetched || navigator.connection?.saveData) return;
+  const hrefs = ahead().filter((address) => address !== location.pathname);
+  isFetched = hrefs.length > 0;
+  for (const href of hrefs) {
+    document.head.append(Object.assign(document.createElement("link"), { rel: "prefetch", href, as: "document" }));
+  }
+}
+
+function ahead() {
+  try {
+    return JSON.parse(sessionStorage.getItem(AHEAD)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function rememberAhead(addresses) {
+  try {
+    sessionStorage.setItem(AHEAD, JSON.stringify(addresses ?? []));
+  } catch {
+    // Not allowed here.
   }
 }
 
@@ -40,6 +68,29 @@ export const isLeaving = () => leaves;
 /** Once the task is submitted, come back to it. */
 export function comeBack() {
   staysHere = true;
+}
+
+/** Submit the task with the answer that completes it, if that is not sent yet, and go on. Resolves to whether it went:
+    else `submitAndGoOn` is to submit what is saved. `last` is as there. */
+export async function submitWithAnswer(outbox, assignment, last) {
+  if (leaves) return true;
+  leaves = true;
+  staysHere = false;
+  const answered = await outbox.submit(assignment);
+  leaves = Boolean(answered);
+  if (answered) {
+    tellOtherTabs();
+    goOnTo(answered, last);
+  }
+  return leaves;
+}
+
+function goOnTo({ next, ahead: behind }, last) {
+  rememberAhead(behind);
+  const here = last && rememberLastTask({ ...last, next });
+  if (!here || !staysHere) return location.assign(next);
+  history.replaceState(null, "", here);
+  return location.reload();
 }
 
 /** Submit the form, once: who taps twice would have the second answer, that nothing is open any more. Where a page
@@ -52,7 +103,7 @@ export async function submitAndGoOn(form, last) {
   staysHere = false;
   tellOtherTabs();
   const letThemTryAgain = () => setTimeout(() => (leaves = false), 10_000);
-  if (!ahead && !last && navigator.onLine) {
+  if (!isFetched && !last && navigator.onLine) {
     letThemTryAgain();
     return form.submit();
   }
@@ -60,11 +111,7 @@ export async function submitAndGoOn(form, last) {
   const response = await patientFetch(form.action, { method: "POST", body: new FormData(form), headers });
   letThemTryAgain();
   if (!response.ok || !response.headers.get("Content-Type")?.startsWith("application/json")) return form.submit();
-  const { next } = await response.json();
-  const here = last && rememberLastTask({ ...last, next });
-  if (!here || !staysHere) return location.assign(next);
-  history.replaceState(null, "", here);
-  return location.reload();
+  return goOnTo(await response.json(), last);
 }
 
 /** Load the page anew where the browser shows what it kept of it: fetched ahead and shown before, gone back to, or

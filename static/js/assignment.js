@@ -1,7 +1,7 @@
 /* The page of an assignment. The server sends the text, the questions and the answers so far; every choice made
    here goes to the outbox at once. */
 
-import { comeBack, fetchAheadOnceDone, isLeaving, showAsItIs, submitAndGoOn } from "./ahead.js";
+import { comeBack, fetchAheadOnceDone, fetchWhatIsAhead, isLeaving, showAsItIs, submitAndGoOn, submitWithAnswer } from "./ahead.js";
 import { AutoAdvance, whyNotByItself } from "./auto_advance.js";
 import { Caret } from "./caret.js";
 import { Choices } from "./choices.js";
@@ -95,7 +95,8 @@ function choose(answer, grade) {
   const wasOpen = panel.cameOpen && !isDone(question);
   choices.choose(answer, grade);
   if (!wasOpen || !isDone(question) || page.state === "submitted") return;
-  advance.soon({ mayBeMarked: markedOf(question)?.highlighting === "optional" && !markedOf(question).spans.length });
+  const moment = advance.soon({ mayBeMarked: markedOf(question)?.highlighting === "optional" && !markedOf(question).spans.length });
+  if (moment && questions.every(isDone)) outbox.delay(2 * moment); // it goes with the submission
 }
 
 /** Go to the next open question, or submit where none is left. Returns whether it went to a question. */
@@ -170,9 +171,12 @@ async function submit(event) {
     panel.show(missing);
     return panel.say(lackOf(missing));
   }
-  if (!(await isAllSaved(outbox, submit))) return undefined;
+  const last = page.ahead && { user: page.user, item: panel.current.item };
+  const isGone = async () => page.ahead && submitWithAnswer(outbox, page.assignment, last);
+  if (await isGone()) return undefined;
+  if (!(await isAllSaved(outbox, submit)) || (await isGone())) return undefined;
   if (byId("back") && page.state === "submitted") return location.assign(byId("back").href);
-  return submitAndGoOn(byId("submit"), page.ahead && { user: page.user, item: panel.current.item });
+  return submitAndGoOn(byId("submit"), last);
 }
 
 /** Submit without being asked to: only work that is open. */
@@ -265,6 +269,9 @@ function firstQuestion() {
 
 tellWhatIsSaved(outbox, { signIn: page.signIn, where: placeOf });
 fetchAheadOnceDone(outbox, page.ahead, () => questions.every(isDone));
+const fetchSoon = () => page.ahead && questions.filter((question) => !isDone(question)).length < 2 && fetchWhatIsAhead();
+choices.addEventListener("change", fetchSoon);
+fetchSoon();
 byId("assignment").classList.add("live");
 const first = firstQuestion();
 if (location.hash) {

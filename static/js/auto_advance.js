@@ -46,10 +46,13 @@ export class AutoAdvance {
     return performance.now() - this.#wentAt < LATE;
   }
 
-  /** Go on in a moment, unless the choice was made by an arrow key, which passes over choices on its way to another. */
+  /** Go on in a moment, unless the choice was made by an arrow key, which passes over choices on its way to another.
+      Returns how long the moment is; 0 where it stays. */
   soon({ mayBeMarked }) {
-    if (!this.isOn || this.#byArrow) return;
-    this.#timer = setTimeout(() => this.go() && (this.#wentAt = performance.now()), mayBeMarked ? MOMENT_TO_MARK : MOMENT);
+    if (!this.isOn || this.#byArrow) return 0;
+    const moment = mayBeMarked ? MOMENT_TO_MARK : MOMENT;
+    this.#timer = setTimeout(() => this.go() && (this.#wentAt = performance.now()), moment);
+    return moment;
   }
 
   #notice(event) {

@@ -13,6 +13,7 @@ export class Outbox extends EventTarget {
   #timer;
   #sending = false;
   #kept = {}; // where the browser lets us store nothing
+  #replies = new Map(); // to what submitted its task, by assignment
 
   constructor(user) {
     super();
@@ -27,10 +28,29 @@ export class Outbox extends EventTarget {
   put(key, url, choice, quiet = QUIET) {
     if (!url) return this.#tell("saved"); // a preview saves nothing
     const waiting = this.#read();
-    waiting[key] = { url, choice, stamp: `${Date.now()}-${Math.random()}` };
+    waiting[key] = { url, choice, stamp: newStamp() };
     this.#write(waiting);
     this.#tell("saving");
     this.#sendIn(quiet);
+  }
+
+  /** Let what waits wait for so long, unless it is sent by hand. */
+  delay(milliseconds) {
+    if (this.size) this.#sendIn(milliseconds);
+  }
+
+  /** Submit the task with the last of its choices that waits. Resolves to what the server says comes next; to nothing
+      where no choice waits, and where it cannot arrive now: once it has, this resolves to it too. */
+  async submit(assignment) {
+    const waiting = this.#read();
+    const key = Object.keys(waiting).findLast((one) => one.startsWith(`${assignment}/`));
+    if (key) {
+      const { url, choice } = waiting[key];
+      waiting[key] = { url, choice: { ...choice, submit: true }, stamp: newStamp() };
+      this.#write(waiting);
+      await this.settled();
+    }
+    return this.#replies.get(assignment);
   }
 
   /** Do not send this any more. */
@@ -88,6 +108,7 @@ export class Outbox extends EventTarget {
       }
       this.#pause = FIRST_PAUSE;
       if (this.#read()[key]?.stamp === entry.stamp) this.drop(key);
+      if (answer.next) this.#replies.set(key.split("/")[0], answer);
       const detail = { key, choice: entry.choice, ...answer };
       this.dispatchEvent(new CustomEvent(answer.refused ? "refused" : "kept", { detail }));
       if (answer.refused && !this.size) return undefined;
@@ -121,6 +142,8 @@ export class Outbox extends EventTarget {
     }
   }
 }
+
+const newStamp = () => `${Date.now()}-${Math.random()}`;
 
 /** Post one choice. The answer holds `wait` if it must be tried again, `refused` if it never will be taken. */
 async function post({ url, choice }, user) {

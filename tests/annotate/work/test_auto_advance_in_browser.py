@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from annotate.models import Assignment, Draft
 from collection.models import Judgment, Study, User
@@ -285,10 +285,13 @@ def test_the_very_last_task_is_taken_back_by_key(page: Page, sign_in: SignIn, st
 
 def test_what_is_pressed_while_a_task_is_submitted_changes_nothing(reading: Page) -> None:
     sent = []
-    reading.route("**/submit/", lambda route: sent.append(route))
-    for number in (1, 2, 3):
+    for number in (1, 2):
         at_question(reading, number)
         press(reading, "0")
+    at_question(reading, 3)
+    saved(reading)
+    reading.route("**/choice/", lambda route: sent.append(route))
+    press(reading, "0")
     reading.wait_for_timeout(LONGER_THAN_THE_MOMENT)
     assert len(sent) == 1
     press(reading, "1", "-", "u")
@@ -323,3 +326,110 @@ def test_a_phone_has_the_switch_and_the_way_back(phone: Page, sign_in: SignIn, s
     back.tap()
 
     at_task(phone, "rating")
+
+
+# --- One round trip -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def short_tasks(page: Page, sign_in: SignIn, study: Study, ada: User) -> Page:
+    """Ada's page with a report of one question; three more wait."""
+    for n in range(4):
+        a_report_task(study, f"Report {n}.").task_items.exclude(position=0).delete()
+    sign_in(page, ada)
+    open_assignment(page, in_hands_of(ada, study.tasks.order_by("position")[0]))
+    return page
+
+
+def posted(page: Page) -> list[str]:
+    """What the page sends from now on, by the last word of its address."""
+    sent: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.method == "POST":
+            sent.append(request.url.rstrip("/").rpartition("/")[2])
+
+    page.on("request", note)
+    return sent
+
+
+def test_a_task_of_one_question_is_one_round_trip_with_two_tasks_ahead(short_tasks: Page) -> None:
+    sent = posted(short_tasks)
+    first = short_tasks.url
+
+    press(short_tasks, "0")
+    short_tasks.wait_for_url(lambda url: url != first)
+    second = short_tasks.url
+    expect(short_tasks.locator("#assignment.live")).to_be_visible()
+
+    assert sent == ["choice"]
+    assert sorted(Assignment.objects.values_list("state", flat=True)) == ["open", "open", "open", "submitted"]
+    ahead = [f"/work/{pk}/" for pk in Assignment.objects.open().order_by("pk").values_list("pk", flat=True)[1:]]
+    assert (
+        short_tasks.locator("link[rel=prefetch]").evaluate_all(
+            "all => all.map(one => one.pathname ?? new URL(one.href).pathname)"
+        )
+        == ahead
+    )
+    for address in ahead:
+        short_tasks.wait_for_function(
+            "(url) => performance.getEntriesByName(location.origin + url)[0]?.responseEnd", arg=address
+        )
+    press(short_tasks, "0")
+    short_tasks.wait_for_url(f"**{ahead[0]}")
+    expect(short_tasks.locator("#assignment.live")).to_be_visible()
+    assert short_tasks.evaluate("performance.getEntriesByType('navigation')[0].transferSize") == 0
+    assert sent == ["choice", "choice"]
+    press(short_tasks, "u")
+    expect(short_tasks).to_have_url(re.compile(re.escape(second)))
+    expect(short_tasks.get_by_text("You submitted this task.")).to_be_visible()
+
+
+def test_an_answer_whose_reply_is_lost_is_sent_again_and_goes_on(
+    short_tasks: Page, expected_console_errors: list[str]
+) -> None:
+    expected_console_errors.append("ERR_FAILED")
+    tries: list[str] = []
+
+    def lose_the_first(route: Route) -> None:
+        tries.append(route.request.url)
+        if len(tries) > 1:
+            return route.continue_()
+        route.fetch()
+        return route.abort()
+
+    short_tasks.route("**/choice/", lose_the_first)
+    first = short_tasks.url
+    press(short_tasks, "0")
+
+    short_tasks.wait_for_url(lambda url: url != first)
+
+    assert len(tries) == 2
+    assert Judgment.objects.count() == 1
+    assert Assignment.objects.filter(state="submitted").count() == 1
+    assert short_tasks.url.endswith(f"/work/{Assignment.objects.open().order_by('pk')[0].pk}/")
+
+
+def test_offline_the_answer_waits_and_takes_along_to_the_next_task(short_tasks: Page) -> None:
+    first = short_tasks.url
+    short_tasks.context.set_offline(True)
+    press(short_tasks, "0")
+    expect(short_tasks.locator("#says")).to_contain_text("Offline.")
+    assert not Judgment.objects.exists()
+
+    short_tasks.context.set_offline(False)
+
+    short_tasks.wait_for_url(lambda url: url != first)
+    expect(short_tasks.locator("#assignment.live")).to_be_visible()
+    assert Assignment.objects.filter(state="submitted").count() == 1
+
+
+def test_in_the_moment_u_takes_back_what_was_not_sent_yet(short_tasks: Page) -> None:
+    sent = posted(short_tasks)
+
+    press(short_tasks, "0", "u")
+    short_tasks.wait_for_timeout(LONGER_THAN_THE_MOMENT)
+
+    assert set(sent) == {"choice"}
+    assert not Judgment.objects.exists()
+    assert not Assignment.objects.filter(state="submitted").exists()

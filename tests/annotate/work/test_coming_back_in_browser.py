@@ -27,7 +27,7 @@ def fetched_ahead(page: Page, sign_in: SignIn, study: Study, ada: User) -> Page:
     with page.expect_response(re.compile("/ahead/")) as claimed:
         press(page, "0", "n", "0", "n", "0")
         saved(page)
-    following = claimed.value.json()["next"]
+    (following,) = claimed.value.json()["ahead"]
     page.wait_for_function(
         "(url) => performance.getEntriesByName(location.origin + url)[0]?.responseEnd", arg=following
     )

@@ -169,8 +169,7 @@ def test_says_which_task_it_is_and_of_how_many(as_ada: Client, study: Study, ada
 
 def test_a_task_that_is_fetched_ahead_is_the_next_one(as_ada: Client, study: Study, reading: Assignment) -> None:
     a_report_task(study, "Another report.")
-    ahead = claim_ahead(assignment=reading, at=NOON)
-    assert ahead is not None
+    (ahead,) = claim_ahead(assignment=reading, at=NOON)
 
     assert "task 1 of 2 ·" in as_ada.get(f"/work/{reading.pk}/").text
     assert "task 2 of 2 ·" in as_ada.get(f"/work/{ahead.pk}/").text

@@ -1,7 +1,8 @@
 """Assessors at their browsers, for the bench: `python client.py` reads its orders as JSON from standard input.
 
 Each assessor is a thread with one connection, who opens a report, answers every sub-question with a choice and
-three highlights, submits, and goes on without a pause, until time is over. Prints what was timed, as JSON.
+three highlights, submits it with the last, fetches the pages of the tasks ahead, and goes on without a pause, until
+time is over. Prints what was timed, as JSON.
 """
 
 from __future__ import annotations
@@ -65,15 +66,24 @@ def assess(browser: Browser, study: str, quotes: list[str], spans: list[list[int
     browser.token = found(TOKEN, page).decode()
     address = browser.post("next", f"/work/next/{study}/")
     marked = [{"start": start, "end": end, "quote": quote} for (start, end), quote in zip(spans, quotes, strict=True)]
+    pages: dict[str, bytes] = {}
     while time.perf_counter() < end and "/done/" not in address:
-        _, page = browser.ask("page", "GET", address)
-        for item, answers in json.loads(found(ANSWERS, page)).items():
-            for criterion in answers:
-                choice = {"item": int(item), "criterion": int(criterion), "grade": 1, "spans": marked, "seconds": 4.2}
-                _, said = browser.ask("save", "POST", f"{address}choice/", json.dumps(choice), "application/json")
-                if json.loads(said)["state"] != "judged":
-                    raise UnexpectedAnswer(said.decode())
-        address = browser.post("submit", f"{address}submit/")
+        page = pages.pop(address, b"") or browser.ask("page", "GET", address)[1]
+        questions = [
+            {"item": int(item), "criterion": int(criterion), "grade": 1, "spans": marked, "seconds": 4.2}
+            for item, answers in json.loads(found(ANSWERS, page)).items()
+            for criterion in answers
+        ]
+        questions[-1]["submit"] = True  # and the reply says what comes next
+        for choice in questions:
+            _, said = browser.ask("save", "POST", f"{address}choice/", json.dumps(choice), "application/json")
+            reply = json.loads(said)
+            if reply["state"] != "judged":
+                raise UnexpectedAnswer(said.decode())
+        address = reply["next"]
+        for ahead in reply["ahead"]:
+            if ahead not in pages and time.perf_counter() < end:
+                pages[ahead] = browser.ask("page", "GET", ahead)[1]
 
 
 def insert(browser: Browser, end: float) -> None:
