@@ -21,9 +21,9 @@ from annotate.suggestions.shown import show_after
 from annotate.task_types import RULES, AskedItem
 from annotate.task_types.rules import unmasked_items
 from collection.judgments.compiled_sql import compiled
-from collection.judgments.inserting import insert_together
+from collection.judgments.inserting import insert_together, insert_unless_there, update_row
 from collection.judgments.services import withdraw_judgment
-from collection.models import Arm, Judgment, Rater, Study
+from collection.models import Arm, Judgment, Rater, Study, Suggestion
 from collection.models.studies import TaskType
 
 Because = Assignment.Because
@@ -35,7 +35,6 @@ Because = Assignment.Because
 AHEAD = 2
 
 
-@transaction.atomic
 def claim_next(*, study: Study, rater: Rater, at: datetime) -> Assignment | None:
     """Return the rater's open assignment, or put the next task into their hands. None: nothing is left."""
     return next(iter(claim(study=study, rater=rater, at=at)), None)
@@ -66,13 +65,15 @@ def hand_out(*, enrolment: Enrolment, rater: Rater, at: datetime, ahead: int) ->
             place = take_place(study=study, rater=rater, enrolment=enrolment, at=at)
         if place is None:
             break
-        in_hand.append(_assigned(place, rater, at=at))
+        in_hand.append(_assigned(place, rater, study, at=at))
         is_last = len(in_hand) < 1 + ahead and bool(_waiting_for(task=place.task_id))
     return in_hand
 
 
-def _assigned(place: Place, rater: Rater, *, at: datetime) -> Assignment:
-    assignment = Assignment.objects.create(task=place.task, place=place, rater=rater, opened_at=at, touched_at=at)
+def _assigned(place: Place, rater: Rater, study: Study, *, at: datetime) -> Assignment:
+    assignment = Assignment(task=place.task, place=place, rater=rater, opened_at=at, touched_at=at)
+    is_new = insert_unless_there(assignment, unique=("task", "rater"))
+    assert is_new, f"{assignment} was handed out before."
     drawn = drawn_items(place.task, rater)
     insert_together(
         [
@@ -144,6 +145,8 @@ def release_ahead(*, study: Study, at: datetime, but_of: Rater) -> int:
     # Asked again, now that none of these goes on to their next task meanwhile.
     idle = held_ahead(study=study, at=at).filter(rater__user__in=held).select_for_update(of=("self",), skip_locked=True)
     found = list(idle)
+    for assignment in found:
+        Suggestion.objects.filter(rater=assignment.rater_id, item__asked__assignment=assignment).delete()
     Place.objects.filter(pk__in=[assignment.place_id for assignment in found]).update(holder=None)
     Assignment.objects.filter(pk__in=[assignment.pk for assignment in found]).delete()
     return len(found)
@@ -236,12 +239,9 @@ def _own_answers(questions: Sequence[Question]) -> list[tuple[int, int, float | 
 
 def hand_in_complete(*, assignment: Assignment, seconds: float, at: datetime) -> None:
     """Hand in an open assignment that the caller's transaction holds, and knows to lack nothing."""
-    Assignment.objects.filter(pk=assignment.pk).update(
-        state=Assignment.State.SUBMITTED,
-        submitted_at=at,
-        touched_at=at,
-        active_seconds=believed(seconds, assignment, at=at),
-    )
+    state, time = Assignment.State.SUBMITTED, believed(seconds, assignment, at=at)
+    values = {"state": state, "submitted_at": at, "touched_at": at, "active_seconds": time}
+    update_row(Assignment, assignment.pk, values)
 
 
 @transaction.atomic

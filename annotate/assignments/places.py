@@ -18,6 +18,7 @@ from annotate.models import Assignment, Draft, Enrolment, Place, Task, TaskItem
 from annotate.models.work import AssignmentQuerySet
 from annotate.notices.notices import Kind, notify, without_work
 from collection.judgments.compiled_sql import compiled
+from collection.judgments.inserting import update_row
 from collection.models import AnswerToRevise, Judgment, Rater, Study
 
 _random = random.SystemRandom()
@@ -41,7 +42,7 @@ def take_place(*, study: Study, rater: Rater, enrolment: Enrolment, at: datetime
         place = lock_next(study, rater, design, start, only_controls=full)
     if place is not None:
         place.holder = rater
-        place.save(update_fields=["holder"])
+        update_row(Place, place.pk, {"holder": rater.pk})
     return place
 
 

@@ -27,11 +27,10 @@ def choices_so_far(assignment: Assignment) -> defaultdict[tuple[int, int], Choic
     """Return what was chosen, by item and criterion: as it was judged, or as the draft has it where there is one."""
     chosen: defaultdict[tuple[int, int], Choice] = defaultdict(Choice)
     spans: defaultdict[int, list[Span]] = defaultdict(list)
-    for judgment, *place in _marked(assignment=assignment.pk, rater=assignment.rater_id):
+    judged = _judged(assignment=assignment.pk, rater=assignment.rater_id)
+    for judgment, *place in _marked(assignment=assignment.pk, rater=assignment.rater_id) if judged else ():
         spans[judgment].append(Span(*place))
-    for judgment, item, criterion, grade, seconds, text, confirmations in _judged(
-        assignment=assignment.pk, rater=assignment.rater_id
-    ):
+    for judgment, item, criterion, grade, seconds, text, confirmations in judged:
         written = NOTHING_WRITTEN if text is None else Written(text, tuple(confirmations))
         chosen[item, criterion] = Choice(grade, spans[judgment], seconds or 0, written)
     for draft in _drafts(assignment=assignment.pk):

@@ -166,9 +166,13 @@ class Screen:
         return any(rules.highlighting_of(criterion) is not Highlighting.NONE for criterion in self.criteria)
 
 
-def screen_of(assignment: Assignment) -> Screen:
-    """Read all that the assignment's page shows, in a number of queries that does not grow with it."""
-    return _screen(assignment, _asked(assignment=assignment.pk), choices_so_far(assignment))
+def screen_of(assignment: Assignment, *, is_new: bool = False) -> Screen:
+    """Read all that the assignment's page shows, in a number of queries that does not grow with it.
+
+    `is_new`: nothing is saved of it yet.
+    """
+    chosen: Chosen = defaultdict(Choice) if is_new else choices_so_far(assignment)
+    return _screen(assignment, _asked(assignment=assignment.pk), chosen)
 
 
 def screen_for_nobody(task: Task, asked: Iterable[AskedItem], *, at: datetime, revealed: bool = False) -> Screen:

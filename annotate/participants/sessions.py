@@ -208,7 +208,7 @@ def n_submitted(session: CrowdSession) -> int:
     return work_of(session).filter(state=Assignment.State.SUBMITTED).count()
 
 
-def began_of_session(user: User, *, study: int | OuterRef) -> Coalesce:
+def began_of_session(user: User | int, *, study: int | OuterRef) -> Coalesce:
     """Return, for a query, when the person's newest session began; long ago for people who came another way."""
     sessions = CrowdSession.objects.filter(participant__user=user, participant__study=study)
     newest = sessions.order_by("-arrived_at", "-pk").values("arrived_at")[:1]

@@ -11,14 +11,13 @@ from django.db.models import QuerySet
 from annotate.assignments.assignments import Unfinished, hand_in, hand_in_complete, hold_enrolment
 from annotate.assignments.places import left_alone_since
 from annotate.models import Assignment, AssignmentItem
-from annotate.participants.sessions import session_of
 from annotate.task_types import RULES
 from annotate.work.next_work import NextWork, next_work, work_behind_gates
 from annotate.work.saving import SavedChoice, keep_choice
 from annotate.work.sent_choices import SentChoice
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.services import NOTHING_WRITTEN, written_in
-from collection.models import Criterion, Judgment, User
+from collection.models import Arm, Criterion, Judgment, User
 from collection.task_types import TASK_TYPES
 
 
@@ -36,11 +35,12 @@ def answer_and_submit(
 ) -> Answered:
     """Save the choice, submit its task if that lacks nothing, and say what comes next. The choice is kept in any case.
 
+    `asked` knows whether its task asks nothing else (`is_alone`) and the person came from a crowd site (`is_of_crowd`).
+
     Doing it twice changes nothing, and says the same. Raises what `save_choice` raises.
     """
     assignment, study = asked.assignment, asked.assignment.task.study
-    session = session_of(study=study, user=user)
-    if session:
+    if asked.is_of_crowd:  # type: ignore[attr-defined]
         # Whoever takes a session back holds it before its tasks, so it is not to be held after one of them.
         with transaction.atomic():
             saved, unfinished = _save_and_submit(asked, criterion, sent, at=at)
@@ -87,7 +87,9 @@ def _save_and_submit(
 
 
 def _is_all_that_is_asked(asked: AssignmentItem) -> bool:
-    """Whether the task asks one criterion of one item, of which nobody else has to read the answer."""
+    """Whether the task asks one criterion of one item, and nothing follows from the answer but that it is submitted."""
+    if asked.assignment.arm == Arm.AFTER:
+        return False
     rules = RULES[asked.assignment.task.task_type]
     criteria = [shape for task_type in rules.asks_about for shape in TASK_TYPES[task_type].criteria]
     return asked.is_alone and len(criteria) == 1 and not rules.writing and not rules.first_step  # type: ignore[attr-defined]

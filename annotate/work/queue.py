@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.core.cache import cache
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Window
@@ -16,6 +17,7 @@ from annotate.assignments.places import due, emptied_tasks, left_of_quota, next_
 from annotate.models import Assignment, Place, Task
 from annotate.participants.sessions import began_of_session, within_session
 from annotate.work.pace import minutes_left, pace_of
+from collection.judgments.compiled_sql import compiled
 from collection.models import Guideline, Rater, Study, User
 
 RECENT = 10
@@ -106,10 +108,7 @@ def nth_of_all(assignment: Assignment, user: User, *, at: datetime) -> tuple[int
     last counted; None where the study hands nothing out.
     """
     study, rater = assignment.task.study, assignment.rater
-    given = Assignment.objects.filter(rater=rater, task__study=study).exclude(state=Assignment.State.RETURNED)
-    given = given.exclude(submitted_at__lt=began_of_session(user, study=study.pk))
-    comes_before = Q(state=Assignment.State.SUBMITTED) | Q(pk__lt=assignment.pk)
-    counts = given.aggregate(all=Count("pk"), before=Count("pk", filter=comes_before))
+    (counts,) = _turn(assignment=assignment.pk, study=study.pk, rater=rater.pk, user=user.pk)
     nth = counts["before"] + 1
     if study.state != Study.State.OPEN:
         return nth, None
@@ -120,6 +119,16 @@ def nth_of_all(assignment: Assignment, user: User, *, at: datetime) -> tuple[int
     # Counting what is left goes through all tasks of the study: too much for every page.
     counted = cache.get_or_set(f"tasks-in-all:{study.pk}:{rater.pk}", in_all, COUNTED_FOR.total_seconds())
     return nth, max(int(counted or 0), counts["all"])
+
+
+@compiled
+def _turn(*, assignment: int, study: int, rater: int, user: int) -> QuerySet[Assignment, Any]:
+    """How many tasks the rater has or had in the study, and how many of them come before this one of theirs."""
+    given = Assignment.objects.filter(rater=rater, task__study=study).exclude(state=Assignment.State.RETURNED)
+    given = given.exclude(submitted_at__lt=began_of_session(user, study=study))
+    comes_before = Q(state=Assignment.State.SUBMITTED) | Q(pk__lt=assignment)
+    counts = {"all": Count("pk"), "before": Count("pk", filter=comes_before)}
+    return given.order_by().values("rater").annotate(**counts).values("all", "before")
 
 
 def _submitted(mine: QuerySet[Assignment], *, all_submitted: bool) -> defaultdict[int, list[Assignment]]:

@@ -29,6 +29,7 @@ from annotate.models import Assignment, AssignmentItem, Draft
 from annotate.suggestions.shown import note_decision
 from annotate.task_types import RULES
 from collection.judgments.compiled_sql import compiled
+from collection.judgments.inserting import update_row
 from collection.judgments.pair_orders import record_order
 from collection.judgments.services import (
     NOTHING_WRITTEN,
@@ -256,10 +257,12 @@ def _hold(
     task = assignment.task
     if criterion.study_id != task.study_id or criterion.task_type != item.task_type:
         raise NotAsked(gettext("This task does not ask for “{criterion}”.").format(criterion=criterion))
-    changes: dict[str, Any] = {"touched_at": at}
-    if claimed is not None:
-        changes["claimed_seconds"] = Greatest(Coalesce("claimed_seconds", 0.0), claimed)
-    is_held = Assignment.objects.filter(pk=assignment.pk, state__in=IN_HAND).update(**changes)
+    if claimed is None:
+        is_held = update_row(Assignment, assignment.pk, {"touched_at": at}, state=IN_HAND)
+    else:
+        most = Greatest(Coalesce("claimed_seconds", 0.0), claimed)
+        held = Assignment.objects.filter(pk=assignment.pk, state__in=IN_HAND)
+        is_held = bool(held.update(touched_at=at, claimed_seconds=most))
     asked = _as_it_stands(
         assignment=assignment.pk,
         item=item.pk,

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Exists, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -23,7 +23,7 @@ from annotate.assignments.assignments import AHEAD, Unfinished, reveal_passages,
 from annotate.assignments.errors import AssignmentReturned, NotAsked, StudyClosed
 from annotate.assignments.guideline_reading import note_reading
 from annotate.assignments.task_page import Answer, Question, Screen, screen_of
-from annotate.models import Assignment, AssignmentItem
+from annotate.models import Assignment, AssignmentItem, CrowdSession, Draft
 from annotate.notices.notices import notices_of
 from annotate.participants.sessions import end_address
 from annotate.quality.gates import next_gate
@@ -48,7 +48,7 @@ from annotate.work.sent_choices import (
 from collection.accounts.views import SignedInRequest
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.services import GradeNotOnScale, HighlightDoesNotFit, Span, Written
-from collection.models import Criterion, Study
+from collection.models import Criterion, Judgment, Study
 
 TEXTS_OF_AN_ITEM = ("item__report", "item__passage", "item__answer_to_revise")
 PARTS_OF_A_PAGE = ("rater", "task__study", "task__topic", "task__report", "task__passage")
@@ -165,7 +165,7 @@ def assignment(request: SignedInRequest, pk: int) -> HttpResponse:
         gate = next_gate(study=assignment.task.study, user=request.user)
         if gate:
             return redirect(gate)
-    screen = screen_of(assignment)
+    screen = screen_of(assignment, is_new=not assignment.is_begun)  # type: ignore[attr-defined]
 
     if request.method == "POST":
         refused = save_form(screen, request.POST)
@@ -230,7 +230,11 @@ def mine_or_404(request: SignedInRequest, pk: int) -> Assignment:
 
 @compiled
 def _assignment_of(*, pk: int, user: int) -> QuerySet[Assignment]:
-    return Assignment.objects.of(user).filter(pk=pk).select_related(*PARTS_OF_A_PAGE)
+    """This assignment, if it is this person's, with all that its page shows, and whether anything is saved of it."""
+    judged = Judgment.objects.filter(item__asked__assignment=OuterRef("pk"), rater=OuterRef("rater"))
+    drafted = Draft.objects.filter(assignment=OuterRef("pk"))
+    mine = Assignment.objects.of(user).filter(pk=pk).select_related(*PARTS_OF_A_PAGE)
+    return mine.annotate(is_begun=Q(Exists(judged)) | Q(Exists(drafted)))
 
 
 def render_screen(
@@ -411,7 +415,11 @@ def question_of(*, assignment: int, item: int, user: int) -> QuerySet[Assignment
     asked = AssignmentItem.objects.filter(assignment=assignment, assignment__rater__user=user, item=item)
     others = AssignmentItem.objects.filter(assignment=assignment).exclude(item=item)
     related = ("assignment__task__study", "assignment__rater", *TEXTS_OF_AN_ITEM)
-    return asked.annotate(is_alone=~Exists(others)).select_related(*related).only(*PARTS_OF_A_CHOICE)
+    sessions = CrowdSession.objects.filter(
+        participant__user=user, participant__study=OuterRef("assignment__task__study")
+    )
+    known = {"is_alone": ~Exists(others), "is_of_crowd": Exists(sessions)}
+    return asked.annotate(**known).select_related(*related).only(*PARTS_OF_A_CHOICE)
 
 
 @compiled

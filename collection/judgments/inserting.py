@@ -1,11 +1,11 @@
 """Rows past the models' `save` and `bulk_create`, for what is written with every answer.
 
-Django compiles each INSERT anew; here the SQL is put together from the columns' names. No signals are sent.
+Django compiles each INSERT and UPDATE anew; here the SQL is put together from the columns' names. No signals are sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import connection, models
@@ -44,6 +44,24 @@ def insert_together(rows: Sequence[models.Model]) -> None:
         # Statements of few rows come again and again.
         with cursor_of(connection) if len(rows) < FEW else connection.cursor() as cursor:
             cursor.execute(_insert_into(type(rows[0]), len(rows)), [value for row in rows for value in _values(row)])
+
+
+def update_row(model: type[models.Model], pk: int, values: Mapping[str, Any], **among: Sequence[Any]) -> bool:
+    """Set these fields of a row, if the fields in `among` hold one of their values. Returns whether it was set."""
+    quoted = connection.ops.quote_name
+    meta: Any = model._meta
+    to_set = ", ".join(f"{quoted(meta.get_field(name).column)} = %s" for name in values)
+    conditions = "".join(
+        f" AND {quoted(meta.get_field(name).column)} IN ({', '.join(['%s'] * len(held))})"
+        for name, held in among.items()
+    )
+    new = [meta.get_field(name).get_db_prep_save(value, connection) for name, value in values.items()]
+    with cursor_of(connection) as cursor:
+        cursor.execute(
+            f"UPDATE {quoted(meta.db_table)} SET {to_set} WHERE {quoted(meta.pk.column)} = %s{conditions}",  # noqa: S608  # our names
+            [*new, pk, *(value for held in among.values() for value in held)],
+        )
+        return bool(cursor.rowcount)
 
 
 def _columns(model: type[models.Model]) -> list[Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import nh3
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
@@ -14,8 +16,12 @@ _TAGS = set(
 )
 
 
+@lru_cache(maxsize=64)
 def render_markdown(markdown: str) -> SafeString:
-    """Return the HTML of a Markdown text. Raw HTML in it is shown as text; images do not come through."""
+    """Return the HTML of a Markdown text. Raw HTML in it is shown as text; images do not come through.
+
+    That of the last few texts is kept: guidelines stand in every page of a task.
+    """
     html = nh3.clean(
         _MARKDOWN.render(markdown),
         tags=_TAGS,
