@@ -1,4 +1,4 @@
-"""Sessions in the database as Django keeps them, read by a compiled query: every request reads one."""
+"""Sessions in the database as Django keeps them, and their people, by compiled queries: every request asks for them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 from django.utils.timezone import now
 
+from collection.accounts import sign_in
 from collection.judgments.compiled_sql import compiled
+from collection.models import User
 
 
 class SessionStore(db.SessionStore):
@@ -32,3 +34,14 @@ class SessionStore(db.SessionStore):
 @compiled
 def _sessions_of(*, key: str, at: datetime) -> QuerySet[Session]:
     return Session.objects.filter(session_key=key, expire_date__gt=at)
+
+
+class PasswordBackend(sign_in.PasswordBackend):
+    def get_user(self, user_id: int) -> User | None:
+        found = _people_of(key=user_id)
+        return found[0] if found and self.user_can_authenticate(found[0]) else None
+
+
+@compiled
+def _people_of(*, key: int) -> QuerySet[User]:
+    return User.objects.filter(pk=key)

@@ -163,7 +163,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 # Links by which somebody chooses another password.
 PASSWORD_RESET_TIMEOUT = 24 * 60 * 60
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "collection.accounts.sign_in.PasswordBackend"]
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "config.sessions.PasswordBackend"]
 # Who guesses passwords is held back: collection.accounts.sign_in says how.
 AXES_HANDLER = "collection.accounts.sign_in.Throttle"
 AXES_USERNAME_CALLABLE = "collection.accounts.sign_in.account_of"

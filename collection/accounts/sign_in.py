@@ -32,13 +32,12 @@ from django.conf import settings
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Q, Sum
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext, gettext_lazy
 from rest_framework.exceptions import APIException
 
-from collection.judgments.compiled_sql import compiled
 from collection.models import User
 
 MOST_FROM_AN_ADDRESS = 50
@@ -80,15 +79,6 @@ class PasswordBackend(ModelBackend):
 
     def user_can_authenticate(self, user: Any) -> bool:
         return isinstance(user, User) and user.may_sign_in
-
-    def get_user(self, user_id: int) -> User | None:
-        found = _user_of(pk=user_id)
-        return found[0] if found and self.user_can_authenticate(found[0]) else None
-
-
-@compiled
-def _user_of(*, pk: int) -> QuerySet[User]:
-    return User.objects.filter(pk=pk)
 
 
 # --- Guessing -------------------------------------------------------------------------------------
