@@ -26,7 +26,9 @@ from annotate.quality.api import api_urlpatterns as quality_api_urlpatterns
 from annotate.serializers import (
     AssignmentSerializer,
     ChoiceSerializer,
+    CopySerializer,
     CriterionSerializer,
+    EditSerializer,
     EnrolmentSerializer,
     GuidelinesVersionSerializer,
     NewAccountSerializer,
@@ -40,7 +42,9 @@ from annotate.serializers import (
     StudySerializer,
 )
 from annotate.studies.assessor_accounts import NotYourPeople, enrol_by_name, people_by_name
+from annotate.studies.edits import OverlapLowered, copy_study, edit_study
 from annotate.studies.lifecycle import (
+    NameTaken,
     NotEmpty,
     WrongState,
     close_study,
@@ -110,6 +114,25 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         with conflict_on(WrongState, NotEmpty):
             delete_draft(study=self.get_object())
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(request=EditSerializer, responses=StudySerializer)
+    def partial_update(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """Change title, overlap, quota, batch size, time-out. Once the study has opened, overlap only rises."""
+        study = self.get_object()
+        sent = checked(EditSerializer(data=request.data))
+        with conflict_on(WrongState), invalid_on(OverlapLowered, field="overlap"):
+            edit_study(study=study, at=now(), **sent)
+        return Response(StudySerializer(self.get_object()).data)
+
+    @extend_schema(request=CopySerializer, responses={201: StudySerializer})
+    @action(detail=True, methods=["post"])
+    def copy(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """Create a draft with this study's design, criteria and guidelines; without its people and labels."""
+        study = self.get_object()
+        sent = checked(CopySerializer(data=request.data))
+        with invalid_on(NameTaken, field="name"):
+            copy = copy_study(study=study, by=user_of(request), **sent)
+        return Response(StudySerializer(copy).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=None, responses=OpenedSerializer)
     @action(detail=True, methods=["post"])

@@ -11,6 +11,8 @@ from annotate.assignments.design import Design, design_of
 from annotate.assignments.revisions import ALL, NON_CONSECUTIVE
 from annotate.assignments.task_page import Answer
 from annotate.models import Enrolment
+from annotate.studies.edit_forms import MOST
+from annotate.studies.edits import MOST_ASSESSORS
 from annotate.studies.forms import MOST_PEOPLE_AT_ONCE, UsernamesField
 from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
 from annotate.suggestions.shown import as_shown
@@ -200,6 +202,21 @@ class NewStudySerializer(serializers.Serializer[Any]):
         if unknown := sizes.keys() - RULES.keys():
             raise serializers.ValidationError(f"{', '.join(sorted(unknown))}: not a task type.")
         return sizes
+
+
+class EditSerializer(serializers.Serializer[Any]):
+    """What of a study can be changed. What is left out stays as it is."""
+
+    title = serializers.CharField(max_length=200, allow_blank=True, required=False)
+    overlap = WholeField(min_value=1, max_value=MOST_ASSESSORS, required=False)
+    quota = WholeField(min_value=1, max_value=MOST, allow_null=True, required=False)
+    batch_size = WholeField(min_value=1, max_value=MOST, allow_null=True, required=False)
+    timeout_minutes = WholeField(min_value=5, max_value=MOST, allow_null=True, required=False)
+
+
+class CopySerializer(serializers.Serializer[Any]):
+    title = serializers.CharField(max_length=200)
+    name = serializers.SlugField(max_length=100, default="", help_text="Derived from the title if left out.")
 
 
 class NewGuidelinesSerializer(serializers.Serializer[Any]):

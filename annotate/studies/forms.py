@@ -224,4 +224,7 @@ class GuidelinesForm(forms.Form):
 
 
 class ReasonForm(forms.Form):
+    """Why somebody is excluded, and whether they are removed from the study too."""
+
     reason = forms.CharField(max_length=500, label="Reason")
+    remove = forms.BooleanField(required=False)

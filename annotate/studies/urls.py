@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotate.studies import criterion_views, suggestion_views, views
+from annotate.studies import criterion_views, edit_views, suggestion_views, views
 
 urlpatterns: list[URLPattern] = [
     path("studies/", views.studies, name="studies"),
@@ -11,6 +11,8 @@ urlpatterns: list[URLPattern] = [
         path(f"studies/<slug:name>/{move}/", views.study_state, {"move": move}, name=f"study_{move}")
         for move in views.MOVES
     ),
+    path("studies/<slug:name>/edit/", edit_views.study_edit, name="study_edit"),
+    path("studies/<slug:name>/copy/", edit_views.study_copy, name="study_copy"),
     path("studies/<slug:name>/delete/", views.study_delete, name="study_delete"),
     path("studies/<slug:name>/guidelines/", views.study_guidelines, name="study_guidelines"),
     path("studies/<slug:name>/criteria/<slug:criterion>/threshold/", criterion_views.threshold, name="threshold"),

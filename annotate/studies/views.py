@@ -217,7 +217,10 @@ def study_include(request: SignedInRequest, name: str, username: str) -> HttpRes
 
 
 def exclude_person(request: SignedInRequest, study: Study, user: User) -> None:
-    """Leave the person out of the statistics for the reason that was sent, and tell what came of it."""
+    """Leave the person out of the statistics for the reason that was sent, and tell what came of it.
+
+    They are removed from the study too, if that was chosen.
+    """
     form = ReasonForm(request.POST)
     if not form.is_valid():
         messages.error(request, f"{user} was not excluded: enter a reason of at most 500 characters.")
@@ -225,6 +228,9 @@ def exclude_person(request: SignedInRequest, study: Study, user: User) -> None:
     with telling(request, AlreadyExcluded):
         exclude_rater(study=study, rater=user.rater, reason=form.cleaned_data["reason"], by=request.user, at=now())
         messages.success(request, f"{user} is excluded from the statistics. All labels are kept.")
+    if form.cleaned_data["remove"]:
+        remove_person(study=study, user=user, at=now())
+        messages.success(request, f"{user} was removed from the study. Submitted tasks are kept.")
 
 
 def include_person(request: SignedInRequest, study: Study, user: User) -> None:
