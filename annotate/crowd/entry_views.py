@@ -20,6 +20,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotate.crowd import mturk, prolific, prolific_signatures
+from annotate.crowd.before_work import before_work
 from annotate.crowd.forms import InvitedForm
 from annotate.crowd.invitations import (
     accept_as_oneself,
@@ -42,7 +43,6 @@ from annotate.participants.sessions import (
     session_of,
     share_of,
 )
-from annotate.quality.before_work import before_work
 from annotate.work.views import redirect_to_next
 from collection.accounts.views import SignedInRequest
 from collection.languages.languages import chosen_in_browser, learn, speak_as

@@ -19,6 +19,7 @@ from django.utils.translation import gettext
 
 from annotate.models import CrowdIdentity, CrowdSession, Enrolment, Erasure, Participant, ReturnLink, SurveyAnswer
 from annotate.participants.participants import fingerprint
+from annotate.quality.pasting import pastings_of
 from annotate.quality.survey import erase_answers
 from annotate.studies.assessor_accounts import LETTERS
 from annotate.studies.lifecycle import unenrol
@@ -53,13 +54,14 @@ class PersonalData:
     has_return_link: bool
     n_answers: int
     n_comments: int
+    n_pasted: int
     erasures: Sequence[Erasure]
 
     @property
     def is_there(self) -> bool:
         """Whether something is left to erase, beside the words of comments."""
         told_apart = any(not session.session_id.startswith(ERASED_SESSION) for session in self.sessions)
-        return bool(self.crowd_id or self.has_return_link or self.n_answers or told_apart)
+        return bool(self.crowd_id or self.has_return_link or self.n_answers or self.n_pasted or told_apart)
 
 
 def personal_data_of(study: Study, user: User, *, by: User) -> PersonalData:
@@ -76,6 +78,7 @@ def personal_data_of(study: Study, user: User, *, by: User) -> PersonalData:
         has_return_link=ReturnLink.objects.filter(participant=participant).exists() if participant else False,
         n_answers=SurveyAnswer.objects.filter(user=user, question__study=study).count(),
         n_comments=comments_with_words(study, user).count(),
+        n_pasted=pastings_of(study=study, user=user).count(),
         erasures=list(study.erasures.filter(pseudonym=user.username).select_related("erased_by")),
     )
 
@@ -109,6 +112,9 @@ def erase_person(*, study: Study, user: User, by: User, at: datetime, comments: 
             what += erase_account(user, keeps_username=True)
     if n_answers := erase_answers(study=study, user=user, at=at):
         what.append(f"questionnaire ({n_answers} answer{'s' if n_answers > 1 else ''})")
+    if n_pasted := pastings_of(study=study, user=user).count():
+        pastings_of(study=study, user=user).delete()
+        what.append(f"notice of pasted text ({n_pasted} answer{'s' if n_pasted > 1 else ''})")
     if comments and (n_comments := comments_with_words(study, user).update(text=ERASED_WORDS)):
         what.append(f"text of {n_comments} comment{'s' if n_comments > 1 else ''}")
         CommentReply.objects.filter(comment__study=study, author=user, by_rater=True).update(text=ERASED_WORDS)

@@ -8,6 +8,7 @@ from annotate.models.quality import (
     ConsentAnswer,
     ConsentText,
     GoldGrade,
+    Pasting,
     QualityRules,
     ScreenOut,
     SpotCheck,

@@ -132,6 +132,24 @@ class SurveyAnswer(models.Model):
         return f"answer of {self.user}"
 
 
+# --- Written answers --------------------------------------------------------------------------------
+
+
+class Pasting(models.Model):
+    """How much text from elsewhere was pasted into a written answer, as the browser told. The text is not kept.
+
+    A sign, never proof: dictation and writing aids paste too. It is about the person, and is erased with their data.
+    """
+
+    asked = models.OneToOneField("AssignmentItem", on_delete=models.CASCADE, related_name="pasting")
+    times = models.PositiveIntegerField()
+    characters = models.PositiveIntegerField()
+    noted_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"pasting into {self.asked}"
+
+
 # --- Known grades ---------------------------------------------------------------------------------
 
 

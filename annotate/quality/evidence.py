@@ -15,6 +15,7 @@ from annotate.quality import flags
 from annotate.quality.attention import announced_minutes, failures_that_count, rules_of
 from annotate.quality.flags import Agreement, Flag, Line, WorkPace
 from annotate.quality.gold import GoldScore, gold_scores
+from annotate.quality.pasting import pasted_by_rater
 from collection.models import Criterion, Exclusion, Judgment, Rater, Scale, Study
 
 
@@ -30,6 +31,7 @@ class Work:
     submitted: int = 0
     attention_asked: int = 0
     attention_failed: int = 0
+    pasted: list[tuple[int, int]] = field(default_factory=list)
     gold: GoldScore | None = None
 
 
@@ -107,6 +109,7 @@ class Evidence:
             ),
             flags.disagrees(self.agreement.get(rater), [self.agreement[o] for o in others if o in self.agreement]),
             flags.failed_attention(own.attention_failed, own.attention_asked, counts_from=self.failures_that_count),
+            flags.pasted_text(own.pasted, own.submitted),
             flags.low_gold(own.gold.right, own.gold.n, pass_mark=self.pass_mark) if own.gold else None,
         ]
         return [flag for flag in found if flag]
@@ -119,6 +122,8 @@ def evidence_of(study: Study) -> Evidence:
     pairs = _read_judgments(criteria, work)
     _read_assignments(study, work)
     _read_attention(study, work)
+    for rater, times, characters in pasted_by_rater(study):
+        work[rater].pasted.append((times, characters))
     for rater, score in gold_scores(study).items():
         if rater in work:
             work[rater].gold = score

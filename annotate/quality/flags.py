@@ -15,7 +15,7 @@ from math import sqrt
 from statistics import median
 from typing import Literal
 
-Kind = Literal["fast", "reading", "line", "disagrees", "attention", "gold"]
+Kind = Literal["fast", "reading", "line", "disagrees", "attention", "gold", "pasting"]
 
 # A third of what others need at the median; fewer than five items say nothing about a person's pace.
 FAST_SHARE = 1 / 3
@@ -35,6 +35,8 @@ MAD_TO_SD = 1.4826
 AGREEMENT_DEVIATIONS = 3
 AGREEMENT_MARGIN = 0.15
 GOLD_LEAST = 5
+# Shorter than that is a name, a number or a term.
+PASTED_LEAST = 40
 
 
 @dataclass(frozen=True)
@@ -241,6 +243,20 @@ def failed_attention(failed: int, asked: int, *, counts_from: int) -> Flag | Non
     if failed < counts_from:
         return None
     return Flag("attention", "Failed attention checks", f"{failed} of {asked} failed; from {counts_from} on it counts.")
+
+
+def pasted_text(pasted: Sequence[tuple[int, int]], submitted: int) -> Flag | None:
+    """Flag answers with pasted text, given as (times, characters) for each answer with any. A sign, never proof."""
+    answers = [(times, characters) for times, characters in pasted if characters >= PASTED_LEAST]
+    if not answers:
+        return None
+    times, characters = (sum(one[n] for one in answers) for n in (0, 1))
+    return Flag(
+        "pasting",
+        "Pasted text",
+        f"{characters:,} characters pasted from elsewhere, in {times:,} pastes, into {len(answers):,} answers; "
+        f"{submitted:,} tasks submitted. Not proof of anything: dictation and writing aids paste too.",
+    )
 
 
 def low_gold(right: int, n: int, *, pass_mark: float) -> Flag | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest, QueryDict
 
+from annotate.quality.pasting import MOST, Pasted
 from collection.formats.problems import decoded
 from collection.formats.values import strict_object
 from collection.judgments.services import NOTHING_WRITTEN, Span, Written
@@ -15,6 +16,7 @@ MAX_SPANS = 200
 BIGGEST_KEY = 2**63
 LONGEST_KEY = 19
 BIGGEST_VERSION = 2**15
+NOTHING_PASTED = Pasted(0, 0)
 A_DAY = 24 * 60 * 60.0
 
 
@@ -31,6 +33,7 @@ class SentChoice:
     seconds: float | None
     written: Written
     guidelines: int | None
+    pasted: Pasted
     submit: bool = False
 
 
@@ -46,8 +49,9 @@ def is_of_another(request: HttpRequest) -> bool:
 def read_choice(body: bytes) -> SentChoice:
     """Read `{item, criterion, grade, spans: [{start, end, quote}], seconds, guidelines, answer, submit}`.
 
-    An answer is `{text, confirmations}`, `guidelines` the version that the page shows. `submit`: this is the last
-    answer, so the task is to be submitted with it.
+    An answer is `{text, confirmations}`, and beside it stands `pasted: {times, characters}` where something was pasted;
+    `guidelines` is the version that the page shows. `submit`: this is the last answer, so the task is to be submitted
+    with it.
     Raises UnreadableChoice.
     """
     try:
@@ -66,6 +70,7 @@ def read_choice(body: bytes) -> SentChoice:
             written=_read_written(sent["answer"]) if "answer" in sent else NOTHING_WRITTEN,
             guidelines=_read_version(sent.get("guidelines")),
             submit=sent.get("submit") is True,
+            pasted=_read_pasted(sent["pasted"]) if "pasted" in sent else NOTHING_PASTED,
         )
     except UnreadableChoice:
         raise
@@ -97,6 +102,13 @@ def _read_written(answer: Any) -> Written:
     if not isinstance(text, str) or not all(isinstance(name, str) for name in confirmations):
         raise UnreadableChoice("An answer is a text and a list of what is confirmed of it.")
     return Written(text, tuple(confirmations))
+
+
+def _read_pasted(pasted: Any) -> Pasted:
+    times, characters = pasted["times"], pasted["characters"]
+    if any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in (times, characters)):
+        raise UnreadableChoice("What was pasted is told by two whole numbers.")
+    return Pasted(min(times, MOST), min(characters, MOST))
 
 
 def _read_span(span: Any) -> Span:

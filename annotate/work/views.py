@@ -27,6 +27,7 @@ from annotate.models import Assignment, AssignmentItem, CrowdSession, Draft
 from annotate.notices.notices import notices_of
 from annotate.participants.sessions import end_address
 from annotate.quality.gates import next_gate
+from annotate.quality.pasting import note_pasting, pasted_into
 from annotate.quality.replies import replied_to
 from annotate.suggestions.shown import as_shown, note_decision
 from annotate.task_types import RULES
@@ -257,6 +258,7 @@ def render_screen(
         "refusal": refusal,
         "preview": preview,
         "training": training,
+        "pasted": pasted_into(screen) if RULES[task.task_type].writing and not preview else None,
         "skip_reasons": SkipReason.choices,
         "nth": nth,
         "n_tasks": n_tasks,
@@ -355,6 +357,7 @@ def choice(request: SignedInRequest, pk: int) -> JsonResponse:
     criteria = criterion_of(pk=sent.criterion)
     if not asked or not criteria:
         raise Http404
+    note_pasting(asked=asked[0], pasted=sent.pasted, at=now())
 
     try:
         if sent.submit:

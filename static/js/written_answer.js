@@ -27,6 +27,7 @@ import {
   takesAnswer,
   text,
 } from "./writing_form.js";
+import { countPastes } from "./pasting.js";
 import { gettext, ngettext } from "./words.js";
 
 const WHILE_TYPING = 1_000; // milliseconds without a key before the text is sent; it is kept here at once
@@ -45,6 +46,8 @@ const showMeaning = explain({ fieldset: byId("outcomes") });
 const undone = [];
 const LAST = `assize:last:${key}`;
 
+const pasted = countPastes(text, () => setTimeout(() => save(WHILE_TYPING))); // after the text has changed
+
 // --- Changes ---------------------------------------------------------------------------------------
 
 function save(wait) {
@@ -53,6 +56,7 @@ function save(wait) {
   const spans = takesAnswer(state) ? state.sentences.map((number) => sentences[number]) : [];
   const answer = { text: text.value, confirmations: confirmed };
   const choice = { item: Number(page.item), criterion: Number(page.criterion), grade, spans, seconds: clock.seconds(key), guidelines: Number(page.guidelines) || null, answer };
+  if (pasted.times) choice.pasted = { ...pasted };
   outbox.put(key, page.save, choice, wait);
   if (page.save) keep(LAST, JSON.stringify({ at: Date.now(), choice })); // a preview keeps nothing
 }
