@@ -161,6 +161,11 @@ class Screen:
         return is_open and any(answer.suggestion for question in self.questions for answer in question.answers)
 
     @property
+    def draws_markdown(self) -> bool:
+        """Whether the text's Markdown is drawn: systems write reports in it, passages come from elsewhere."""
+        return isinstance(self.text, Report)
+
+    @property
     def takes_highlights(self) -> bool:
         rules = RULES[self.assignment.task.task_type]
         return any(rules.highlighting_of(criterion) is not Highlighting.NONE for criterion in self.criteria)

@@ -4,6 +4,7 @@ from django import template
 from django.utils.translation import gettext, gettext_lazy
 
 from annotate.models import Task
+from annotate.studies.guidelines import heading_of
 
 register = template.Library()
 
@@ -23,3 +24,10 @@ def task_name(task: Task) -> str:
     text = TEXTS.get(task.task_type) or task.get_task_type_display()
     title = f" – {task.passage.title}" if task.passage and task.passage.title else ""
     return gettext("{text} on {topic}").format(text=text, topic=task.topic) + title
+
+
+@register.filter
+def guidelines_sections(task: Task) -> str:
+    """Return what a heading of the guidelines about this task type may say, the surest first, divided by bars."""
+    name = str(TEXTS.get(task.task_type, "")).removeprefix("an ")
+    return "|".join(part for part in (heading_of(task.task_type), str(task.get_task_type_display()), name) if part)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
+from django.core.cache import cache
 from django.db import models, transaction
 from django.utils.translation import gettext_lazy
 
 from annotate.assignments.assignments import AHEAD, claim, return_assignment
 from annotate.models import Assignment
-from collection.models import Comment, Rater, Study
+from annotate.participants.sessions import session_of
+from collection.models import Comment, Rater, Study, User
 
 PACE_OF_LAST = 20
 FEWEST_FOR_A_PACE = 2
+PAY_KNOWN_FOR = 300  # seconds
 
 
 class SkipReason(models.TextChoices):
@@ -60,6 +64,27 @@ def pace_of(study: Study, rater: Rater) -> float | None:
     submitted = Assignment.objects.filter(task__study=study, rater=rater, state=Assignment.State.SUBMITTED)
     seconds = list(submitted.order_by("-submitted_at").values_list("active_seconds", flat=True)[:PACE_OF_LAST])
     return median(seconds) if len(seconds) >= FEWEST_FOR_A_PACE else None
+
+
+@dataclass(frozen=True)
+class SessionPay:
+    """What a crowd session pays for all of its tasks, and how many of these are done. `reward` is a plain decimal."""
+
+    reward: str
+    currency: str
+    done: int
+    tasks: int
+
+
+def pay_so_far(*, study: Study, user: User, nth: int, n_tasks: int | None) -> SessionPay | None:
+    """Return the pay of the session in which this is the person's nth task; None where nobody pays by session."""
+
+    def paid() -> tuple[str, str]:
+        session = session_of(study=study, user=user)
+        return (f"{session.entry.reward:f}", session.entry.currency) if session and session.entry.reward else ("", "")
+
+    reward, currency = cache.get_or_set(f"session-pay:{study.pk}:{user.pk}", paid, PAY_KNOWN_FOR) or ("", "")
+    return SessionPay(reward, currency, nth - 1, n_tasks) if reward and n_tasks else None
 
 
 def minutes_left(pace: float | None, tasks: int) -> int | None:

@@ -34,7 +34,7 @@ from annotate.task_types import RULES
 from annotate.task_types.writing import Writing
 from annotate.work.answers import answer_and_submit
 from annotate.work.next_work import NextWork, next_work
-from annotate.work.pace import SkipReason
+from annotate.work.pace import SkipReason, pay_so_far
 from annotate.work.queue import nth_of_all, queues_of
 from annotate.work.saving import drop_changes, save_choice
 from annotate.work.sent_choices import (
@@ -262,6 +262,7 @@ def render_screen(
         "skip_reasons": SkipReason.choices,
         "nth": nth,
         "n_tasks": n_tasks,
+        "pay": pay_so_far(study=task.study, user=request.user, nth=nth, n_tasks=n_tasks) if nth else None,
         "back": next(iter(_assignment_of(pk=back, user=request.user.pk)), None) if back else None,
         "answers": {
             question.item.pk: {

@@ -6,17 +6,22 @@ from django import template
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from collection.texts.drawn_markdown import drawn
+
 register = template.Library()
 
 
+def _plain(line: str) -> str:
+    return f'<p dir="auto">{escape(line)}</p>' if line.strip() else f'<p class="gap">{escape(line)}</p>'
+
+
 @register.simple_tag
-def paragraphs(lines: Sequence[str]) -> SafeString:
+def paragraphs(lines: Sequence[str], *, markdown: bool = False) -> SafeString:
     """Return each line, its end included, as a paragraph, with nothing between them.
 
     The text of the elements, joined, is the stored text exactly, so that offsets in it are offsets in the
-    text. An HTML parser makes a bare CR or CRLF an LF; a CR written as a character reference it keeps.
+    text; with `markdown` what it marks is drawn. An HTML parser makes a bare CR or CRLF an LF; a CR written as a
+    character reference it keeps.
     """
-    html = "".join(
-        f'<p dir="auto">{escape(line)}</p>' if line.strip() else f'<p class="gap">{escape(line)}</p>' for line in lines
-    )
+    html = "".join(drawn(lines) if markdown else map(_plain, lines))
     return mark_safe(html.replace("\r", "&#13;"))  # noqa: S308 - every line is escaped

@@ -6,12 +6,13 @@ import { AutoAdvance, whyNotByItself } from "./auto_advance.js";
 import { Clock } from "./clock.js";
 import { allAnswers, askedOf, isAnswered, isAsked, isBegun, isDone, panelOf, panels, questions } from "./evaluation_panels.js";
 import { fit, fitToWindow } from "./fit.js";
-import "./key_settings.js";
+import { toggleGuidelines } from "./guidelines.js";
 import { listenToKeys } from "./keys.js";
 import { offerToTakeBack, takeBackLastTask } from "./last_task.js";
 import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
 import { Outbox } from "./outbox.js";
+import { showSession } from "./session_strip.js";
 import { openDialog, openDialogs, setSizeOf, tell, tellWhatIsSaved } from "./task_bar.js";
 import { isAllSaved } from "./waiting.js";
 import { gettext } from "./words.js";
@@ -109,7 +110,9 @@ function render() {
     const state = isDone(panel) ? "done" : isBegun(panel) ? "draft" : "";
     panel.tab.dataset.state = state;
     const words = { done: gettext("answered"), draft: gettext("not complete"), "": gettext("not answered") }[state];
-    panel.tab.setAttribute("aria-label", `${titleOf(panel)}, ${words}`);
+    const tab = panel.tab.textContent.trim();
+    const title = titleOf(panel);
+    panel.tab.setAttribute("aria-label", `${title.includes(tab) ? title : `${tab}: ${title}`}, ${words}`);
   }
   const done = panels.filter(isDone).length;
   byId("progress").textContent = gettext("{n_done} of {n_all}", { n_done: done, n_all: panels.length });
@@ -188,12 +191,13 @@ function move(by) {
   show(next);
   scrollTo({ top: 0, behavior: "instant" });
   if (fromTab) next.tab.focus();
+  else tell(titleOf(next));
 }
 
 /** Go to the next open panel, or submit where none is left. To the passages, from where nobody comes back, goes only who
     says so. Returns whether it went to a panel. */
 function goOn() {
-  if (document.querySelector("dialog[open]") || !isDone(current)) return false;
+  if (document.querySelector("dialog:modal") || !isDone(current)) return false;
   const left = panels.filter((panel) => !isDone(panel));
   const next = left.find((panel) => panels.indexOf(panel) > panels.indexOf(current)) ?? left[0];
   if (next) {
@@ -228,6 +232,7 @@ function press(digit) {
   const answered = open;
   input.checked = input.type === "checkbox" ? !input.checked : true;
   input.dispatchEvent(new Event("change", { bubbles: true }));
+  tell(`${input.closest("label").querySelector(".choice-name").textContent.trim()}${input.checked ? "" : " –"}`);
   if (answered.boxes.length) return; // there may be more to tick
   const next = askedOf(current).find((question) => !isAnswered(question));
   if (next) turnTo(next);
@@ -243,7 +248,7 @@ listenToKeys({
     next: () => move(1),
     previous: () => move(-1),
     back: () => byId("back")?.click(),
-    guidelines: () => openDialog("guidelines"),
+    guidelines: toggleGuidelines,
     undo,
     skip: () => openDialog("skip"),
     help: () => openDialog("keys"),
@@ -282,6 +287,7 @@ for (const part of document.querySelectorAll("#tabs, #ways")) part.hidden = fals
 for (const { element } of panels) element.setAttribute("role", "tabpanel");
 setSizeOf(document.querySelectorAll(".reading.verbatim"));
 openDialogs();
+showSession(clock, page.user);
 if (byId("take-back") && !panels.some(isBegun)) offerToTakeBack(byId("take-back"));
 const position = kept(`assize:position:${page.assignment}`);
 const first = panels.find(({ element }) => element.id === position) ?? panels.find((panel) => !isDone(panel)) ?? panels[0];

@@ -6,25 +6,25 @@ import { AutoAdvance, whyNotByItself } from "./auto_advance.js";
 import { Caret } from "./caret.js";
 import { Choices } from "./choices.js";
 import { Clock } from "./clock.js";
-import { findIn } from "./find.js";
 import { canDraw, draw, reveal } from "./highlights.js";
 import { JudgedText } from "./judged_text.js";
-import "./key_settings.js";
+import { toggleGuidelines } from "./guidelines.js";
 import { listenToKeys } from "./keys.js";
 import { offerToTakeBack, takeBackLastTask } from "./last_task.js";
 import { markByPointer, markSelection } from "./marking.js";
 import { kept } from "./memory.js";
 import { Outbox } from "./outbox.js";
+import { showSession } from "./session_strip.js";
 import { QuestionPanel } from "./question_panel.js";
 import { allAnswers, askedOf, isBegun, isDone, markedOf, needsMark, openOf, questionOf, questions } from "./questions.js";
 import { awaitsDecision, offerSuggestions, pressSuggestion } from "./suggestions.js";
-import { openDialog, openDialogs, setSizeOf, tellWhatIsSaved } from "./task_bar.js";
+import { openDialog, openDialogs, setSizeOf, tell, tellWhatIsSaved } from "./task_bar.js";
 import { isAllSaved } from "./waiting.js";
 import { gettext } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const page = byId("assignment").dataset;
-const TYPED_IN = "input:not([type=radio]), textarea, select, dialog[open]";
+const TYPED_IN = "input:not([type=radio]), textarea, select, dialog:modal";
 showAsItIs(page.assignment);
 const text = new JudgedText(byId("text"));
 const outbox = new Outbox(page.user);
@@ -78,7 +78,10 @@ function removeLast() {
 function press(digit) {
   for (const answer of askedOf(panel.current)) {
     const input = answer.fieldset.querySelector(`input[data-key="${digit}"]`);
-    if (input) return choose(answer, Number(input.value));
+    if (input) {
+      tell(input.closest("label").querySelector(".choice-name").textContent.trim());
+      return choose(answer, Number(input.value));
+    }
   }
 }
 
@@ -102,7 +105,7 @@ function choose(answer, grade) {
 /** Go to the next open question, or submit where none is left. Returns whether it went to a question. */
 function goOn() {
   const { current } = panel;
-  const isBusy = document.querySelector("dialog[open]") || document.activeElement.closest(TYPED_IN);
+  const isBusy = document.querySelector("dialog:modal") || document.activeElement.closest(TYPED_IN);
   if (isBusy || !isDone(current) || (markedOf(current) && text.selected())) return false;
   const open = questions.filter((question) => !isDone(question));
   const next = open.find((question) => questions.indexOf(question) > questions.indexOf(current)) ?? open[0];
@@ -113,7 +116,7 @@ function goOn() {
   const hadFocus = current.panel.contains(document.activeElement);
   panel.show(next);
   if (hadFocus) panel.home.focus({ preventScroll: true });
-  byId("caret-says").textContent = gettext("Question {number}: {words}", { number: next.number, words: next.panel.querySelector(".question-text").textContent.trim() });
+  sayQuestion(next);
   return true;
 }
 
@@ -123,6 +126,15 @@ function move(by) {
   const fromTab = document.activeElement?.role === "tab";
   panel.show(next);
   if (fromTab) next.tab.focus();
+  else sayQuestion(next);
+}
+
+/** Say the question to those who hear the page. */
+function sayQuestion({ number, panel: shown }) {
+  const words = shown.querySelector(".question-text").cloneNode(true);
+  words.querySelector(".question-number")?.remove();
+  const asked = words.textContent.trim();
+  tell(questions.length > 1 ? gettext("Question {number}: {words}", { number, words: asked }) : asked);
 }
 
 function jump(event) {
@@ -209,9 +221,9 @@ listenToKeys({
     next: () => move(1),
     previous: () => move(-1),
     text: () => markedOf(panel.current) && text.element.focus({ focusVisible: true, preventScroll: true }),
-    find: () => find(),
+    find,
     jump: () => byId("jump-to")?.focus(),
-    guidelines: () => openDialog("guidelines"),
+    guidelines: toggleGuidelines,
     others: () => panel.toggleOthers(),
     undo,
     candidate: nextCandidate,
@@ -250,12 +262,17 @@ new ResizeObserver(() => {
   document.documentElement.style.setProperty("--panel", `${byId("questions").offsetHeight}px`);
 }).observe(byId("questions"));
 const caret = markedOf(questions[0]) ? new Caret(text, { mark, marks: () => markedOf(panel.current).spans, change, leave: () => panel.home.focus() }) : null;
-const find = findIn(text, {
-  take: (hit) => {
-    if (hit && caret) caret.goTo(hit);
-    else text.element.focus({ preventScroll: true });
-  },
-});
+let openFind;
+
+async function find() {
+  openFind ??= (await import("./find.js")).findIn(text, {
+    take: (hit) => {
+      if (hit && caret) caret.goTo(hit);
+      else text.element.focus({ preventScroll: true });
+    },
+  });
+  openFind();
+}
 
 // --- The beginning -------------------------------------------------------------------------------
 
@@ -282,9 +299,12 @@ for (const part of document.querySelectorAll("#asked, #ways, #panel-toggle")) pa
 if (questions.length > 1) linkQuestions();
 else first.panel.tabIndex = -1;
 openDialogs();
+showSession(clock, page.user);
 setSizeOf([text.element]);
 if (byId("take-back") && !questions.some(isBegun)) offerToTakeBack(byId("take-back"));
 panel.show(first);
 if (!canDraw) panel.say(gettext("This browser cannot draw marks in the text. They are listed under the question and saved all the same."));
 if (outbox.size) outbox.send();
+byId("open-find").hidden = false;
+byId("open-find").addEventListener("click", find);
 performance.mark("usable");

@@ -4,6 +4,7 @@
 import { drawRanges, reveal } from "./highlights.js";
 import { firstIndex } from "./judged_text.js";
 import { areSingleKeysOn, keyFor, keyOf } from "./keys.js";
+import { markHandles } from "./mark_handles.js";
 import { markTools } from "./mark_tools.js";
 import { gettext } from "./words.js";
 
@@ -18,6 +19,7 @@ export class Caret {
       remove: () => this.removeChosen(),
       done: () => this.#letGo(),
     });
+    this.handles = markHandles({ drag: (end, pointer) => this.#drag(end, pointer) });
     this.says = document.getElementById("caret-says");
     // What is selected reaches from the one unit to the other; a unit is a word or a sentence.
     this.anchor = this.focus = null;
@@ -103,6 +105,18 @@ export class Caret {
     const index = forward ? firstIndex(words, (word) => word[side] > moving) : firstIndex(words, (word) => word[side] >= moving) - 1;
     const moved = words[index]?.[side];
     if (moved !== undefined && moved !== fixed && moved < fixed === moving < fixed) this.#put(at(fixed), at(moved));
+  }
+
+  /** Move an end of the chosen mark to the word under the pointer. */
+  #drag(end, pointer) {
+    const unit = this.#unitUnder(pointer);
+    const { words } = this.text;
+    if (unit < 0 || !this.chosen) return;
+    const atEnd = end === "end";
+    const word = atEnd ? words[firstIndex(words, ({ to }) => to > unit)] : words[firstIndex(words, ({ from }) => from > unit) - 1];
+    const fixed = atEnd ? this.#start : this.#end;
+    const moved = word && (atEnd ? word.to : word.from);
+    if (moved !== undefined && moved !== fixed && atEnd === moved > fixed) this.#put(at(fixed), at(moved));
   }
 
   #enter() {
@@ -241,7 +255,9 @@ export class Caret {
   /** Draw the caret if it is in use. Returns whether it is. */
   #draw() {
     const inUse = Boolean(this.focus) && document.activeElement === this.text.element;
-    drawRanges("caret", inUse ? [this.#range({ from: this.#start, to: this.#end })] : []);
+    const range = inUse && this.#range({ from: this.#start, to: this.#end });
+    drawRanges("caret", inUse ? [range] : []);
+    this.handles.show(this.chosen && range);
     return inUse;
   }
 }

@@ -6,6 +6,7 @@ export class Clock {
   /** `spent` maps a name to the seconds counted before. */
   constructor(spent) {
     this.spent = new Map(spent);
+    this.counted = 0;
     this.lastTick = performance.now();
     this.lastSign = performance.now();
     for (const sign of ["pointermove", "pointerdown", "keydown", "scroll", "touchmove"]) {
@@ -19,6 +20,12 @@ export class Clock {
   turnTo(name) {
     this.#tick();
     this.name = name;
+  }
+
+  /** The seconds of work that were counted on this page. */
+  get worked() {
+    this.#tick();
+    return this.counted;
   }
 
   seconds(name) {
@@ -37,6 +44,8 @@ export class Clock {
     this.lastTick = now;
     const away = document.visibilityState !== "visible" || !document.hasFocus();
     const idle = (now - this.lastSign) / 1000 > PATIENCE;
-    if (!away && !idle && this.name) this.spent.set(this.name, (this.spent.get(this.name) ?? 0) + Math.min(passed, PATIENCE));
+    if (away || idle) return;
+    this.counted += Math.min(passed, PATIENCE);
+    if (this.name) this.spent.set(this.name, (this.spent.get(this.name) ?? 0) + Math.min(passed, PATIENCE));
   }
 }

@@ -80,7 +80,7 @@ export function keyCap(action) {
 
 // --- Listening ----------------------------------------------------------------------------------
 
-const TYPED_IN = "input:not([type=radio], [type=checkbox]), textarea, select, dialog[open]";
+const TYPED_IN = "input:not([type=radio], [type=checkbox]), textarea, select, dialog:modal";
 
 /** `press` gets the digits, `actions` says what is done under the names above, `keys` what keys without a character do,
     and `withCtrl` what Ctrl (or ⌘) does with one. Keys that go to an element of the selector `but` stay there. */

@@ -1,6 +1,7 @@
 /* What the bar over a task does on every kind of page: it says what is saved, sets the size of the text and opens the
    guidelines and the keys. */
 
+import { showGuidelines } from "./guidelines.js";
 import { keep, kept } from "./memory.js";
 import { gettext, ngettext } from "./words.js";
 
@@ -23,6 +24,11 @@ export function tell(words) {
 export function tellWhatIsSaved(outbox, { signIn, where }) {
   const saving = byId("saving");
   let incomplete = false;
+  let said = ""; // that it is saved is seen; only what goes wrong is said, once
+  const sayIfNew = (words) => {
+    if (words && words !== said) tell(words);
+    said = words;
+  };
   outbox.addEventListener("kept", ({ detail: { submitted, lack } }) => {
     incomplete = Boolean(submitted && lack);
     if (submitted) showThatItIsSubmitted();
@@ -40,12 +46,14 @@ export function tellWhatIsSaved(outbox, { signIn, where }) {
     else if (state === "closed") saving.textContent = `${reason} ${waiting}.`;
     else if (signIn) saving.replaceChildren(gettext("Signed out – {waiting}.", { waiting }), " ", element("a", { textContent: gettext("Sign in"), href: signIn, target: "_blank" }));
     else saving.textContent = gettext("Signed out – {waiting}. Open your link again.", { waiting });
+    sayIfNew(["saved", "saving"].includes(state) && !incomplete ? "" : saving.textContent);
   });
   outbox.addEventListener("refused", ({ detail: { key, refused } }) => {
     saving.dataset.state = "error";
     const reload = element("button", { type: "button", className: "link", textContent: gettext("Show the saved choice") });
     reload.addEventListener("click", () => location.reload());
     saving.replaceChildren(gettext("{what} was refused: {refused}", { what: where(key), refused }), " ", reload);
+    sayIfNew(gettext("{what} was refused: {refused}", { what: where(key), refused }));
   });
 }
 
@@ -80,37 +88,21 @@ export function setSizeOf(elements) {
   resize(0);
 }
 
-/** Open the guidelines by themselves where this version was not read yet, and tell the server once they are closed. */
-function openNewGuidelines() {
-  const dialog = byId("guidelines");
-  if (!dialog?.dataset.read) return;
-  dialog.addEventListener("close", () => tellThatTheyAreRead(dialog.dataset), { once: true });
-  dialog.showModal();
-}
-
-function tellThatTheyAreRead({ read, version }) {
-  const body = new FormData();
-  body.set("version", version);
-  body.set("csrfmiddlewaretoken", document.querySelector("[name=csrfmiddlewaretoken]").value);
-  fetch(read, { method: "POST", body, keepalive: true }).catch(() => {}); // offline: they open once more
-}
-
 export function openDialog(id) {
   byId(id)?.showModal();
+  if (id === "keys") import("./key_settings.js").catch(() => {}); // offline: the list alone
 }
 
 /** Let the page's buttons open their dialogs, and a click beside a dialog close it. */
 export function openDialogs() {
   byId("open-keys").hidden = byId("open-own-ways").hidden = false;
   byId("open-keys").addEventListener("click", () => openDialog("keys"));
-  for (const name of ["guidelines", "skip"]) {
-    byId(`open-${name}`)?.addEventListener("click", (event) => {
-      event.preventDefault();
-      openDialog(name);
-    });
-  }
-  openNewGuidelines();
+  byId("open-skip")?.addEventListener("click", (event) => {
+    event.preventDefault();
+    openDialog("skip");
+  });
+  showGuidelines();
   for (const dialog of document.querySelectorAll("dialog")) {
-    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+    dialog.addEventListener("click", (event) => event.target === dialog && dialog.matches(":modal") && dialog.close());
   }
 }

@@ -5,12 +5,13 @@ import { comeBack, fetchAheadOnceDone, isLeaving, showAsItIs, submitAndGoOn } fr
 import { AutoAdvance, whyNotByItself } from "./auto_advance.js";
 import { Clock } from "./clock.js";
 import { fit, fitToWindow } from "./fit.js";
-import "./key_settings.js";
+import { toggleGuidelines } from "./guidelines.js";
 import { keyFor, listenToKeys } from "./keys.js";
 import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
 import { offerToTakeBack, takeBackLastTask } from "./last_task.js";
 import { Outbox } from "./outbox.js";
+import { showSession } from "./session_strip.js";
 import { element, openDialog, openDialogs, setSizeOf, tell, tellWhatIsSaved } from "./task_bar.js";
 import { isAllSaved } from "./waiting.js";
 import {
@@ -78,7 +79,7 @@ function change() {
 }
 
 const advance = new AutoAdvance(byId("goes-on"), () => {
-  const isBusy = document.querySelector("dialog[open]") || document.activeElement === text;
+  const isBusy = document.querySelector("dialog:modal") || document.activeElement === text;
   if (isBusy || lackOf(onPage()) || !page.ahead) return false;
   const why = whyNotByItself();
   if (why === undefined) submit();
@@ -253,7 +254,7 @@ text.addEventListener("keydown", (event) => {
   submit();
 });
 
-const toRead = { back: () => byId("back")?.click(), guidelines: () => openDialog("guidelines"), help: () => openDialog("keys") };
+const toRead = { back: () => byId("back")?.click(), guidelines: toggleGuidelines, help: () => openDialog("keys") };
 const toWrite = {
   sentences: toSentences,
   answer: toAnswer,
@@ -266,7 +267,7 @@ listenToKeys({
   press,
   actions: locked ? toRead : { ...toRead, ...toWrite },
   withCtrl: { Enter: submit, z: undo },
-  but: "#answer, dialog[open]",
+  but: "#answer, dialog:modal",
 });
 
 // --- The beginning -------------------------------------------------------------------------------
@@ -327,6 +328,7 @@ function take(waiting) {
 fetchAheadOnceDone(outbox, page.ahead, () => !lackOf(onPage()));
 tellWhatIsSaved(outbox, { signIn: page.signIn, where: (name) => (name === key ? gettext("What you changed") : gettext("A choice in another task")) });
 openDialogs();
+showSession(clock, page.user);
 setSizeOf([...document.querySelectorAll(".sentence-text, .first-answer blockquote"), text]);
 byId("answer-length").hidden = false;
 if (byId("take-back") && onPage().grade === null && !text.value) offerToTakeBack(byId("take-back"));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from collection.models.studies import TaskType
@@ -19,3 +20,10 @@ def standard_guidelines(task_types: Iterable[str]) -> str:
     names = dict.fromkeys(PARTS.get(task_type, task_type).value for task_type in wanted)
     general = ["general"] if QUESTIONS_ABOUT_A_TEXT & set(wanted) else []
     return "\n".join((TEXTS / f"{name}.md").read_text(encoding="utf-8") for name in [*general, *names])
+
+
+@cache
+def heading_of(task_type: str) -> str:
+    """Return the heading of our guidelines' part about this task type."""
+    name = PARTS.get(TaskType(task_type), TaskType(task_type)).value
+    return (TEXTS / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")

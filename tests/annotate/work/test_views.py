@@ -196,8 +196,8 @@ def test_takes_as_many_queries_however_many_answers(
     answer_report(reading, [1, 1, 1])
 
     with django_assert_num_queries(
-        13
-    ):  # session, user, assignment, what stands before it; criteria, items, judgments, marks, drafts, guideline; turn
+        14
+    ):  # session, user, assignment, what is before it; criteria, items, judgments, marks, drafts, guideline; turn; pay
         as_ada.get(f"/work/{reading.pk}/")
 
 

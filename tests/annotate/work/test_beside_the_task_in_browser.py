@@ -1,0 +1,272 @@
+"""The guidelines beside the task, what screen readers hear, forced colours, and marks and finding by touch."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotate.studies.guidelines import standard_guidelines
+from collection.models import Guideline, Highlight, Study, User
+from tests.annotate.factories import a_key_point_task, a_report_task, answer_report, in_hands_of
+from tests.annotate.work.test_assignment_in_browser import open_assignment, press, saved
+from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+
+pytestmark = [pytest.mark.browser, pytest.mark.by_hand]
+
+
+def picture(page: Page, name: str) -> None:
+    """Keep a screenshot where SCREENSHOTS says."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=Path(folder) / f"{name}.png")
+
+
+def with_guidelines(study: Study) -> None:
+    Guideline.objects.filter(study=study).update(
+        markdown=standard_guidelines(["rating", "answerability", "key_point"]) + "\n\nRead on.\n" * 60
+    )
+
+
+@pytest.fixture
+def open_reading(sign_in: SignIn, study: Study, ada: User) -> Callable[[Page], Page]:
+    """Open a report of three questions, of which the first is answered; key points come next."""
+    with_guidelines(study)
+    assignment = in_hands_of(ada, a_report_task(study))
+    a_key_point_task(study)
+    answer_report(assignment, [1, 0, 0])
+
+    def open_reading(page: Page) -> Page:
+        sign_in(page, ada)
+        open_assignment(page, assignment)
+        return page
+
+    return open_reading
+
+
+# --- Guidelines ----------------------------------------------------------------------------------
+
+
+def test_guidelines_stay_open_beside_the_task(
+    open_page: Callable[..., Page], open_reading: Callable[[Page], Page]
+) -> None:
+    page = open_reading(open_page(viewport={"width": 1366, "height": 768}))
+    guidelines = page.get_by_role("dialog", name="Guidelines")
+    press(page, "g")
+    expect(guidelines.get_by_role("heading", name="Does the report answer")).to_be_in_viewport()
+    expect(guidelines.get_by_role("heading", name="How well does the passage")).not_to_be_in_viewport()
+    expect(page.get_by_role("link", name="Guidelines")).to_have_attribute("aria-expanded", "true")
+    picture(page, "guidelines-wide")
+    check_accessibility(page)
+
+    press(page, "n", "1", "0")  # the task goes on beside them
+    expect(page.locator(".question:visible input[value='0']")).to_be_checked()
+    page.locator(".question:visible label.choice").nth(1).click()
+    expect(guidelines).to_be_visible()
+    page.locator(".question:visible label.choice").first.click()
+    saved(page)
+    press(page, "Control+Enter")
+    expect(page.locator("[data-task-type=key_point].live")).to_be_visible()
+    expect(guidelines.get_by_role("heading", name="Is this a key point")).to_be_in_viewport()
+    press(page, "g")
+    expect(guidelines).to_be_hidden()
+    page.reload()
+    expect(page.locator("#assignment.live")).to_be_visible()
+    expect(guidelines).to_be_hidden()
+
+
+def test_escape_closes_the_guidelines_and_gives_the_focus_back(
+    page: Page, open_reading: Callable[[Page], Page]
+) -> None:
+    open_reading(page)
+    button = page.get_by_role("link", name="Guidelines")
+    button.focus()
+    press(page, "Enter")
+    expect(page.locator("#guidelines .reading")).to_be_focused()
+    press(page, "Escape")
+
+    expect(page.locator("#guidelines")).to_be_hidden()
+    expect(button).to_be_focused()
+    expect(button).to_have_attribute("aria-expanded", "false")
+
+
+def test_guidelines_are_a_sheet_on_a_phone(
+    open_page: Callable[..., Page], open_reading: Callable[[Page], Page]
+) -> None:
+    page = open_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, color_scheme="dark")
+    open_reading(page)
+    page.get_by_role("link", name="Guidelines").tap()
+    expect(page.get_by_role("heading", name="Does the report answer")).to_be_in_viewport()
+    expect(page.locator("#text-title")).to_be_in_viewport()
+    picture(page, "guidelines-phone")
+    check_no_sideways_scroll(page)
+    check_accessibility(page)
+
+    page.get_by_role("button", name="Close").tap()
+
+    expect(page.locator("#guidelines")).to_be_hidden()
+
+
+# --- What is heard and seen ----------------------------------------------------------------------
+
+
+def test_questions_grades_and_failures_are_said(page: Page, open_reading: Callable[[Page], Page]) -> None:
+    open_reading(page)
+    says = page.locator("#tells")
+    press(page, "n")
+    expect(says).to_contain_text("Question 2: ")
+    expect(says).to_contain_text(page.locator(".question:visible .question-text").inner_text().split("\n")[-1][3:])
+    press(page, "p")
+    expect(says).to_contain_text("Question 1: ")
+    press(page, "n", "1")
+    expect(says).to_have_text("answerable")
+    saved(page)
+    expect(says).to_have_text("answerable")  # that it is saved goes without saying
+    page.context.set_offline(True)
+    press(page, "0")
+    expect(says).to_contain_text("Offline")
+    page.context.set_offline(False)
+
+
+def test_names_contain_the_words_that_are_seen(page: Page, open_reading: Callable[[Page], Page]) -> None:
+    open_reading(page)
+    for name in ("A− Smaller text", "A+ Larger text", "» Go on after a choice"):
+        expect(page.get_by_role("button", name=name)).to_be_visible()
+
+
+def test_forced_colours_show_the_choice(open_page: Callable[..., Page], open_reading: Callable[[Page], Page]) -> None:
+    page = open_reading(open_page(forced_colors="active", viewport={"width": 1366, "height": 768}))
+    outlines = page.locator(".question:visible .choice:not(.none)").evaluate_all(
+        "all => all.map(one => getComputedStyle(one).outlineStyle)"
+    )
+    picture(page, "forced-colours")
+
+    assert sorted(outlines) == ["none", "solid"]
+    selected, other = (page.locator("#tabs [role=tab]").nth(n) for n in (0, 1))
+    colour = "one => getComputedStyle(one).backgroundColor"
+    assert selected.evaluate(colour) != other.evaluate(colour)
+
+
+# --- By touch ------------------------------------------------------------------------------------
+
+
+def test_a_finger_finds_words(phone: Page, open_reading: Callable[[Page], Page]) -> None:
+    open_reading(phone)
+    phone.get_by_role("button", name="Find").tap()
+    phone.get_by_role("textbox", name="Find in the text").fill("fact 1")
+    expect(phone.get_by_text("1 of 1", exact=True)).to_be_visible()
+    picture(phone, "find-phone")
+
+
+def test_a_finger_drags_the_end_of_a_mark(phone: Page, open_reading: Callable[[Page], Page]) -> None:
+    open_reading(phone)
+    chip = phone.locator(".question:visible .chip-text")
+    expect(chip).to_have_text("Fact")
+    phone.locator("#text p").first.tap(position={"x": 12, "y": 14})
+    expect(phone.get_by_role("group", name="The chosen mark")).to_be_visible()
+    box = phone.locator(".mark-handle.end").bounding_box()
+    assert box is not None
+    picture(phone, "handles-phone")
+    middle, top = box["x"] + box["width"] / 2, box["y"] + 8
+    touch = phone.context.new_cdp_session(phone)
+
+    def send(kind: str, *points: tuple[float, float]) -> None:
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
+
+    send("touchStart", (middle, top))
+    for step in range(1, 9):
+        send("touchMove", (middle + 12 * step, top + 8))
+    send("touchEnd")
+    phone.wait_for_timeout(400)  # or the browser takes the next tap for the second of a double tap
+    phone.get_by_role("button", name="Done").tap()
+
+    expect(chip).to_have_text(re.compile(r"^Fact 0 of\b"))
+    saved(phone)
+    quote = Highlight.objects.get().quote
+    assert "Fact 0 of subject 0 is here.".startswith(quote)
+    assert not "Fact 0 of subject 0 is here."[len(quote)].isalnum()
+
+
+# --- The session ---------------------------------------------------------------------------------
+
+
+def worked(page: Page, *, seconds: int) -> None:
+    """Let the browser think that Ada has worked so long."""
+    page.evaluate(
+        """(seconds) => {
+            const name = Object.keys(localStorage).find((one) => one.startsWith("assize:session:"));
+            localStorage.setItem(name, JSON.stringify({ seconds, sinceBreak: seconds, at: Date.now() }));
+        }""",
+        seconds,
+    )
+    page.reload()
+    expect(page.locator("#assignment.live")).to_be_visible()
+
+
+def test_the_strip_tells_the_time_and_proposes_a_break(page: Page, open_reading: Callable[[Page], Page]) -> None:
+    open_reading(page)
+    expect(page.locator("#session")).to_be_hidden()
+    worked(page, seconds=12 * 60 + 5)
+    expect(page.locator("#session")).to_have_text("· 12 min worked")
+    expect(page.locator("#break")).to_be_hidden()
+    worked(page, seconds=46 * 60)
+    expect(page.locator("#break")).to_contain_text("You have worked for 45 minutes.")
+    picture(page, "break")
+    check_accessibility(page)
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.locator("#break")).to_be_hidden()
+
+    page.reload()
+    expect(page.locator("#assignment.live")).to_be_visible()
+
+    expect(page.locator("#session")).to_have_text("· 46 min worked")
+    expect(page.locator("#break")).to_be_hidden()
+
+
+def test_the_strip_tells_the_pay_where_it_is_known(page: Page, open_reading: Callable[[Page], Page]) -> None:
+    open_reading(page)
+    page.route(
+        "**/work/*/",
+        lambda route: route.fulfill(
+            response=(response := route.fetch()),
+            body=response.text().replace(
+                'an hour"', 'an hour" data-reward="9.00" data-currency="GBP" data-done="5" data-tasks="10"'
+            ),
+        ),
+    )
+    worked(page, seconds=30 * 60)
+
+    expect(page.locator("#session")).to_contain_text("about £9.0 an hour")
+
+
+# --- Markdown ------------------------------------------------------------------------------------
+
+MARKDOWN = "# Old **bridges**\n- They *burn* 🔥 often\n| Name | Year |\n|---|---|\n| Oak | **1752** |\nSee [more](https://x.org/a)."
+
+
+def test_marks_over_markup_come_back_exactly(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
+    assignment = in_hands_of(ada, a_report_task(study, MARKDOWN))
+    sign_in(page, ada)
+    open_assignment(page, assignment)
+    picture(page, "markdown")
+    assert page.locator("#text").evaluate("one => one.textContent") == MARKDOWN
+    assert page.locator("#text").evaluate("one => one.innerText.includes('#')") is True  # it can be selected
+    assert page.locator("#text .markup").first.evaluate("one => one.getBoundingClientRect().width") == 0
+    assert page.locator("#text .h1 strong").evaluate("one => getComputedStyle(one).fontWeight") >= "600"
+
+    press(page, "1", "t", "s", "Enter", "ArrowDown")  # the heading
+    press(page, "s", "Enter", "Escape")
+    page.locator("#text .cell strong").dblclick(position={"x": 8, "y": 8})
+    saved(page)
+
+    quotes = list(Highlight.objects.order_by("start").values_list("quote", "start", "end"))
+    assert [quote for quote, *_ in quotes][-1] == "1752"
+    assert all(MARKDOWN[start:end] == quote for quote, start, end in quotes)
+    assert len(quotes) == 3
+    page.reload()
+    expect(page.locator("#assignment.live")).to_be_visible()
+    drawn = page.evaluate("[...CSS.highlights.get('support')].map(String)")
+    assert sorted(drawn) == sorted(quote for quote, *_ in quotes)
