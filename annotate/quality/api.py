@@ -94,7 +94,7 @@ class CommentSerializer(serializers.ModelSerializer[Comment]):
 
     class Meta:
         model = Comment
-        fields = ["id", "item_id", "rater", "text", "broken", "made_at", "handled_at", "replies"]
+        fields = ["id", "item_id", "rater", "text", "broken", "whole_task", "made_at", "handled_at", "replies"]
 
 
 class CommentList(generics.ListAPIView[Comment]):

@@ -37,10 +37,11 @@ def skip_assignment(*, assignment: Assignment, reason: SkipReason, words: str, a
     """
     if not return_assignment(assignment=assignment, because=Assignment.Because.SKIPPED, at=at):
         return
-    item = assignment.asked.values_list("item", flat=True).first()
+    items = list(assignment.asked.values_list("item", flat=True))
     Comment.objects.create(
         study=assignment.task.study,
-        item_id=item,
+        item_id=items[0] if items else None,
+        whole_task=len(items) > 1,
         rater=assignment.rater,
         text=f"Skipped: {reason.label}. {words}".strip(),
         broken=reason == SkipReason.BROKEN,

@@ -22,6 +22,9 @@ class Comment(models.Model):
     rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="comments")
     text = models.TextField(blank=True)
     broken = models.BooleanField(default=False)
+    whole_task = models.BooleanField(
+        default=False, help_text="Whether it is about the task that begins with the item, and not about the item alone."
+    )
     made_at = models.DateTimeField()
     handled_at = models.DateTimeField(null=True, blank=True)
     handled_by = models.ForeignKey(

@@ -126,6 +126,7 @@ def test_ada_skips_with_a_reason_and_somebody_else_gets_it(study: Study, ada: Us
     assert EarlierJudgment.objects.count() == 3
     comment = Comment.objects.get()
     assert comment.broken
+    assert comment.whole_task  # of three questions
     assert "It stops in mid-sentence." in comment.text
     assert claim_next(study=study, rater=enrolled(ben, study), at=NOON) is not None
 
