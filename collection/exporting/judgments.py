@@ -12,7 +12,14 @@ from typing import Any
 from django.db.models import QuerySet
 
 from collection.formats.judgments_reader import AnswerLine, Format, OrderLine, RevisesLine
-from collection.formats.judgments_writer import Extras, WrittenHighlight, WrittenJudgment, written_csv, written_jsonl
+from collection.formats.judgments_writer import (
+    Extras,
+    SuggestionLine,
+    WrittenHighlight,
+    WrittenJudgment,
+    written_csv,
+    written_jsonl,
+)
 from collection.judgments.services import HighlightDoesNotFit
 from collection.models import (
     AnswerToRevise,
@@ -23,6 +30,7 @@ from collection.models import (
     Rater,
     Report,
     Study,
+    Suggestion,
     WrittenAnswer,
 )
 from collection.models.studies import TaskType
@@ -49,6 +57,8 @@ FIELDS = (
     "item__other_report__run__name",
 )
 ORDER = ("item__topic__topic_id", "item__item_id", "criterion__name", "rater__kind", "rater__name", "id")
+A_LABEL = ("item_id", "criterion_id", "rater_id")
+SUGGESTED = ("arm", "probability", "judge__name", "grade", "own_grade")
 HIGHLIGHT_FIELDS = ("purpose", "start", "end", "quote", "text_sha256")
 Texts = dict[tuple[str, int], "_Text"]
 Rows = Iterator[tuple[int, WrittenJudgment]]
@@ -65,13 +75,18 @@ def exported_judgments(study: Study, *, table: Format, crowd_ids: Mapping[str, s
     judgments = Judgment.objects.of_study(study).order_by(*ORDER)
     asked = set(study.criteria.values_list("task_type", flat=True))
     extras = Extras(
-        answers=bool(asked & ROUNDS.keys()), orders=TaskType.PREFERENCE in asked, crowd_ids=crowd_ids is not None
+        answers=bool(asked & ROUNDS.keys()),
+        orders=TaskType.PREFERENCE in asked,
+        crowd_ids=crowd_ids is not None,
+        suggestions=Suggestion.objects.filter(criterion__study=study).exists(),
     )
     rows = _rows(judgments) if table == "csv" else _highlighted_rows(judgments)
     if extras.orders:
         rows = _with_orders(rows)
     if extras.answers:
         rows = _with_answers(rows)
+    if extras.suggestions:
+        rows = _with_suggestions(rows)
     told = (row for _, row in rows)
     if crowd_ids is not None:
         told = (_with_crowd_id(row, crowd_ids) for row in told)
@@ -137,6 +152,17 @@ def _with_answers(rows: Rows) -> Rows:
         for pk, row in chunk:
             number = ROUNDS.get(TaskType(row.task_type))
             yield pk, replace(row, round=number, answer=answers.get(pk), revises=revised.get(pk))
+
+
+def _with_suggestions(rows: Rows) -> Rows:
+    """Add in which arm, and with what of a judge before them, people gave their labels."""
+    while chunk := list(islice(rows, CHUNK)):
+        labels = Judgment.objects.filter(pk__in=[pk for pk, _ in chunk])
+        keys = {pk: tuple(key) for pk, *key in labels.values_list("pk", *A_LABEL)}
+        stored = Suggestion.objects.filter(item__in=labels.values("item")).values_list(*A_LABEL, *SUGGESTED)
+        lines = {tuple(row[: len(A_LABEL)]): SuggestionLine(*row[len(A_LABEL) :]) for row in stored}
+        for pk, row in chunk:
+            yield pk, replace(row, suggestion=lines.get(keys[pk]))
 
 
 def _texts(keys: Iterable[tuple[int | None, int | None]]) -> Texts:

@@ -27,6 +27,17 @@ class WrittenHighlight:
 
 
 @dataclass(frozen=True)
+class SuggestionLine:
+    """How a judge's grade was suggested to the rater: the arm and its probability, that grade, and their own before."""
+
+    arm: str
+    probability: float
+    judge: str
+    grade: float
+    own_grade: float | None
+
+
+@dataclass(frozen=True)
 class WrittenJudgment:
     """A row of the table as it is written. Its fields down to `other_run` are the columns of every CSV."""
 
@@ -52,6 +63,7 @@ class WrittenJudgment:
     answer: AnswerLine | None = None
     revises: RevisesLine | None = None
     crowd_id: str = ""
+    suggestion: SuggestionLine | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +73,7 @@ class Extras:
     answers: bool = False
     orders: bool = False
     crowd_ids: bool = False
+    suggestions: bool = False
 
     @property
     def columns(self) -> list[str]:
@@ -69,12 +82,16 @@ class Extras:
             *(ANSWER_COLUMNS if self.answers else ()),
             *(["orders"] if self.orders else ()),
             *(["crowd_id"] if self.crowd_ids else ()),
+            *(SUGGESTION_COLUMNS if self.suggestions else ()),
         ]
 
 
 _FIELDS = [field.name for field in dataclasses.fields(WrittenJudgment)]
 COLUMNS = _FIELDS[: _FIELDS.index("highlights")]
 ANSWER_COLUMNS = ("round", "answer", "confirmations", "revises_item_id", "revises_writer")
+SUGGESTION_COLUMNS = (
+    "suggestion_arm", "suggestion_probability", "suggestion_judge", "suggestion_grade", "suggestion_own_grade"
+)  # fmt: skip
 NO_EXTRAS = Extras()
 
 
@@ -92,7 +109,9 @@ def _cells(row: WrittenJudgment, extras: Extras) -> list[str]:
 
 def _extra_cells(row: WrittenJudgment) -> dict[str, str]:
     answer, revises = row.answer, row.revises
+    suggested = vars(row.suggestion).values() if row.suggestion else [None] * len(SUGGESTION_COLUMNS)
     return {
+        **dict(zip(SUGGESTION_COLUMNS, map(_cell, suggested), strict=True)),
         "round": _cell(row.round),
         "answer": answer.text if answer else "",
         "confirmations": json.dumps(answer.confirmations) if answer and answer.confirmations else "",
@@ -119,6 +138,8 @@ def written_jsonl(rows: Iterable[WrittenJudgment], extras: Extras = NO_EXTRAS) -
             found["answer"] = {name: value for name, value in vars(row.answer).items() if value or name == "text"}
         if row.revises:
             found["revises"] = vars(row.revises)
+        if row.suggestion:
+            found["suggestion"] = vars(row.suggestion)
         yield encode(found) + "\n"
 
 

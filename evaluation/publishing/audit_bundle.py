@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from platform import python_version
 from typing import IO, Any
 
+from django.db.models import OuterRef, Subquery
+
 from collection.completeness import Part, judges_of_studies
+from collection.judgments.unaided import own_grades
 from collection.masking import uncounted_items
 from collection.models import (
     Draw,
@@ -19,6 +22,7 @@ from collection.models import (
     Rater,
     SplitTopic,
     Study,
+    Suggestion,
     Topic,
 )
 from evaluation.data.rater_names import published_names, study_raters
@@ -57,6 +61,7 @@ def write_bundle(
         ITEMS: _items(study),
         JUDGMENTS: _judgments(study, called),
         "draws.csv": _draws(study),
+        **({"suggestions.csv": drawn} if (drawn := _suggestions(study, called)).count(b"\n") > 1 else {}),
         "environment.json": json_bytes(
             {"code": code_version(), "python": python_version(), "requirements": requirement_versions()}
         ),
@@ -165,12 +170,51 @@ def _judgments(study: Study, called: dict[int, str]) -> bytes:
         "guideline__version",
     )
     judgments = Judgment.objects.of_study(study).order_by("item_id", "criterion_id", "rater_id")
-    rows = judgments.values_list(*fields).iterator(CHUNK)
+    own = {
+        (item, criterion.name, rater): grade
+        for criterion in study.criteria.all()
+        for (item, rater), grade in own_grades(criterion).items()
+    }
+    rows = _unaided(judgments.values_list("item_id", *fields).iterator(CHUNK), own)
     return _written(
         ["topic_id", "item_id", "criterion", "rater", "grade", "ungraded", "judged_at", "seconds", "guideline_version"],
         (
             (topic, item, criterion, called[rater], _plain(grade), ungraded, _time(judged_at), seconds, version)
             for topic, item, criterion, rater, grade, ungraded, judged_at, seconds, version in rows
+        ),
+    )
+
+
+def _unaided(rows: Iterable[Any], own: Mapping[tuple[int, str, int], float | None]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows as figures count them: what people said before they saw a judge's grade, if they said anything."""
+    for key, topic, item, criterion, rater, grade, *rest in rows:
+        label = (key, criterion, rater)
+        if label not in own or own[label] is not None:
+            yield topic, item, criterion, rater, own.get(label, grade), *rest
+
+
+def _suggestions(study: Study, called: dict[int, str]) -> bytes:
+    """All labels that were given in a task which drew an arm, as they stand, with what was shown and said before."""
+    names = ["item_id", "criterion", "rater", "arm", "probability", "judge", "judges_grade", "own_grade"]
+    fields = ("item__item_id", "criterion__name", "rater_id", "arm", "probability", "judge_id", "grade", "own_grade")
+    label = Judgment.objects.filter(item=OuterRef("item"), criterion=OuterRef("criterion"), rater=OuterRef("rater"))
+    drawn = Suggestion.objects.filter(criterion__study=study).annotate(now=Subquery(label.values("grade")[:1]))
+    rows = drawn.filter(now__isnull=False).order_by("item_id", "criterion_id", "rater_id")
+    return _written(
+        [*names, "grade_now"],
+        (
+            (
+                item,
+                criterion,
+                called[rater],
+                arm,
+                share,
+                called.get(judge, ""),
+                _plain(judges),
+                _plain(own),
+                _plain(now),
+            )
+            for item, criterion, rater, arm, share, judge, judges, own, now in rows.values_list(*fields, "now")
         ),
     )
 
@@ -207,6 +251,7 @@ belong to their collection and its licence. Their SHA-256 hashes are, so that an
 | topics.csv, items.csv | judged items, by id and hash; `masked` is 1 if the figures leave the item out |
 | judgments.csv | the current judgments in long form; an empty grade is ungraded, never 0 |
 | draws.csv | which items were drawn, with their probabilities |
+| suggestions.csv | where judges' grades were suggested: labels as they stand; judgments.csv has those given unaided |
 | guidelines/ | each version that was shown |
 | figures/, qrels/ | agreement, judges compared with humans, labels: computed only from the tables above |
 | environment.json | versions of the code and its libraries |

@@ -8,10 +8,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Count, Max, Min, Q, Sum
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, Sum
 
 from collection.completeness import JudgesOfStudies, judges_of_studies
-from collection.models import Draw, Exclusion, Guideline, Item, Judgment, Rater, Study, TextFlag
+from collection.models import (
+    Arm,
+    Draw,
+    Exclusion,
+    Guideline,
+    Item,
+    Judgment,
+    Rater,
+    Study,
+    Suggestion,
+    TextFlag,
+)
 from collection.models.studies import TaskType
 from evaluation.agreement.report import CriterionFigures, measure_criterion
 from evaluation.data.rater_names import published_names, study_raters
@@ -30,7 +41,7 @@ ORIGINS = {"here": "judged here", "imported": "imported", "simulated": "simulate
 def compile_data_card(study: Study, *, names: bool = False) -> str:
     """Return the card. People are called by numbers unless `names` asks for theirs."""
     card = _Card(study, names)
-    parts = (_what, _asked, _who, _drawn, _agreement, _judges, _flagged, _guidelines, _effort, _limits)
+    parts = (_what, _asked, _who, _drawn, _agreement, _judges, _flagged, _suggestions, _guidelines, _effort, _limits)
     written = ("\n".join(part(card)) for part in parts)
     return "\n\n".join(part for part in written if part) + "\n"
 
@@ -244,6 +255,26 @@ def _flagged(card: _Card) -> Iterator[str]:
     total = Item.objects.filter(study=card.study).count()
     for kind, count in rows:
         yield f"- {TextFlag.Kind(kind).label}: {count:,} of {counted(total, 'items')}"
+
+
+def _suggestions(card: _Card) -> Iterator[str]:
+    """Yield how many labels were given under each arm, where a judge's grades were suggested."""
+    labels = Judgment.objects.filter(
+        item=OuterRef("item"), criterion=OuterRef("criterion"), rater=OuterRef("rater"), grade__isnull=False
+    )
+    drawn = Suggestion.objects.filter(Exists(labels), criterion__study=card.study)
+    rows = list(drawn.order_by().values_list("arm", "judge__name").annotate(Count("pk")).order_by("judge__name", "arm"))
+    if not rows:
+        return
+    yield "## Suggestions"
+    yield ""
+    yield (
+        "Some tasks, drawn by chance, showed assessors a judge’s grade. All figures and qrels go by labels of *none* "
+        "and first grades of *after*: labels that saw the judge’s help first (*verify*, *post-edit*) are left out."
+    )
+    yield ""
+    for arm, judge, count in rows:
+        yield f"- {Arm(arm).label}: {counted(count, 'labels')}, judge {plain(judge)}"
 
 
 def _guidelines(card: _Card) -> Iterator[str]:

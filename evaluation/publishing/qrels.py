@@ -215,6 +215,7 @@ class _Source:
             **about_study(criterion.study),
             "criterion": about_criterion(criterion),
             "guidelines": about_guidelines(criterion.study, Judgment.objects.filter(criterion=criterion)),
+            **({"labels_left_out_as_suggested": self.judged.n_aided} if self.judged.n_aided else {}),
         }
 
     @cached_property
