@@ -1,4 +1,4 @@
-"""`{% load suggestions %}`, then `{% unaided_only study %}`: that figures leave out labels given with a judge's help."""
+"""`{% load suggestions %}`, then `{% unaided_only study %}`: figures leave out labels given with a judge's help."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def test_the_number_of_queries_does_not_grow_with_the_items(client: Client, samp
     with CaptureQueriesContext(connection) as queries:
         client.get(PAGE)
 
-    assert len(queries) <= 20 + FINGERPRINTS
+    assert len(queries) <= 22 + FINGERPRINTS
 
 
 def test_an_item_takes_few_queries(client: Client, judged: Study, rosa: User) -> None:

@@ -177,7 +177,7 @@ def test_the_number_of_queries_stays_the_same_with_more_judges(client: Client, j
         page = client.get(PAGE)
 
     assert "judge-2" in page.content.decode()
-    assert len(with_four) == len(with_one) <= 21 + FINGERPRINTS
+    assert len(with_four) == len(with_one) <= 23 + FINGERPRINTS
 
 
 def test_the_chart_is_an_svg_without_scripts(client: Client, judged: Study, rosa: User) -> None:

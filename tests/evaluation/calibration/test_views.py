@@ -180,7 +180,7 @@ def test_the_number_of_queries_stays_the_same_with_more_judges(client: Client, s
         page = client.get(PAGE, {"judge": "stork-7b"})
 
     assert "judge-2" in page.content.decode()
-    assert len(with_four) == len(with_one) <= 35 + 2 * FINGERPRINTS
+    assert len(with_four) == len(with_one) <= 38 + 2 * FINGERPRINTS
 
 
 def test_simulated_grades_are_marked(client: Client, sampled: Study, rosa: User) -> None:

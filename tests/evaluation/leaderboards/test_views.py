@@ -195,7 +195,7 @@ def test_the_number_of_queries_stays_the_same_with_more_judges(client: Client, r
         page = client.get(address)
 
     assert "judge-2" in page.content.decode()
-    assert len(with_four) == len(with_one) <= 37 + FINGERPRINTS
+    assert len(with_four) == len(with_one) <= 40 + FINGERPRINTS
 
 
 def test_the_api_answers_what_the_page_shows(client: Client, ranked: Study, rosa: User) -> None:

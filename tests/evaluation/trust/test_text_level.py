@@ -167,7 +167,7 @@ def test_the_number_of_queries_stays_the_same_with_more_judges(client: Client, r
     with CaptureQueriesContext(connection) as with_four:
         client.get(PAGE, {"criterion": "rating"})
 
-    assert len(with_four) == len(with_one) <= 31 + FINGERPRINTS
+    assert len(with_four) == len(with_one) <= 34 + FINGERPRINTS
 
 
 # --- the test part ---------------------------------------------------------------------------------

@@ -93,4 +93,4 @@ def test_the_number_of_queries_stays_the_same_with_more_judges(client: Client, s
     with CaptureQueriesContext(connection) as with_four:
         client.get(PAGE)
 
-    assert len(with_four) == len(with_one) <= 21 + FINGERPRINTS
+    assert len(with_four) == len(with_one) <= 23 + FINGERPRINTS
