@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotate.models import Assignment, Enrolment, Notice, Place
 from annotate.notices.mails import ask_for_mails
@@ -15,7 +15,7 @@ from collection.models import Study, User
 Kind = Notice.Kind
 
 # So many are shown.
-MOST = 10
+MOST = 6
 # What is no longer true once the other is said.
 OVER_WITH = {Kind.NEW_WORK: [Kind.CLOSED, Kind.REMOVED], Kind.CLOSED: [Kind.NEW_WORK], Kind.REMOVED: [Kind.NEW_WORK]}
 
@@ -59,8 +59,12 @@ def tell_of_free_places(study: Study, *, returned: Iterable[Assignment], at: dat
 
 
 def notices_of(user: User) -> list[Notice]:
-    """Return what the person has not dismissed, the newest first."""
-    return list(user.notices.filter(dismissed_at=None).select_related("study")[:MOST])
+    """Return what the person has not dismissed, the newest first; new work until they took some of it."""
+    begun = Assignment.objects.filter(
+        rater__user=user, task__study=OuterRef("study"), opened_at__gte=OuterRef("made_at")
+    )
+    shown = user.notices.filter(dismissed_at=None).exclude(Q(Exists(begun)), kind=Kind.NEW_WORK)
+    return list(shown.select_related("study")[:MOST])
 
 
 def dismiss(*, user: User, at: datetime, pk: int | None = None) -> int:

@@ -45,6 +45,15 @@ def test_a_study_that_opens_is_new_work(study: Study, ada: User, ben: User) -> N
     assert kinds(ben) == []
 
 
+def test_new_work_is_no_news_once_she_took_some(study: Study, ada: User) -> None:
+    rater = enrolled(ada, study)
+    open_study(study=study, at=NOON)
+
+    claim_next(study=study, rater=rater, at=NOON + timedelta(minutes=1))
+
+    assert kinds(ada) == []
+
+
 def test_opening_again_without_new_texts_is_none(study: Study, ada: User) -> None:
     enrolled(ada, study)
     open_study(study=study, at=NOON)
@@ -167,7 +176,7 @@ def test_my_work_shows_the_newest_first_and_so_many(client: Client, study: Study
 
     page = client.get("/work/").text
 
-    assert page.count('class="message notice"') == MOST
+    assert page.count('class="notice"') == MOST
     assert page.index(f"study-{MOST + 1:02}") < page.index("study-02")
     assert "study-01" not in page
 
