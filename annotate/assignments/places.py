@@ -88,8 +88,8 @@ def vacant(studies: Iterable[Study], *, but_of: Rater, at: datetime) -> Q:
     """Places that somebody who asks may get: nobody's, and those that their assessors left alone or hold ahead."""
     places = NOBODYS
     for study in studies:
-        ahead = held_ahead(study=study, at=at).filter(place=OuterRef("pk")).exclude(rater=but_of)
-        places |= Q(Exists(ahead), task__study=study)
+        # Found once, not place by place.
+        places |= Q(pk__in=held_ahead(study=study, at=at).exclude(rater=but_of).values("place"))
         if limit := left_alone_since(study, at=at):
             left_alone = Assignment.objects.filter(place=OuterRef("pk"), touched_at__lt=limit).open()
             places |= Q(Exists(left_alone.exclude(rater=but_of)), task__study=study)

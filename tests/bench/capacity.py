@@ -118,7 +118,7 @@ def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     for questions in arguments.questions:
         study = a_study(questions, reports=arguments.reports)
         with serving("config.wsgi:application", **shape, environment=environment) as server:
-            timed(server, sessions[:4], 3, kind="queue", study=study)
+            timed(server, sessions[:4], 3, kind="save", study=study)
             before = judged(study)
             row = timed(server, sessions, arguments.seconds, kind="save", study=study)
         lost = row["answers"] - (judged(study) - before)
@@ -133,29 +133,28 @@ def timed(server: Server, sessions: list[str], seconds: float, *, kind: str, stu
     spans = [[0, 4], [10, 40], [100, 160]]
     orders = {
         "port": server.port,
+        "pid": server.pid,
         "sessions": sessions,
         "seconds": seconds,
         "study": study,
         "spans": spans,
         "quotes": [text[start:end] for start, end in spans],
     }
-    cpu = server.cpu_seconds()
     client = subprocess.run(
         [sys.executable, str(CLIENT)], input=json.dumps(orders), stdout=subprocess.PIPE, text=True, check=True
     )
-    cpu = server.cpu_seconds() - cpu
     result = json.loads(client.stdout)
     if result["failures"]:
         raise RuntimeError(f"{len(result['failures'])} assessors failed: {result['failures'][0]}")
     timings = result["timings"]
-    answers = len(timings[kind])
+    answers = len(timings.get(kind, []))
     return {
         "answers": answers,
         "answers_per_second": answers / result["took"],
         "save_p50": statistics.median(timings[kind]),
         "save_p95": quantile(timings[kind], 0.95),
         "page_p95": quantile(timings.get("page", []), 0.95),
-        "cpu_ms_per_answer": 1000 * cpu / answers,
+        "cpu_ms_per_answer": 1000 * result["cpu"] / answers,
         "memory_mb": server.memory_mb(),
     }
 

@@ -13,8 +13,14 @@ import sys
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+from tests.bench.web.server import Server
 
 ANSWERS = re.compile(rb'<script id="answers" type="application/json">(.*?)</script>', re.DOTALL)
 TOKEN = re.compile(rb'name="csrfmiddlewaretoken" value="([^"]+)"')
@@ -59,12 +65,13 @@ class Browser:
         return str(response.headers["Location"])
 
 
-def assess(browser: Browser, study: str, quotes: list[str], spans: list[list[int]], end: float) -> None:
-    """Work through reports as the page does."""
+def assess(browser: Browser, study: str, quotes: list[str], spans: list[list[int]], begin: Callable[[], float]) -> None:
+    """Work through reports as the page does. All assessors are at their first one when the time begins."""
     browser.ask("queue", "GET", "/work/")
     _, page = browser.ask("queue", "GET", "/account/")
     browser.token = found(TOKEN, page).decode()
     address = browser.post("next", f"/work/next/{study}/")
+    end = begin()
     marked = [{"start": start, "end": end, "quote": quote} for (start, end), quote in zip(spans, quotes, strict=True)]
     pages: dict[str, bytes] = {}
     while time.perf_counter() < end and "/done/" not in address:
@@ -86,8 +93,9 @@ def assess(browser: Browser, study: str, quotes: list[str], spans: list[list[int
                 pages[ahead] = browser.ask("page", "GET", ahead)[1]
 
 
-def insert(browser: Browser, end: float) -> None:
+def insert(browser: Browser, begin: Callable[[], float]) -> None:
     """Send the baseline one row after the other."""
+    end = begin()
     body = "x" * 400
     while time.perf_counter() < end:
         browser.ask("insert", "POST", "/insert/", body, "application/json")
@@ -104,25 +112,37 @@ def main() -> None:
     orders = json.load(sys.stdin)
     timings: dict[str, list[float]] = defaultdict(list)
     failures: list[str] = []
-    end = time.perf_counter() + orders["seconds"]
+    server = Server(orders["port"], orders["pid"])
+    started: dict[str, float] = {}
+
+    def start() -> None:
+        timings.clear()
+        started.update(at=time.perf_counter(), cpu=server.cpu_seconds())
+
+    everybody = threading.Barrier(len(orders["sessions"]), action=start)
+
+    def begin() -> float:
+        everybody.wait()
+        return started["at"] + float(orders["seconds"])
 
     def work(session: str) -> None:
         browser = Browser(orders["port"], session, timings)
         try:
             if orders["study"]:
-                assess(browser, orders["study"], orders["quotes"], orders["spans"], end)
+                assess(browser, orders["study"], orders["quotes"], orders["spans"], begin)
             else:
-                insert(browser, end)
+                insert(browser, begin)
         except Exception as failure:
+            everybody.abort()
             failures.append(repr(failure))
 
-    start = time.perf_counter()
     threads = [threading.Thread(target=work, args=[session]) for session in orders["sessions"]]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    json.dump({"took": time.perf_counter() - start, "timings": timings, "failures": failures}, sys.stdout)
+    took, cpu = time.perf_counter() - started["at"], server.cpu_seconds() - started["cpu"]
+    json.dump({"took": took, "cpu": cpu, "timings": timings, "failures": failures}, sys.stdout)
 
 
 if __name__ == "__main__":
