@@ -18,18 +18,24 @@ WHAT_ARMS_DO = {
 USUAL = {Arm.NONE: 50, Arm.AFTER: 50, Arm.VERIFY: 0, Arm.POST_EDIT: 0}
 
 
+class JudgeField(forms.ModelChoiceField[Rater]):
+    """A judge, called by its name."""
+
+    def label_from_instance(self, obj: Rater) -> str:
+        return obj.name
+
+
 class SuggestionsForm(forms.Form):
     """The judge, and the arms in percent of the tasks."""
 
-    judge = forms.ModelChoiceField(Rater.objects.none(), empty_label=None, label="Judge")
+    judge = JudgeField(Rater.objects.none(), empty_label=None, label="Judge")
 
     def __init__(self, *args: Any, study: Study, design: SuggestionDesign | None = None, **kwargs: Any) -> None:
-        initial = {"judge": design.judge_id} if design else {}
-        super().__init__(*args, initial=initial, **kwargs)
+        super().__init__(*args, **kwargs)
         judges = self.fields["judge"]
         assert isinstance(judges, forms.ModelChoiceField)
         judges.queryset = judges_to_suggest(study)
-        judges.label_from_instance = lambda judge: judge.name  # type: ignore[method-assign]
+        judges.initial = design.judge_id if design else None
         for arm in Arm:
             self.fields[arm.value] = forms.IntegerField(
                 min_value=FEWEST_WITHOUT if arm == Arm.NONE else 0,

@@ -63,7 +63,7 @@ def draw_suggestions(
             arm=arm,
             probability=probabilities[arm],
             judge_id=design.judge_id,
-            grade=one.grade,
+            grade=one.grade or 0.0,  # graded()
             reason=(reason := reasons.get((one.item_id, one.criterion_id), "")),
             spans=spans.get(one.pk) or quoted_spans(reason, text),
             drawn_at=at,

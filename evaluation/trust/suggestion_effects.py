@@ -250,21 +250,21 @@ def _labels(chosen: Suggested, sight: Sight) -> SuggestedLabels:
     gone = set(uncounted_items(chosen.criterion))
     drawn = Suggestion.objects.filter(criterion=chosen.criterion, judge=chosen.judge).order_by("pk")
     rows = [
-        _row(*row, now[row[0], row[1]])
+        _row(row, now[row[0], row[1]])
         for row in drawn.values_list(*COLUMNS)
         if (row[0], row[1]) in now and row[0] not in gone and (sight.topics is None or row[-1] in sight.topics)
     ]
     columns = np.array(rows, dtype=np.float64).reshape(-1, 9).T
     arms, items, raters, topics = (columns[n].astype(np.int64) for n in (0, 6, 7, 8))
-    return SuggestedLabels(arms, *(columns[n] for n in range(1, 6)), items, raters, topics)
+    weights, grades, first, judge, seconds = (columns[n] for n in range(1, 6))
+    return SuggestedLabels(arms, weights, grades, first, judge, seconds, items, raters, topics)
 
 
-def _row(
-    item: int, rater: int, arm: str, probability: float, judges: float, own: float | None, shown_at: Any,
-    decided: float | None, topic: int, label: tuple[float, float | None],
-) -> Sequence[float]:  # fmt: skip
+def _row(drawn: Sequence[Any], label: tuple[float | None, float | None]) -> Sequence[float]:
     """Return arm, weight, grade, first grade, judge's grade, seconds, item, rater and topic of a label."""
+    item, rater, arm, probability, judges, own, shown_at, decided, topic = drawn
     grade, seconds = label
+    assert grade is not None  # graded()
     unaided = arm == Arm.NONE or (arm == Arm.AFTER and shown_at is None)
     first = grade if unaided else np.nan if own is None else own
     spent = max((one for one in (seconds, decided) if one is not None), default=np.nan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from annotate.models import Assignment, Task
 from annotate.suggestions.design import set_suggestions
@@ -13,7 +13,7 @@ from tests.factories import a_judge_rater
 ALONE = {arm: {Arm.NONE: 10, arm: 90} if arm != Arm.NONE else {Arm.NONE: 100} for arm in Arm}
 
 
-def graded_by_a_judge(task: Task, criterion: str, grades: list[float], *, name: str = "llama") -> Rater:
+def graded_by_a_judge(task: Task, criterion: str, grades: Sequence[float], *, name: str = "llama") -> Rater:
     """Let a judge grade the task's items."""
     judge = Rater.objects.filter(name=name).first() or a_judge_rater(task.study.collection, name)
     of = the_criterion(task.study, criterion)
@@ -26,7 +26,7 @@ def suggesting(study: Study, judge: Rater, percents: Mapping[Arm, int]) -> Sugge
     return set_suggestions(study=study, judge=judge, percents=percents, by=study.created_by, at=NOON)
 
 
-def in_hands_with(arm: Arm, user: User, task: Task, criterion: str, grades: list[float]) -> Assignment:
+def in_hands_with(arm: Arm, user: User, task: Task, criterion: str, grades: Sequence[float]) -> Assignment:
     """Put the task into the person's hands under this arm, after a judge gave its items these grades."""
     judge = graded_by_a_judge(task, criterion, grades)
     suggesting(task.study, judge, ALONE[arm])

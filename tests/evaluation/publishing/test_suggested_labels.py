@@ -62,7 +62,7 @@ def test_the_table_names_the_arm_and_what_was_said_before(suggested: Study) -> N
 def test_the_table_of_a_study_without_suggestions_has_no_such_column(study: Study, ada: User) -> None:
     task = a_report_task(study)
     Judgment.objects.create(
-        item=task.items.first(), criterion=the_criterion(study, "answerability"), rater=rater_of(ada), grade=1,
+        item=task.items.all()[0], criterion=the_criterion(study, "answerability"), rater=rater_of(ada), grade=1,
         judged_at=NOON,
     )  # fmt: skip
 

@@ -158,6 +158,7 @@ def test_the_page_shows_arms_and_leaderboards(criterion: Criterion, rosa: User) 
     assert "The leaderboard under each arm" in words
     assert "bridge-bot-1" in words
     assert "8 topics" in words
+    assert "{%" not in words
 
 
 def test_the_page_says_so_where_nothing_was_suggested(study: Study, rosa: User) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from stats.intervals import Estimate
 from stats.judges.suggested_labels import (
     AFTER,
     NONE,
@@ -91,7 +93,7 @@ def test_has_no_pull_where_everybody_agrees_with_the_judge_already() -> None:
 
 
 @pytest.mark.parametrize("figure", [shift, pull, seconds_saved, distance_moved])
-def test_an_arm_without_labels_is_undefined_and_not_zero(figure) -> None:
+def test_an_arm_without_labels_is_undefined_and_not_zero(figure: Callable[[SuggestedLabels, int], Estimate]) -> None:
     found = trec_rag()
 
     assert figure(found, VERIFY).value is None
