@@ -17,6 +17,7 @@ from rest_framework.response import Response
 
 from collection.api_tools import checked, invalid_on, study_of, user_of
 from collection.collections.sharing_api import api_urlpatterns as sharing_urlpatterns
+from collection.importing.api import files_urlpatterns
 from collection.importing.background import requeue_stalled_uploads
 from collection.judgments.recording import RowsRefused, record_judgments
 from collection.masking import NothingToAsk, mask_elements, unmask_elements
@@ -274,5 +275,6 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("uploads/<int:pk>/", UploadDetail.as_view(), name="upload"),
     path("collections/<slug:name>/maskings/", MaskingList.as_view(), name="maskings"),
     path("studies/<slug:name>/judgments/", JudgmentList.as_view(), name="judgments"),
+    *files_urlpatterns,
     *sharing_urlpatterns,
 ]

@@ -77,7 +77,7 @@ def qrels(path: Path, places: list[int], *, by_judge: bool = False) -> Path:
 def import_file(page: Page, label: str, path: Path) -> None:
     page.goto("/collections/piers/import/")
     page.get_by_role("radio", name=re.compile(f"^{label}")).check()
-    page.get_by_label("File", exact=True).set_input_files(path)
+    page.get_by_label("Files", exact=True).set_input_files(path)
 
 
 def take_it(page: Page) -> None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from stats.plurals import counted
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 MOST_PROBLEMS = 20
+# Of what a file names and the collection lacks, so many are listed.
+MOST_NAMED = 5
 # The longest real line seen, a graded topic of the RUBRIC workbench, has 1.7 MB.
 MOST_LINE_BYTES = 32 * 1024 * 1024
 
@@ -45,6 +50,42 @@ class BrokenFile(ValueError):
         listed = "\n".join(f"{name}, {problem}" if problem.line else f"{name}: {problem}" for problem in problems)
         more = "\nThere may be more." if len(problems) >= MOST_PROBLEMS else ""
         super().__init__(f"{listed}{more}\nNothing was imported.")
+
+
+class Waits(BrokenFile):
+    """A file names what is not here yet: it can be imported once that is."""
+
+
+class Missing:
+    """What a file names and the collection lacks, told once for the whole file."""
+
+    def __init__(self, file: InputFile, what: str, remedy: str) -> None:
+        self.file = file
+        self.what = what
+        self.remedy = remedy
+        self.lines: dict[str, int] = {}
+
+    def note(self, name: str, line: int) -> None:
+        """Note that this line names what is missing."""
+        self.lines.setdefault(name, line)
+
+    def problem(self) -> Problem | None:
+        """Return what is missing, in a sentence; None where nothing is."""
+        if not self.lines:
+            return None
+        named = [f"“{name}” (line {line})" for name, line in islice(self.lines.items(), MOST_NAMED)]
+        more = ["…"] if len(self.lines) > MOST_NAMED else []
+        are = "is" if len(self.lines) == 1 else "are"
+        said = f"{counted(len(self.lines), self.what)} {are} not in the collection: {', '.join(named + more)}."
+        return Problem(None, said, self.remedy)
+
+
+def refuse_missing(*missing: Missing) -> None:
+    """Raise Waits if anything is missing and nothing else is wrong with the file."""
+    problems = [problem for one in missing if (problem := one.problem())]
+    file = missing[0].file
+    if problems:
+        raise (BrokenFile if file.problems else Waits)(file.name, [*file.problems, *problems])
 
 
 class InputFile:

@@ -24,7 +24,8 @@ from kombu.exceptions import OperationalError
 from collection.formats.problems import BrokenFile, Problem
 from collection.importing.formats import import_upload, try_upload
 from collection.importing.outcomes import ImportOutcome
-from collection.models import Upload
+from collection.importing.waiting import keep_waiting
+from collection.models import Collection, Upload
 
 logger = logging.getLogger(__name__)
 
@@ -67,6 +68,14 @@ def ask_a_worker(upload: Upload, state: Upload.State, *, at: datetime) -> None:
     upload.generation += 1
     upload.save(update_fields=["state", "asked_at", "generation"])
     transaction.on_commit(lambda: _send(upload.pk, upload.generation))
+
+
+def try_waiting_again(collection: Collection, *, at: datetime) -> None:
+    """Have every file tried out again that waited for what may just have come into the collection."""
+    waiting = Upload.objects.filter(collection=collection, file_format="files", state=State.TRIED)
+    for upload in waiting:
+        if ImportOutcome.read(upload.outcome).waits:
+            ask_a_worker(upload, State.TRYING, at=at)
 
 
 def _send(pk: int, generation: int) -> None:
@@ -134,6 +143,8 @@ def work_on_upload(*, pk: int, generation: int, at: datetime) -> None:
 @transaction.atomic
 def _import(upload: Upload, beat: Beat, *, at: datetime) -> None:
     imported = import_upload(upload=upload, collection=upload.collection, at=at, advance=beat.advance)
+    try_waiting_again(upload.collection, at=at)
+    keep_waiting(upload, imported, at=at)
     _conclude(upload, State.IMPORTED, imported)
     transaction.on_commit(lambda: upload.path.unlink(missing_ok=True))
 

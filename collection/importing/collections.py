@@ -51,7 +51,14 @@ class CollectionRows:
         self.imported = imported
         topics = Topic.objects.filter(collection=collection)
         elements = RubricElement.objects.filter(topic__collection=collection)
-        self.topics = Rows(topics, ("topic_id",), file=file, imported=imported, remember=True)
+        self.topics = Rows(
+            topics,
+            ("topic_id",),
+            file=file,
+            imported=imported,
+            remember=True,
+            fills=lambda stored, row: bool(row.request and not stored.request),
+        )
         self.elements = Rows(
             elements,
             ("topic_id", "kind", "element_id"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
+from zipfile import is_zipfile
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -16,16 +17,24 @@ from collection.formats.problems import InputFile
 from collection.importing.clapnq import import_clapnq
 from collection.importing.collections import import_collection
 from collection.importing.crux import import_crux
+from collection.importing.files import FilesOptions, QrelsRater, import_files, study_for, telling
 from collection.importing.judgment_table import import_judgments
 from collection.importing.outcomes import ImportOutcome
 from collection.importing.rows import Imported
-from collection.importing.studies import closed_study
-from collection.importing.trec import import_passages, import_qrels, import_run, relevance_criterion_of
+from collection.importing.trec import (
+    import_passages,
+    import_qrels,
+    import_run,
+    import_topics,
+    relevance_criterion_of,
+)
 from collection.judgments.recording import imported_rater
 from collection.models import Collection, Rater, Study, Upload
 
 FORMATS = {
+    "files": ("Recognise by content", "One file or several, in any order. What belongs together is found."),
     "assize": ("Assize JSONL", "Topics, rubric elements, passages, systems, runs, reports and rankings in one file."),
+    "topics": ("Topics", "JSONL with an id and a request per line, id and request separated by a tab, or TREC’s."),
     "passages": ("Passages", "JSONL with an id and a text per line: id and contents, docid and text, and similar."),
     "run": ("TREC run", "topic Q0 docno rank score tag"),
     "qrels": ("TREC qrels", "topic 0 docno grade: one rater’s judgments of relevance, 0 to 3."),
@@ -84,7 +93,29 @@ def import_upload(
     """
     if kind := KINDS.get(upload.file_format):
         return kind.bring(upload=upload, at=at, advance=advance)
+    if upload.file_format == "files":
+        return _import_files(upload, collection, at=at, advance=advance)
     return ImportOutcome.of(_import(upload=upload, collection=collection, at=at, advance=advance))
+
+
+def _import_files(upload: Upload, collection: Collection, *, at: datetime, advance: Advance | None) -> ImportOutcome:
+    """Import the file, or those in its zip; the zip of CRUX's folder is known by what it holds."""
+    options = FilesOptions(
+        study=chosen_study(upload),
+        raters={name: QrelsRater(**whose) for name, whose in upload.said.get("raters", {}).items()},
+        relevant_from=upload.said.get("relevant_from"),
+        with_topics=upload.said.get("with_topics", False),
+        without_texts=upload.without_texts,
+    )
+    if not is_zipfile(upload.path):
+        files = [(upload.name, upload.path)]
+        return import_files(files=files, collection=collection, options=options, at=at, advance=advance)
+    with unpacked(upload.path, name=upload.name) as folder:
+        if (_outermost_with_files(folder) / "documents.jsonl").is_file():
+            return ImportOutcome.of(_import_crux(upload, collection, at=at, advance=advance))
+        found = sorted(path for path in folder.rglob("*") if path.is_file())
+        files = [(str(path.relative_to(folder)), path) for path in found]
+        return import_files(files=files, collection=collection, options=options, at=at, advance=advance)
 
 
 def _import(*, upload: Upload, collection: Collection, at: datetime, advance: Advance | None) -> Imported:
@@ -94,13 +125,22 @@ def _import(*, upload: Upload, collection: Collection, at: datetime, advance: Ad
             return import_collection(file=file, collection=collection)
         case "passages":
             return import_passages(file=file, collection=collection)
+        case "topics":
+            return import_topics(file=file, collection=collection)
         case "run":
-            return import_run(file=file, collection=collection, run=upload.run, system=upload.system)
+            return import_run(
+                file=file,
+                collection=collection,
+                run=upload.run,
+                system=upload.system,
+                with_topics=upload.said.get("with_topics", False),
+            )
         case "judgments":
             return import_judgments(file=file, study=study_of_upload(upload), at=at)
         case "clapnq":
-            study = _study_or_closed(upload, collection, suffix="answers", source="CLAPNQ files")
-            return _told(import_clapnq(file=file, study=study, at=at), upload, study)
+            chosen = chosen_study(upload)
+            study = study_for(chosen, collection, suffix="answers", source="CLAPNQ files")
+            return telling(import_clapnq(file=file, study=study, at=at), study, chosen)
         case "crux":
             return _import_crux(upload, collection, at=at, advance=advance)
         case _:
@@ -108,11 +148,19 @@ def _import(*, upload: Upload, collection: Collection, at: datetime, advance: Ad
 
 
 def _import_qrels(upload: Upload, file: InputFile, collection: Collection, *, at: datetime) -> Imported:
-    study = _study_or_closed(upload, collection, suffix="qrels", source="TREC qrels")
+    chosen = chosen_study(upload)
+    study = study_for(chosen, collection, suffix="qrels", source="TREC qrels")
     criterion = relevance_criterion_of(study, relevant_from=upload.said.get("relevant_from"))
     rater = imported_rater(collection, kind=Rater.Kind.ASSESSOR, name=upload.rater, source=upload.name)
-    imported = import_qrels(file=file, criterion=criterion, rater=rater, without_texts=upload.without_texts, at=at)
-    return _told(imported, upload, study)
+    imported = import_qrels(
+        file=file,
+        criterion=criterion,
+        rater=rater,
+        without_texts=upload.without_texts,
+        with_topics=upload.said.get("with_topics", False),
+        at=at,
+    )
+    return telling(imported, study, chosen)
 
 
 def _import_crux(upload: Upload, collection: Collection, *, at: datetime, advance: Advance | None) -> Imported:
@@ -135,23 +183,13 @@ def _outermost_with_files(folder: Path) -> Path:
     return _outermost_with_files(inside[0]) if len(inside) == 1 and inside[0].is_dir() else folder
 
 
-def _study_or_closed(upload: Upload, collection: Collection, *, suffix: str, source: str) -> Study:
-    """Return the chosen study; without a choice, the collection's closed one for such judgments, made if new."""
-    if upload.study:
-        return study_of_upload(upload)
-    room = 100 - len(suffix) - 1
-    return closed_study(f"{collection.name[:room]}-{suffix}", collection, owner=collection.owner, source=source)
-
-
-def _told(imported: Imported, upload: Upload, study: Study) -> Imported:
-    """Say into which study the judgments go that no study was chosen for."""
-    if not upload.study:
-        imported.remarks.append(f"The judgments go into the closed study “{study.name}”.")
-    return imported
+def chosen_study(upload: Upload) -> Study | None:
+    """Return the study that was chosen for the upload, None where none was. Raises ValidationError if it is gone."""
+    return study_of_upload(upload) if upload.study else None
 
 
 def study_of_upload(upload: Upload) -> Study:
-    """Return the study that was chosen for the upload. Raises ValidationError."""
+    """Return the study that the upload goes into. Raises ValidationError if it is gone."""
     study = upload.collection.studies.filter(name=upload.study).first()
     if study is None:
         raise ValidationError(f"The study “{upload.study}” no longer exists. Choose another.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.core.files.uploadedfile import UploadedFile
 
 from collection.importing.formats import FORMATS
 from collection.importing.trec import RELEVANT_FROM
@@ -21,16 +22,41 @@ def relevant_from_field() -> forms.FloatField:
     )
 
 
+class FilesInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """One file or several, each checked like a single one: a list of them."""
+
+    widget = FilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[Any]]:
+        """Return the files. Raises ValidationError."""
+        files = data if isinstance(data, list) else [data]
+        return [super(FilesField, self).clean(file, initial) for file in files or [None]]
+
+
+class QrelsRaterForm(forms.Form):
+    """Whose judgments one file of qrels holds."""
+
+    name = forms.CharField(label="Rater", max_length=200)
+    kind = forms.ChoiceField(label="Who judged", choices=[("assessor", "people"), ("judge", "an LLM judge")])
+
+
 class ImportForm(forms.Form):
-    """A file with its format, and what that format does not say itself."""
+    """Files with their format, and what that format does not say itself."""
 
     # The page hides what the chosen format does not need; a hidden field cannot be insisted on there.
     use_required_attribute = False
 
     file_format = forms.ChoiceField(
-        label="Format", choices=[(name, label) for name, (label, _) in FORMATS.items()], widget=forms.RadioSelect
+        label="Format",
+        choices=[(name, label) for name, (label, _) in FORMATS.items()],
+        widget=forms.RadioSelect,
+        initial="files",
     )
-    file = forms.FileField(label="File")
+    file = FilesField(label="Files", help_text="Drop them here, or choose them.")
     run = forms.CharField(
         label="Run", max_length=200, required=False, help_text="The run’s name, if it differs from the tag in the file."
     )
@@ -45,6 +71,7 @@ class ImportForm(forms.Form):
     )
     rater = forms.CharField(label="Rater", max_length=200, help_text="Whose judgments these are, for example NIST.")
     relevant_from = relevant_from_field()
+    with_topics = forms.BooleanField(label="Create missing topics with only an id", required=False)
     without_texts = forms.BooleanField(label="Create missing passages with only an id", required=False)
 
     def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
@@ -59,8 +86,14 @@ class ImportForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         sent = self.cleaned_data
-        if sent.get("file_format") == "crux" and sent.get("file") and not sent["file"].name.lower().endswith(".zip"):
+        files = sent.get("file") or []
+        if sent.get("file_format") == "crux" and files and not files[0].name.lower().endswith(".zip"):
             self.add_error("file", "Zip the folder, and choose the .zip.")
+        if len(files) > 1 and sent.get("file_format") not in ("files", None):
+            self.add_error("file_format", "Several files are recognised by their content: choose that, or one file.")
+        names = [file.name for file in files]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            self.add_error("file", f"“{twice}” was chosen twice.")
         return sent
 
     @property
@@ -74,5 +107,5 @@ class ImportForm(forms.Form):
             "study": study.name if study else "",
             "rater": self.cleaned_data["rater"],
             "without_texts": self.cleaned_data["without_texts"],
-            "said": {"relevant_from": self.cleaned_data["relevant_from"]},
+            "said": {name: self.cleaned_data[name] for name in ("relevant_from", "with_topics")},
         }

@@ -46,6 +46,11 @@ class ImportOutcome:
         """Whether anything is new."""
         return any(new for _, new, _ in self.counts)
 
+    @property
+    def waits(self) -> bool:
+        """Whether a file was left out because it refers to what is not here."""
+        return any(file["waits"] for file in self.details.get("files", []))
+
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 

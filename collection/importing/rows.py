@@ -50,6 +50,14 @@ class Imported:
         """Note a flaw of the data that is no reason to refuse it."""
         self.flaws.setdefault(what, []).append(where)
 
+    def add(self, other: Imported) -> None:
+        """Count what another file of the same import did too; what is said twice is said once."""
+        self.new += other.new
+        self.known += other.known
+        self.remarks += [remark for remark in other.remarks if remark not in self.remarks]
+        for what, places in other.flaws.items():
+            self.flaws.setdefault(what, []).extend(places)
+
     @property
     def changed(self) -> bool:
         """Whether anything is new."""
@@ -172,7 +180,7 @@ class Rows(Generic[Row]):
                     self.file.refuse(number, broken)
         self._insert(new)
         if filled:
-            self.model._default_manager.bulk_update(filled, [*self.compared, "text"])
+            self.model._default_manager.bulk_update(filled, [*self.compared, *(["text"] if self.hashed else [])])
         self.imported.new[self.names] += len(new) + len(filled)
 
     def _insert(self, new: Sequence[Row]) -> None:

@@ -8,13 +8,14 @@ from datetime import datetime
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from collection.formats.jsonl import PassageLine, RankingLine, RunLine, SystemLine
-from collection.formats.problems import BrokenLine, InputFile
+from collection.formats.jsonl import PassageLine, RankingLine, RunLine, SystemLine, TopicLine
+from collection.formats.problems import BrokenLine, InputFile, Missing, refuse_missing
+from collection.formats.topics import read_topics
 from collection.formats.trec import QrelsLine, read_passages, read_qrels, read_run
 from collection.importing.collections import CollectionRows
 from collection.importing.judgments import JudgmentRows
 from collection.importing.rows import BATCH, Imported
-from collection.importing.studies import ItemRows, criterion_of, known, topic_pks
+from collection.importing.studies import ItemRows, criterion_of
 from collection.models import Collection, Criterion, Judgment, Passage, Rater, Scale, Study
 from collection.models.studies import TaskType
 from collection.scales import ScaleShape
@@ -36,15 +37,32 @@ def import_passages(*, file: InputFile, collection: Collection) -> Imported:
 
 
 @transaction.atomic
-def import_run(*, file: InputFile, collection: Collection, run: str = "", system: str = "") -> Imported:
+def import_topics(*, file: InputFile, collection: Collection) -> Imported:
+    """Bring in topics; one that is here with its id alone gets its request. Raises BrokenFile."""
+    imported = Imported()
+    with file:
+        rows = CollectionRows(collection, file=file, imported=imported)
+        for number, line in read_topics(file):
+            with file.line(number):
+                rows.add(number, line)
+        rows.flush()
+    return imported
+
+
+@transaction.atomic
+def import_run(
+    *, file: InputFile, collection: Collection, run: str = "", system: str = "", with_topics: bool = False
+) -> Imported:
     """Bring in a six-column run. Its name is `run`, or its tag; its system is `system`, or has the run's name.
 
-    Ranks and scores stay as they stand. Raises BrokenFile.
+    Ranks and scores stay as they stand. Topics that the collection lacks are refused, or with `with_topics` made with
+    their ids alone. Raises BrokenFile, and Waits where topics are all that it lacks.
     """
     imported = Imported()
     with file:
         rows = CollectionRows(collection, file=file, imported=imported)
         tag = ""
+        topics = _Topics(rows, made=with_topics)
         for number, line in read_run(file):
             with file.line(number):
                 if not tag:
@@ -53,9 +71,31 @@ def import_run(*, file: InputFile, collection: Collection, run: str = "", system
                     rows.add(number, RunLine(run or tag, system or run or tag))
                 if line.tag != tag:
                     raise BrokenLine(f"The tag is “{line.tag}”, but “{tag}” above.", "A file may contain only one run.")
-                rows.add(number, RankingLine(run or tag, line.topic_id, line.passage_id, line.rank, line.score))
+                if topics.has(number, line.topic_id):
+                    rows.add(number, RankingLine(run or tag, line.topic_id, line.passage_id, line.rank, line.score))
+        refuse_missing(topics.missing)
         rows.flush()
     return imported
+
+
+class _Topics:
+    """The topics that a run or qrels name: those the collection lacks are noted, or made with their ids alone."""
+
+    def __init__(self, rows: CollectionRows, *, made: bool) -> None:
+        self.rows = rows
+        self.made = made
+        self.missing = Missing(rows.file, "topics", "Import them, or create them with only an id.")
+
+    def has(self, number: int, topic_id: str) -> bool:
+        """Whether the topic is here, now at the latest."""
+        if (topic_id,) in self.rows.topics.pks:
+            return True
+        if not self.made:
+            self.missing.note(topic_id, number)
+            return False
+        self.rows.add(number, TopicLine(topic_id, request=""))
+        self.rows.topics.flush()
+        return True
 
 
 QRELS_GRADES = (0, 1, 2, 3)
@@ -105,16 +145,23 @@ def relevance_criterion_of(
 
 @transaction.atomic
 def import_qrels(
-    *, file: InputFile, criterion: Criterion, rater: Rater, without_texts: bool = False, at: datetime
+    *,
+    file: InputFile,
+    criterion: Criterion,
+    rater: Rater,
+    without_texts: bool = False,
+    with_topics: bool = False,
+    at: datetime,
 ) -> Imported:
     """Bring in qrels as the judgments of one rater, about passages with their topics.
 
-    A passage that the collection lacks is refused, or with `without_texts` made with its id alone.
-    When it was judged is not in the file: it is said to be `at`. Raises BrokenFile.
+    Passages that the collection lacks are refused, or with `without_texts` made with their ids alone; so are topics,
+    with `with_topics`. When it was judged is not in the file: it is said to be `at`. Raises BrokenFile, and Waits where
+    topics and passages are all that it lacks.
     """
     imported = Imported(remarks=["Qrels do not say when anything was judged: judged_at is the time of this import."])
     with file:
-        qrels = _Qrels(file=file, imported=imported, criterion=criterion, rater=rater, at=at)
+        qrels = _Qrels(file=file, imported=imported, criterion=criterion, rater=rater, at=at, with_topics=with_topics)
         pending: list[tuple[int, QrelsLine]] = []
         for number, line in read_qrels(file):
             pending.append((number, line))
@@ -122,21 +169,30 @@ def import_qrels(
                 qrels.add(pending, without_texts=without_texts)
                 pending.clear()
         qrels.add(pending, without_texts=without_texts)
+        refuse_missing(qrels.topics.missing, qrels.missing)
         qrels.judgments.flush()
     return imported
 
 
 class _Qrels:
     def __init__(
-        self, *, file: InputFile, imported: Imported, criterion: Criterion, rater: Rater, at: datetime
+        self,
+        *,
+        file: InputFile,
+        imported: Imported,
+        criterion: Criterion,
+        rater: Rater,
+        at: datetime,
+        with_topics: bool,
     ) -> None:
         self.file = file
         self.criterion = criterion
         self.rater = rater
         self.at = at
         self.collection = criterion.study.collection
-        self.topics = topic_pks(self.collection)
         self.rows = CollectionRows(self.collection, file=file, imported=imported)
+        self.topics = _Topics(self.rows, made=with_topics)
+        self.missing = Missing(file, "passages", "Import their texts first, or create them with only an id.")
         self.items = ItemRows(criterion.study, file=file, imported=imported)
         self.judgments = JudgmentRows(file=file, imported=imported)
 
@@ -153,7 +209,8 @@ class _Qrels:
         taken: list[tuple[int, float, str]] = []
         for number, line in lines:
             with self.file.line(number):
-                taken.append((number, line.grade, self._item(number, line, passages)))
+                if item := self._item(number, line, passages):
+                    taken.append((number, line.grade, item))
         self.items.flush()
         for number, grade, item_id in taken:
             with self.file.line(number):
@@ -172,17 +229,17 @@ class _Qrels:
         return dict(rows.values_list("passage_id", "pk"))
 
     def _item(self, number: int, line: QrelsLine, passages: dict[str, int]) -> str:
-        topic_pk = known(self.topics, line.topic_id, "topic")
+        """Return the id of the line's item; empty where its topic or its passage is missing."""
+        is_asked = self.topics.has(number, line.topic_id)
         passage_pk = passages.get(line.passage_id)
         if passage_pk is None:
-            raise BrokenLine(
-                f"There is no passage “{line.passage_id}” in the collection.",
-                "Import its text first, or import without texts.",
-            )
+            self.missing.note(line.passage_id, number)
+        if passage_pk is None or not is_asked:
+            return ""
         return self.items.add(
             number,
             TaskType.RELEVANCE,
-            topic=(topic_pk, line.topic_id),
+            topic=(self.rows.topic_pk(line.topic_id), line.topic_id),
             text=line.passage_id,
             passage_pk=passage_pk,
         )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import Any
+from zipfile import ZipFile
 
 from django.core.exceptions import ValidationError
 from django.core.files import File
@@ -56,7 +57,7 @@ def on_disk(file: UploadedFile[Any]) -> Iterator[Path]:
 
 def keep_upload(
     *,
-    file: UploadedFile[Any],
+    file: File[Any],
     collection: Collection,
     by: User,
     chosen: dict[str, Any],
@@ -89,8 +90,22 @@ def keep_upload(
     return upload
 
 
+def in_one(files: Sequence[UploadedFile[Any]]) -> File[Any]:
+    """Return the file, or several packed as they are into one zip."""
+    if len(files) == 1:
+        return files[0]
+    packed = TemporaryFile(prefix="assize-")  # noqa: SIM115  # closed when nobody holds it any more
+    with ZipFile(packed, "w") as archive:
+        for file in files:
+            with archive.open(file.name or "file", "w", force_zip64=True) as target:
+                for chunk in file.chunks():
+                    target.write(chunk)
+    packed.seek(0)
+    return File(packed, name=f"{files[0].name} and {len(files) - 1} more.zip")
+
+
 def keep_to_look_at(
-    *, file: UploadedFile[Any], collection: Collection, by: User, chosen: dict[str, Any], at: datetime
+    *, file: File[Any], collection: Collection, by: User, chosen: dict[str, Any], at: datetime
 ) -> Upload:
     """Store an uploaded file with what it would bring, or what is wrong with it; of a large one a worker finds out."""
     upload = keep_upload(file=file, collection=collection, by=by, chosen=chosen, at=at)

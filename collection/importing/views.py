@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
@@ -18,11 +19,17 @@ from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefre
 from collection.accounts.views import SignedInRequest
 from collection.formats.archives import names_in
 from collection.formats.rubric_workbench import WorkbenchFile
-from collection.importing.background import Beat, ask_a_worker, outcome_of, requeue_stalled_uploads
+from collection.importing.background import (
+    Beat,
+    ask_a_worker,
+    outcome_of,
+    requeue_stalled_uploads,
+    try_waiting_again,
+)
 from collection.importing.formats import FORMATS, KINDS
-from collection.importing.forms import ImportForm
+from collection.importing.forms import ImportForm, QrelsRaterForm
 from collection.importing.outcomes import ImportOutcome
-from collection.importing.uploads import UploadGone, keep_to_look_at, kept_upload, note_outcome
+from collection.importing.uploads import UploadGone, in_one, keep_to_look_at, kept_upload, note_outcome
 from collection.models import Collection, Upload
 
 FIRST_LINES = 5
@@ -36,13 +43,18 @@ def import_page(request: SignedInRequest, name: str) -> HttpResponse:
     form = ImportForm(request.POST or None, request.FILES or None, collection=collection)
 
     if form.is_valid():
-        upload = keep_to_look_at(
-            file=form.cleaned_data["file"], collection=collection, by=request.user, chosen=form.chosen, at=now()
-        )
+        file = in_one(form.cleaned_data["file"])
+        upload = keep_to_look_at(file=file, collection=collection, by=request.user, chosen=form.chosen, at=now())
         return redirect("collection:import_preview", collection.name, upload.pk)
 
-    context = {"collection": collection, "form": form, "formats": FORMATS}
+    context = {"collection": collection, "form": form, "formats": FORMATS, "waiting": waiting_of(collection, request)}
     return render(request, "collection/import_page.html", context, status=422 if form.errors else 200)
+
+
+def waiting_of(collection: Collection, request: SignedInRequest) -> list[Upload]:
+    """Return this person's files that are kept and not imported yet."""
+    theirs = Upload.objects.filter(collection=collection, user=request.user, file_format__in=FORMATS)
+    return list(theirs.exclude(state__in=(Upload.State.KEPT, Upload.State.IMPORTED)))
 
 
 @require_http_methods(["GET", "POST"])
@@ -64,19 +76,41 @@ def import_preview(request: SignedInRequest, name: str, pk: int) -> HttpResponse
     if request.htmx:  # the worker has finished while the page looked on
         return HttpResponseClientRefresh()
     outcome = ImportOutcome.read(upload.outcome)
-    if request.method == "POST" and outcome.changed:
+    raters = rater_forms(upload, outcome, request.POST or None)
+    if request.method == "POST" and outcome.changed and all(form.is_valid() for _, form in raters):
+        note_raters(upload, raters)
         if upload.is_for_a_worker:
             ask_a_worker(upload, Upload.State.IMPORTING, at=now())
             return redirect("collection:import_preview", collection.name, upload.pk)
         outcome = outcome_of(upload, really=True, at=now())
         if not outcome.problems:
             upload.delete()
+            try_waiting_again(collection, at=now())
             return go_to_what_came_in(request, upload, outcome)
         note_outcome(upload, outcome)
 
-    context = {**about(upload), "outcome": outcome, "lines": [] if outcome.problems else first_lines(upload)}
+    lines = [] if outcome.problems else first_lines(upload)
+    context = {**about(upload), "outcome": outcome, "lines": lines, "raters": raters}
     status = 422 if request.method == "POST" else 200
     return render(request, "collection/import_preview.html", context, status=status)
+
+
+def rater_forms(upload: Upload, outcome: ImportOutcome, sent: Any) -> list[tuple[str, QrelsRaterForm]]:
+    """Return for each file of qrels, by name, the form that asks whose judgments they are."""
+    names = [file["name"] for file in outcome.details.get("files", []) if file["format"] == "qrels"]
+    said = upload.said.get("raters", {})
+    stems = {name: {"name": Path(name).stem if len(names) > 1 or not upload.rater else upload.rater} for name in names}
+    return [
+        (name, QrelsRaterForm(sent, prefix=f"rater-{number}", initial=said.get(name, stems[name])))
+        for number, name in enumerate(names)
+    ]
+
+
+def note_raters(upload: Upload, raters: list[tuple[str, QrelsRaterForm]]) -> None:
+    """Keep whose judgments the qrels are."""
+    if raters:
+        upload.said = upload.said | {"raters": {name: form.cleaned_data for name, form in raters}}
+        upload.save(update_fields=["said"])
 
 
 def import_progress(request: SignedInRequest, upload: Upload) -> HttpResponse:
@@ -119,7 +153,10 @@ def about(upload: Upload) -> dict[str, Any]:
     if kind := KINDS.get(upload.file_format):
         return context | {"format": kind.label(upload), "details": kind.details, "chosen_at": kind.chosen_at(upload)}
     address = reverse("collection:import_page", args=[upload.collection.name])
-    return context | {"format": FORMATS[upload.file_format][0], "chosen_at": address}
+    several = upload.file_format == "files"
+    label = "Recognised by content" if several else FORMATS[upload.file_format][0]
+    context |= {"details": "collection/import_files.html"} if several else {}
+    return context | {"format": label, "chosen_at": address}
 
 
 def first_lines(upload: Upload) -> list[tuple[int, str]]:

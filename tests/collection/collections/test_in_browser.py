@@ -44,7 +44,7 @@ def test_a_file_is_looked_at_and_imported(
     page.get_by_role("radio", name="TREC qrels").check()
     expect(page.get_by_label("Rater", exact=True)).to_be_visible()
     page.get_by_role("radio", name="Assize JSONL").check()
-    page.get_by_label("File", exact=True).set_input_files(file)
+    page.get_by_label("Files", exact=True).set_input_files(file)
     check_accessibility(page)
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("row", name="topics 1 0")).to_be_visible()
@@ -76,7 +76,7 @@ def test_the_pages_are_accessible_and_fit_a_phone(
         check_no_sideways_scroll(phone)
 
     phone.get_by_role("radio", name="TREC run").check()
-    phone.get_by_label("File", exact=True).set_input_files(file)
+    phone.get_by_label("Files", exact=True).set_input_files(file)
     phone.get_by_role("button", name="Preview").click()
     phone.get_by_text("cannot be imported").wait_for()
     check_accessibility(phone)
@@ -99,7 +99,7 @@ def test_a_zip_is_looked_at_and_imported_by_a_worker_on_a_phone(
 
     phone.get_by_role("radio", name="CRUX’s folder").check()
     expect(phone.get_by_label("Study")).to_be_hidden()
-    phone.get_by_label("File", exact=True).set_input_files(file)
+    phone.get_by_label("Files", exact=True).set_input_files(file)
     phone.get_by_role("button", name="Preview").click()
     expect(phone.get_by_text("waiting for a worker")).to_be_visible()
     check_accessibility(phone)

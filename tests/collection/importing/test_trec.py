@@ -49,7 +49,7 @@ def test_a_run_twice_changes_nothing(
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("t9 Q0 p 2 1 bm25", "no topic “t9”"),
+        ("t9 Q0 p 2 1 bm25", "1 topic is not in the collection: “t9”"),
         ("t0 Q0 p 2 1 other", "The tag is “other”"),
         ("t0 Q0 t0-p1 2 1 bm25", "already there with another rank"),
         ("t0 Q0 p 2 1", "5 columns"),
@@ -62,7 +62,7 @@ def test_a_broken_run_is_refused_whole(tmp_path: Path, collection: Collection, l
 
     message = refused("import_run", path, "--collection", "bridges")
 
-    assert "line 2: " in message
+    assert "line 2: " in message or "(line 2)" in message
     assert reason in message
     assert everything() == before
 
@@ -100,7 +100,7 @@ def test_qrels_may_bring_passages_by_their_id_alone(tmp_path: Path, study: Study
     message = refused("import_qrels", path, "--study", study.name, "--rater", "nist")
     call_command("import_qrels", str(path), "--study", study.name, "--rater", "nist", "--without-texts")
 
-    assert "line 1: There is no passage “msmarco_v2.1_doc_39_175110992#8_358415440”" in message
+    assert "1 passage is not in the collection: “msmarco_v2.1_doc_39_175110992#8_358415440” (line 1)." in message
     assert Passage.objects.get(passage_id__startswith="msmarco").text is None
     assert Judgment.objects.get().grade == 1
 
@@ -118,7 +118,7 @@ def test_qrels_may_make_their_study(qrels: Path, collection: Collection) -> None
     [
         ("t0 0 t0-p1 4", "4 is not a grade of “relevance”"),
         ("t0 0 t0-p0 2", "already judged"),
-        ("t9 0 t0-p0 2", "no topic “t9”"),
+        ("t9 0 t0-p0 2", "1 topic is not in the collection: “t9”"),
         ("t0 0 t0-p0", "3 columns, not 4"),
         ("t0 0 t0-p0 x", "not a number"),
     ],
@@ -129,7 +129,7 @@ def test_broken_qrels_are_refused_whole(qrels: Path, study: Study, line: str, re
 
     message = refused("import_qrels", qrels, "--study", study.name, "--rater", "nist")
 
-    assert "line 5: " in message
+    assert "line 5: " in message or "(line 5)" in message
     assert reason in message
     assert everything() == before
 

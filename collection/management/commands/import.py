@@ -1,0 +1,65 @@
+# ruff: noqa: N999 - the name of the command
+from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import transaction
+from django.utils.timezone import now
+
+from collection.importing.commands import add_relevant_from, mended_by_the_reader, progress_bar, the_study
+from collection.importing.files import FilesOptions, import_files, rater_of_file, raters_of
+from collection.management.commands.import_collection import collection_of
+from stats.plurals import counted
+
+
+class Command(BaseCommand):
+    help = "Import files into a collection, which is created if it is new: each is recognised by its content."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="in any order")
+        parser.add_argument("--collection", required=True, metavar="NAME")
+        parser.add_argument("--owner", metavar="USER", help="the owner, if the collection is new")
+        parser.add_argument("--study", metavar="NAME", help="the study that judgments go into")
+        for kind, who in (("rater", "people"), ("judge", "LLM judge")):
+            parser.add_argument(
+                f"--{kind}",
+                action="append",
+                default=[],
+                type=named,
+                metavar="FILE=NAME",
+                help=f"the {who} whose judgments these qrels are; without it, people called like the file",
+            )
+        add_relevant_from(parser)
+        parser.add_argument("--with-topics", action="store_true", help="create missing topics with only an id")
+        parser.add_argument("--without-texts", action="store_true", help="create missing passages with only an id")
+        parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+    @transaction.atomic
+    def handle(self, *args: Any, files: list[Path], quiet: bool, **options: Any) -> None:
+        with mended_by_the_reader(OSError):
+            size = sum(path.stat().st_size for path in files)
+            with progress_bar("files", size, quiet=quiet) as bar:
+                outcome = import_files(
+                    files=[(path.name, path) for path in files],
+                    collection=collection_of(options["collection"], options["owner"]),
+                    options=FilesOptions(
+                        study=the_study(options["study"]) if options["study"] else None,
+                        raters=raters_of(options["rater"], options["judge"]),
+                        **{name: options[name] for name in ("relevant_from", "with_topics", "without_texts")},
+                    ),
+                    at=now(),
+                    advance=bar.update,
+                )
+        for file in outcome.details["files"]:
+            new = ", ".join(counted(new, name) for name, new, _ in file["counts"] if new) or "nothing new"
+            said = f"not imported: {file['waits']}" if file["waits"] else new
+            self.stdout.write(f"{file['name']} ({file['format']}): {said}")
+        self.stdout.write("\n".join([*outcome.remarks, *outcome.flaws]))
+
+
+def named(written: str) -> tuple[str, str]:
+    try:
+        return rater_of_file(written)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from error
