@@ -19,6 +19,7 @@ from collection.api_tools import checked, invalid_on, study_of, user_of
 from collection.collections.sharing_api import api_urlpatterns as sharing_urlpatterns
 from collection.importing.api import files_urlpatterns
 from collection.importing.background import requeue_stalled_uploads
+from collection.importing.serializers import UploadSerializer
 from collection.judgments.recording import RowsRefused, record_judgments
 from collection.masking import NothingToAsk, mask_elements, unmask_elements
 from collection.models import (
@@ -47,7 +48,6 @@ from collection.serializers import (
     RowErrorsSerializer,
     RunSerializer,
     TopicSerializer,
-    UploadSerializer,
     WrittenSerializer,
     judgment_row,
 )

@@ -21,7 +21,6 @@ from collection.models import (
     RubricElement,
     Run,
     Topic,
-    Upload,
 )
 
 
@@ -178,11 +177,3 @@ class RowErrorsSerializer(serializers.Serializer[Any]):
     """Why nothing was saved."""
 
     rows = RowErrorSerializer(many=True)
-
-
-class UploadSerializer(serializers.ModelSerializer[Upload]):
-    """An uploaded file. `outcome` is what it would change (tried) or changed (imported), or its problems."""
-
-    class Meta:
-        model = Upload
-        fields = ["id", "name", "size", "file_format", "study", "state", "uploaded_at", "outcome"]

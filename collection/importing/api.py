@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
 from django.utils.timezone import now
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -18,48 +17,10 @@ from rest_framework.views import APIView
 
 from collection.api_tools import checked, user_of
 from collection.importing.background import outcome_of, try_waiting_again
-from collection.importing.files import rater_of_file, raters_of
+from collection.importing.files import raters_of
+from collection.importing.serializers import FilesImportedSerializer, FilesSerializer, UploadSerializer
 from collection.importing.uploads import in_one, keep_upload
 from collection.models import Collection, Upload
-from collection.serializers import UploadSerializer
-
-
-class RaterOfFileField(serializers.CharField):
-    """“FILE=NAME”."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        try:
-            return rater_of_file(super().to_internal_value(data))
-        except ValueError as error:
-            raise serializers.ValidationError(str(error)) from error
-
-
-class FilesSerializer(serializers.Serializer[Any]):
-    """Files in any order, each recognised by its content, and what they do not say themselves."""
-
-    file = serializers.ListField(child=serializers.FileField(), allow_empty=False, max_length=200)
-    study = serializers.CharField(required=False, default="", help_text="The study that judgments go into.")
-    rater = serializers.ListField(
-        child=RaterOfFileField(),
-        required=False,
-        default=list,
-        help_text="FILE=NAME: the people who judged these qrels.",
-    )
-    judge = serializers.ListField(
-        child=RaterOfFileField(), required=False, default=list, help_text="FILE=NAME: the LLM judge of these qrels."
-    )
-    relevant_from = serializers.FloatField(required=False, allow_null=True, default=None, help_text="η of the qrels.")
-    with_topics = serializers.BooleanField(default=False, help_text="Create missing topics with only an id.")
-    without_texts = serializers.BooleanField(default=False, help_text="Create missing passages with only an id.")
-
-
-class FilesImportedSerializer(serializers.Serializer[Any]):
-    """What came in: rows of name, new, known; each file with its format and why it waits."""
-
-    counts = serializers.ListField(child=serializers.ListField())
-    remarks = serializers.ListField(child=serializers.CharField())
-    flaws = serializers.ListField(child=serializers.CharField())
-    details = serializers.DictField()
 
 
 class CollectionFiles(APIView):

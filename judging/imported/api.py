@@ -17,9 +17,9 @@ from rest_framework.response import Response
 
 from collection.api_tools import NumberField, WholeField, checked, study_of, user_of
 from collection.formats.problems import BrokenFile
+from collection.importing.serializers import UploadSerializer
 from collection.importing.uploads import at_most, keep_upload
 from collection.models import Rater, Upload
-from collection.serializers import UploadSerializer
 from judging.data.api_access import Researches
 from judging.data.imported_judges import Graded, declared, graded_in, imported_judges
 from judging.imported.formats import FORMATS, opened, read_no_grade

@@ -1,0 +1,56 @@
+"""Files that come in, and what became of them, in the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from collection.importing.files import rater_of_file
+from collection.models import Upload
+
+
+class UploadSerializer(serializers.ModelSerializer[Upload]):
+    """An uploaded file. `outcome` is what it would change (tried) or changed (imported), or its problems."""
+
+    class Meta:
+        model = Upload
+        fields = ["id", "name", "size", "file_format", "study", "state", "uploaded_at", "outcome"]
+
+
+class RaterOfFileField(serializers.CharField):
+    """“FILE=NAME”."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        try:
+            return rater_of_file(super().to_internal_value(data))
+        except ValueError as error:
+            raise serializers.ValidationError(str(error)) from error
+
+
+class FilesSerializer(serializers.Serializer[Any]):
+    """Files in any order, each recognised by its content, and what they do not say themselves."""
+
+    file = serializers.ListField(child=serializers.FileField(), allow_empty=False, max_length=200)
+    study = serializers.CharField(required=False, default="", help_text="The study that judgments go into.")
+    rater = serializers.ListField(
+        child=RaterOfFileField(),
+        required=False,
+        default=list,
+        help_text="FILE=NAME: the people who judged these qrels.",
+    )
+    judge = serializers.ListField(
+        child=RaterOfFileField(), required=False, default=list, help_text="FILE=NAME: the LLM judge of these qrels."
+    )
+    relevant_from = serializers.FloatField(required=False, allow_null=True, default=None, help_text="η of the qrels.")
+    with_topics = serializers.BooleanField(default=False, help_text="Create missing topics with only an id.")
+    without_texts = serializers.BooleanField(default=False, help_text="Create missing passages with only an id.")
+
+
+class FilesImportedSerializer(serializers.Serializer[Any]):
+    """What came in: rows of name, new, known; each file with its format and why it waits."""
+
+    counts = serializers.ListField(child=serializers.ListField())
+    remarks = serializers.ListField(child=serializers.CharField())
+    flaws = serializers.ListField(child=serializers.CharField())
+    details = serializers.DictField()
