@@ -21,9 +21,9 @@ from rest_framework.response import Response
 
 from collection.api_tools import Refused, checked, conflict_on, invalid_on, study_of, user_of
 from collection.formats.problems import BrokenFile, InputFile
+from collection.importing.serializers import UploadSerializer
 from collection.importing.uploads import keep_upload
 from collection.models import Criterion, Item, Study, Upload
-from collection.serializers import UploadSerializer
 from judging.data.api_access import ById, Researches
 from judging.data.selection import NoSuchPart
 from judging.engines.token_quotas import QuotaSpent
