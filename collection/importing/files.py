@@ -16,8 +16,8 @@ from django.db import transaction
 from collection.formats.problems import BrokenFile, InputFile, Problem, Waits
 from collection.formats.recognition import recognised
 from collection.formats.trec import read_qrels
-from collection.importing.clapnq import import_clapnq
 from collection.importing.collections import import_collection
+from collection.importing.datasets.clapnq import import_clapnq
 from collection.importing.judgment_table import import_judgments
 from collection.importing.outcomes import ImportOutcome
 from collection.importing.rows import Imported

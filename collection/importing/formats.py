@@ -14,9 +14,9 @@ from django.db import transaction
 
 from collection.formats.archives import unpacked
 from collection.formats.problems import InputFile
-from collection.importing.clapnq import import_clapnq
 from collection.importing.collections import import_collection
-from collection.importing.crux import import_crux
+from collection.importing.datasets.clapnq import import_clapnq
+from collection.importing.datasets.crux import import_crux
 from collection.importing.files import FilesOptions, QrelsRater, import_files, study_for, telling
 from collection.importing.judgment_table import import_judgments
 from collection.importing.outcomes import ImportOutcome

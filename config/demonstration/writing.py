@@ -14,7 +14,7 @@ from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.lifecycle import make_study, open_study
 from collection.formats.clapnq import FIRST, ClapnqLine, Output, Sentence, written_line
 from collection.formats.problems import InputFile
-from collection.importing.clapnq import import_clapnq
+from collection.importing.datasets.clapnq import import_clapnq
 from collection.models import Collection, Study, User
 from collection.models.studies import TaskType
 from collection.texts.sentences import found_sentences

@@ -6,8 +6,8 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 from django.utils.timezone import now
 
-from collection.importing.clapnq import import_clapnq, study_for_clapnq
 from collection.importing.commands import mended_by_the_reader, reading, the_user
+from collection.importing.datasets.clapnq import import_clapnq, study_for_clapnq
 from collection.management.commands.import_crux import the_first_researcher
 
 

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand
 from django.utils.timezone import now
 
 from collection.importing.commands import mended_by_the_reader, progress_bar, the_user
-from collection.importing.crux import import_crux
+from collection.importing.datasets.crux import import_crux
 from collection.models import Collection, User
 
 

@@ -9,7 +9,7 @@ from django.utils.timezone import now
 from collection.formats.problems import InputFile
 from collection.formats.rubric_workbench import WorkbenchFile
 from collection.importing.commands import add_relevant_from, mended_by_the_reader, progress_bar, the_user
-from collection.importing.rubric import import_rubric
+from collection.importing.datasets.rubric import import_rubric
 
 
 class Command(BaseCommand):

@@ -15,7 +15,7 @@ from pytest_django.asserts import assertContains
 
 from collection.exporting.clapnq import LeftOut, exported_clapnq
 from collection.formats.problems import BrokenFile, InputFile
-from collection.importing.clapnq import import_clapnq, study_for_clapnq
+from collection.importing.datasets.clapnq import import_clapnq, study_for_clapnq
 from collection.models import (
     AnswerToRevise,
     Collection,

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.timezone import now
 
 from collection.formats.problems import InputFile
-from collection.importing.clapnq import import_clapnq, study_for_clapnq
+from collection.importing.datasets.clapnq import import_clapnq, study_for_clapnq
 from collection.models import Study, User
 from evaluation.agreement.written_answers import measure_written
 from tests.collection.files import jsonl

@@ -15,7 +15,7 @@ from collection.formats.jsonl import RankingLine, ReportLine, RubricElementLine,
 from collection.formats.problems import BrokenLine
 from collection.formats.trec import read_passages, read_run
 from collection.importing.collections import CollectionRows
-from collection.importing.crux_judgments import import_judgments
+from collection.importing.datasets.crux_judgments import import_judgments
 from collection.importing.rows import Imported
 from collection.importing.studies import closed_study
 from collection.models import Collection, RubricElement, Study, User
