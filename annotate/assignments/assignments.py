@@ -168,13 +168,17 @@ def return_open(assignments: AssignmentQuerySet, *, because: Because, at: dateti
 
 
 def _tell_what_went_back(returned: Sequence[Assignment], *, because: Because, at: datetime) -> None:
-    """Notify those whose time has run out, and those for whom the free places are new work."""
+    """Notify those whose time has run out, or those for whom the free places are new work.
+
+    What timed out is returned when somebody asks for work, who takes the place at once.
+    """
     for study in {assignment.task.study for assignment in returned}:
         of_study = [assignment for assignment in returned if assignment.task.study_id == study.pk]
         if because == Because.TIMED_OUT:
             users = [one.rater.user_id for one in of_study if one.rater.user_id]
             notify(users, study=study, kind=Kind.TASK_TAKEN, at=at)
-        tell_of_free_places(study, returned=of_study, at=at)
+        else:
+            tell_of_free_places(study, returned=of_study, at=at)
 
 
 # --- The end ------------------------------------------------------------------------------------
