@@ -25,4 +25,4 @@ def mail_notices(self: Any, pk: int) -> None:
     except OSError as unsent:
         raise self.retry(exc=unsent, countdown=FIRST_PAUSE * 2**self.request.retries) from unsent
     if wait:
-        mail_notices.apply_async(args=[pk], countdown=int(wait.total_seconds()) + 1)
+        mail_notices.apply_async(args=(pk,), countdown=int(wait.total_seconds()) + 1)

@@ -53,7 +53,7 @@ def mail_notices(*, user: User, at: datetime) -> timedelta | None:
         return None
     with transaction.atomic():
         User.objects.select_for_update().get(pk=user.pk)
-        last = user.notices.aggregate(last=Max("mailed_at"))["last"]
+        last: datetime | None = user.notices.aggregate(last=Max("mailed_at"))["last"]
         if last is not None and last + BETWEEN_MAILS > at:
             return last + BETWEEN_MAILS - at
         waiting = Q(mailed_at=None) | Q(mailed_at__lt=F("made_at"))

@@ -211,7 +211,7 @@ def case_of(item: Item, criterion: Criterion, *, named: bool = False) -> Case:
         .order_by("grade", "rater__name")
     )
     comments = list(item.comments.select_related("rater"))
-    people = {said.rater_id: said.rater.name for said in (*judgments, *comments)}
+    people = {said.rater_id: said.rater.name for said in judgments} | {one.rater_id: one.rater.name for one in comments}
     if not named:
         shuffled = sorted(people, key=lambda rater: sha256(f"{item.pk}/{rater}".encode()).digest())
         people = {rater: f"Person {number}" for number, rater in enumerate(shuffled, start=1)}

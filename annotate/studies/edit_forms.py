@@ -44,8 +44,8 @@ class EditForm(forms.ModelForm[Study]):
         model = Study
         fields = EDITABLE
 
-    def __init__(self, *args: Any, instance: Study, **kwargs: Any) -> None:
-        super().__init__(*args, instance=instance, **kwargs)
+    def __init__(self, data: Any = None, *, instance: Study) -> None:
+        super().__init__(data, instance=instance)
         overlap = self.fields["overlap"]
         assert isinstance(overlap, forms.IntegerField)
         least = 1 if instance.state == Study.State.DRAFT else instance.overlap

@@ -6,7 +6,7 @@ Workers send them, so neither how long the answer takes nor what it says tells w
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from celery import current_app
@@ -40,7 +40,11 @@ def ask_for_mail(job: str, *args: Any) -> None:
     """Have a worker send a mail; without workers, send it now. Raises NoMailsNow."""
     try:
         if settings.WORK_AT_ONCE:
-            {"collection.mail_reset": mail_reset, "collection.mail_confirmation": mail_confirmation}[job](*args)
+            jobs: dict[str, Callable[..., None]] = {
+                "collection.mail_reset": mail_reset,
+                "collection.mail_confirmation": mail_confirmation,
+            }
+            jobs[job](*args)
         else:
             current_app.send_task(job, args=args, retry=False)
     except (OSError, OperationalError) as error:

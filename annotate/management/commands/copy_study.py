@@ -21,7 +21,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         form = CopyForm({"title": options["title"], "name": options["name"]})
         if not form.is_valid():
-            raise CommandError("; ".join(f"{name}: {' '.join(said)}" for name, said in form.errors.items()))
+            raise CommandError("; ".join(f"{name}: {' '.join(map(str, said))}" for name, said in form.errors.items()))
         with mended_by_the_reader(NameTaken):
             copy = copy_study(study=the_study(options["study"]), by=the_user(options["by"]), **form.cleaned_data)
         self.stdout.write(f"{copy.name} is created as a draft.")

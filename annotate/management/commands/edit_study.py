@@ -27,7 +27,7 @@ class Command(BaseCommand):
         given = {name: options[name] for name in EDITABLE if options[name] is not None}
         form = EditForm({name: getattr(study, name) for name in EDITABLE} | given, instance=study)
         if not form.is_valid():
-            raise CommandError("; ".join(f"{name}: {' '.join(said)}" for name, said in form.errors.items()))
+            raise CommandError("; ".join(f"{name}: {' '.join(map(str, said))}" for name, said in form.errors.items()))
         with mended_by_the_reader(WrongState, OverlapLowered):
             made = edit_study(
                 study=study, at=now(), **{name: form.cleaned_data.get(name, given[name]) for name in given}

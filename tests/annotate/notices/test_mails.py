@@ -8,14 +8,15 @@ from smtplib import SMTPServerDisconnected
 from typing import Any
 
 import pytest
+from celery import current_app
 from celery.exceptions import Retry
 from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
 from django.test import Client
+from kombu.exceptions import OperationalError
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from annotate import celery_tasks
-from annotate.notices import mails
 from annotate.notices.mails import BETWEEN_MAILS, mail_notices, token_of
 from annotate.notices.notices import Kind, dismiss, notify
 from collection.models import Study, User
@@ -110,9 +111,9 @@ def test_the_job_tries_so_often_and_no_more(study: Study, subscriber: User, monk
     notify([subscriber.pk], study=study, kind=Kind.GUIDELINES, at=NOON)
 
     with pytest.raises(Retry):
-        celery_tasks.mail_notices.apply(args=[subscriber.pk], retries=celery_tasks.MOST_TRIES - 1, throw=True)
+        celery_tasks.mail_notices.apply(args=(subscriber.pk,), retries=celery_tasks.MOST_TRIES - 1, throw=True)
     with pytest.raises(SMTPServerDisconnected):
-        celery_tasks.mail_notices.apply(args=[subscriber.pk], retries=celery_tasks.MOST_TRIES, throw=True)
+        celery_tasks.mail_notices.apply(args=(subscriber.pk,), retries=celery_tasks.MOST_TRIES, throw=True)
 
 
 def test_a_worker_is_asked_after_the_commit_for_those_who_want_mails(
@@ -123,7 +124,7 @@ def test_a_worker_is_asked_after_the_commit_for_those_who_want_mails(
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     asked: list[tuple[str, list[int]]] = []
-    monkeypatch.setattr(mails.current_app, "send_task", lambda name, args, **_: asked.append((name, args)))
+    monkeypatch.setattr(current_app, "send_task", lambda name, args, **_: asked.append((name, args)))
 
     with django_capture_on_commit_callbacks(execute=True):
         notify([subscriber.pk, ben.pk], study=study, kind=Kind.CLOSED, at=NOON)
@@ -140,9 +141,9 @@ def test_a_broker_that_is_down_stops_nothing(
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
-        raise mails.OperationalError("Gone.")
+        raise OperationalError("Gone.")
 
-    monkeypatch.setattr(mails.current_app, "send_task", fail)
+    monkeypatch.setattr(current_app, "send_task", fail)
 
     with django_capture_on_commit_callbacks(execute=True):
         notify([subscriber.pk], study=study, kind=Kind.CLOSED, at=NOON)

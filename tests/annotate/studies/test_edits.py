@@ -59,6 +59,7 @@ def test_raising_the_overlap_of_an_open_study_makes_the_places_that_lack(study: 
         "judgments": list(Judgment.objects.order_by("pk").values()),
         "places": list(Place.objects.order_by("pk").values()),
     }
+    n_before = Place.objects.count()
     Notice.objects.all().delete()
 
     made = edit_study(study=study, overlap=4, at=NOON)
@@ -68,7 +69,7 @@ def test_raising_the_overlap_of_an_open_study_makes_the_places_that_lack(study: 
     assert all(task.places.count() == 4 for task in study.tasks.all())
     assert list(Draw.objects.order_by("pk").values()) == before["draws"]
     assert list(Judgment.objects.order_by("pk").values()) == before["judgments"]
-    assert list(Place.objects.order_by("pk").values())[: len(before["places"])] == before["places"]
+    assert list(Place.objects.order_by("pk").values())[:n_before] == before["places"]
     assert Notice.objects.filter(user=ben).get().kind == Notice.Kind.NEW_WORK
 
 
