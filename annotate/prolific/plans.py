@@ -16,7 +16,8 @@ from annotate.crowd.privacy import ERASED_SESSION
 from annotate.models import CrowdEntry, CrowdSession, SiteRequest
 from annotate.participants.sessions import code_of
 
-Kind, State = SiteRequest.Kind, CrowdSession.State
+Kind = SiteRequest.Kind
+State = CrowdSession.State
 # As many people as Prolific takes in one payment.
 MOST_AT_ONCE = 200
 # Each is a request of its own.

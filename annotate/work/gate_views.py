@@ -68,7 +68,7 @@ def consent(request: SignedInRequest, name: str) -> HttpResponse:
     said = text.answers.filter(user=request.user).order_by("-answered_at", "-pk").first()
     session = session_of(study=study, user=request.user)
     at_prolific = session is not None and session.entry.site == CrowdEntry.Site.PROLIFIC
-    context = {"study": study, "text": text, "said": said, "refusal": refusal}
+    context: dict[str, Any] = {"study": study, "text": text, "said": said, "refusal": refusal}
     context["returns_submission"] = at_prolific and session and not session.entry.no_consent_code
     return render(request, "annotate/quality/consent.html", context, status=422 if refusal else 200)
 
