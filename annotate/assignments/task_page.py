@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 
 from annotate.assignments.errors import why_fixed
 from annotate.assignments.guideline_reading import ShownGuidelines, shown_guidelines
+from annotate.assignments.said_before import said_before
 from annotate.assignments.saved_choices import Choice, choices_so_far
 from annotate.models import Assignment, AssignmentItem, Task
 from annotate.suggestions.shown import seen_suggestions
@@ -59,7 +60,10 @@ class Grade:
 
 @dataclass(frozen=True)
 class Answer:
-    """One criterion of a question with what was chosen so far. `lack` says what is missing, if anything."""
+    """One criterion of a question with what was chosen so far. `lack` says what is missing, if anything.
+
+    `before` is what the assessor said of the rubric element at another text, where that need not be asked again.
+    """
 
     criterion: Criterion
     grades: Sequence[Grade]
@@ -72,6 +76,7 @@ class Answer:
     lack: str
     written: Written = NOTHING_WRITTEN
     suggestion: Suggestion | None = None
+    before: float | None = None
 
     @property
     def state(self) -> State:
@@ -238,6 +243,7 @@ def _questions(
     assignment: Assignment, criteria: Sequence[Criterion], asked: Sequence[AssignmentItem], chosen: Chosen
 ) -> list[Question]:
     suggested = seen_suggestions(assignment)
+    before = said_before(assignment, [row.item for row in asked])
     candidates = _candidates(assignment, asked, suggested)
     earlier = _earlier_answers(assignment, asked)
     names = RULES[assignment.task.task_type].names_of(asked)
@@ -256,6 +262,7 @@ def _questions(
                 {one.pk: chosen[row.item_id, one.pk] for one in by_type[row.item.task_type]},
                 positive[row.item_id],
                 suggested,
+                before,
             ),
             candidates=candidates[row.item_id],
             earlier=earlier.get(row.item.element_id),
@@ -284,6 +291,7 @@ def _answers(
     chosen: Mapping[int, Choice],
     positive: Collection[str],
     suggested: Mapping[tuple[int, int], Suggestion],
+    before: Mapping[tuple[int, int], Judgment],
 ) -> list[Answer]:
     rules = RULES[assignment.task.task_type]
     by_name = {criterion.name: criterion for criterion in criteria}
@@ -308,6 +316,7 @@ def _answers(
                 lack=rules.lack_of(item, criterion, choice.grade, choice.spans, choice.written),
                 written=choice.written,
                 suggestion=suggested.get((item.pk, criterion.pk)),
+                before=said.grade if (said := before.get((item.pk, criterion.pk))) else None,
             )
         )
     return answers

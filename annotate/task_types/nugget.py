@@ -52,4 +52,5 @@ RULES = TaskTypeRules(
     draw_items=every_item,
     highlighting={"support": Highlighting.OPTIONAL},
     purpose=Highlight.Purpose.SUPPORT,
+    said_once=("importance",),
 )

@@ -53,6 +53,7 @@ class TaskTypeRules:
     names are always asked and take none. Where there is a `first_step`, its criteria are answered before the
     page shows what the others need, and are fixed then. `names_of` gives items a name where a number would
     tell little. `writing` says which grades take an answer in the assessor's own words, and what it must have.
+    `said_once` names criteria about the rubric element alone: answered about one text, they are copied to the others.
     `needs` is the task type without which a study cannot ask this one.
     `drawn` is false where the texts only come into being by the work itself, so that none can be drawn before.
     `item_types` are the task types of its items where a task mixes several; each item is asked the
@@ -77,6 +78,7 @@ class TaskTypeRules:
     writing: Writing | None = None
     drawn: bool = True
     needs: TaskType | None = None
+    said_once: tuple[str, ...] = ()
 
     @property
     def asks_about(self) -> tuple[TaskType, ...]:

@@ -28,6 +28,7 @@ from annotate.assignments.task_page import Question, State, criteria_of, questio
 from annotate.models import Assignment, AssignmentItem, Draft
 from annotate.suggestions.shown import note_decision
 from annotate.task_types import RULES
+from annotate.work.said_before import copy_what_was_said
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.inserting import update_row
 from collection.judgments.pair_orders import record_order
@@ -153,6 +154,7 @@ def _judge(
     )
     if item.other_report_id is not None:
         record_order(judgment=judgment, swapped=held.swapped)
+    copy_what_was_said(assignment, item, criterion, guideline=held.guideline, at=at)
     return written.text.strip() not in ("", kept_answer.text if kept_answer else "")
 
 

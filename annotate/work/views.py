@@ -270,6 +270,7 @@ def render_screen(
                     "grade": answer.grade,
                     "spans": [[span.start, span.end] for span in answer.spans],
                     "seconds": answer.seconds,
+                    **({"before": answer.before} if answer.before is not None else {}),
                     **({"suggestion": as_shown(answer.suggestion)} if answer.suggestion else {}),
                 }
                 for answer in question.answers

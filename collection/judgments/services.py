@@ -13,7 +13,17 @@ from django.db import IntegrityError, transaction
 
 from collection.judgments.bulk import insert_rows
 from collection.judgments.inserting import insert_together, insert_unless_there
-from collection.models import Criterion, EarlierJudgment, Guideline, Highlight, Item, Judgment, Rater, WrittenAnswer
+from collection.models import (
+    CopiedGrade,
+    Criterion,
+    EarlierJudgment,
+    Guideline,
+    Highlight,
+    Item,
+    Judgment,
+    Rater,
+    WrittenAnswer,
+)
 from collection.models.texts import text_hash
 
 
@@ -99,7 +109,7 @@ def record_judgment(
 
     with transaction.atomic(savepoint=False):
         if not insert_unless_there(judgment, unique=("criterion", "item", "rater")):
-            current = Judgment.objects.select_for_update(of=("self",)).select_related("answer")
+            current = Judgment.objects.select_for_update(of=("self",)).select_related("answer", "copied")
             stored = current.get(item=item, criterion=criterion, rater=rater)
             if stored.grade == grade and _stored_spans(stored) == list(spans) and written_in(stored) == written:
                 return stored
@@ -129,6 +139,8 @@ def _replace(stored: Judgment, new: Judgment, *, keeps_answer: bool) -> Judgment
     stored.highlights.all().delete()
     if not keeps_answer and written_in(stored):
         stored.answer.delete()
+    if hasattr(stored, "copied"):
+        stored.copied.delete()
     return stored
 
 
@@ -154,7 +166,7 @@ def withdraw_judgment(
     *, item: Item, criterion: Criterion, rater: Rater, at: datetime, reason: str = "withdrawn"
 ) -> bool:
     """Take the rater's current judgment back into the history. Returns whether there was one."""
-    current = Judgment.objects.select_for_update(of=("self",)).select_related("answer")
+    current = Judgment.objects.select_for_update(of=("self",)).select_related("answer", "copied")
     judgment = current.filter(item=item, criterion=criterion, rater=rater).first()
     if judgment is None:
         return False
@@ -167,6 +179,20 @@ def written_in(judgment: Judgment) -> Written | None:
     """Return the answer that goes with the judgment, if one does."""
     answer = getattr(judgment, "answer", None)
     return Written(answer.text, tuple(answer.confirmations)) if answer else None
+
+
+def copy_grade(judgment: Judgment, *, item: Item, guideline: Guideline | int | None, at: datetime) -> Judgment:
+    """Give another item of the same rubric element this judgment's grade, and say where it comes from."""
+    copy = record_judgment(
+        item=item,
+        criterion=judgment.criterion,
+        rater=judgment.rater,
+        grade=judgment.grade,  # type: ignore[arg-type]  # people's judgments have one
+        guideline=guideline,
+        at=at,
+    )
+    CopiedGrade.objects.get_or_create(judgment=copy, defaults={"source_id": judgment.item_id})
+    return copy
 
 
 def keep_earlier(judgment: Judgment, *, at: datetime, reason: str = "changed") -> EarlierJudgment:
@@ -184,7 +210,7 @@ def keep_earlier(judgment: Judgment, *, at: datetime, reason: str = "changed") -
         highlights=[highlight.as_dict() for highlight in judgment.highlights.all()],
         answer=written.text if written else "",
         replaced_at=at,
-        reason=reason,
+        reason=f"{reason} (the grade was copied)" if hasattr(judgment, "copied") else reason,
     )
 
 

@@ -5,6 +5,7 @@ from collection.models.decisions import Adjudication, Masking
 from collection.models.invitations import CollectionInvitation
 from collection.models.judgments import (
     AnswerToRevise,
+    CopiedGrade,
     EarlierJudgment,
     Exclusion,
     Highlight,

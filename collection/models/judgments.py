@@ -132,6 +132,16 @@ class Highlight(models.Model):
         }
 
 
+class CopiedGrade(models.Model):
+    """That a judgment's grade was not asked anew: its rater had given it at `source`, about the same rubric element."""
+
+    judgment = models.OneToOneField(Judgment, on_delete=models.CASCADE, related_name="copied")
+    source = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="+")
+
+    def __str__(self) -> str:
+        return f"{self.judgment}, as at {self.source}"
+
+
 class WrittenAnswer(models.Model):
     """The answer that an assessor wrote, beside the judgment that says how complete it is.
 

@@ -53,7 +53,7 @@ def _drawn_line(line: str) -> str:
     if RULE.match(line.rstrip()):
         return _paragraph("rule", _hidden(line))
     if DIVIDER.match(line):
-        return _paragraph("fence", _hidden(line))
+        return _paragraph("row divider", _hidden(line))
     if ROW.match(line):
         return _paragraph("row", _cells(line))
     if heading := HEADING.match(line):

@@ -31,7 +31,14 @@ export class Choices extends EventTarget {
     if (answer.highlighting === "when positive" && !isPositive(answer)) answer.spans = [];
     this.#save(answer);
     this.#forgetWhatIsNotAsked(question);
+    this.#takeWhatWasSaid(question, answer);
     this.#tell();
+  }
+
+  /** The server copies what was said at another text, once something else is answered here. */
+  #takeWhatWasSaid(question, answered) {
+    if (answered.grade === null || answered.before !== null) return;
+    for (const answer of question.answers) if (isAsked(question, answer)) answer.grade ??= answer.before;
   }
 
   /** Say why this span may not be marked for the answer; nothing where it may. */

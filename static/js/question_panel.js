@@ -20,6 +20,13 @@ export class QuestionPanel {
   constructor({ page, text, clock, unmark }) {
     Object.assign(this, { page, text, clock, unmark });
     this.meaningOf = new Map(allAnswers.map((answer) => [answer, explain(answer)]));
+    for (const answer of allAnswers) {
+      answer.fieldset.querySelector(".change-it")?.addEventListener("click", () => {
+        answer.isChanged = true;
+        this.render();
+        answer.fieldset.querySelector("input:checked").focus();
+      });
+    }
     this.current = null;
     fitToWindow(() => this.current?.panel);
     this.cameOpen = false; // whether the question was open when it came into view
@@ -81,6 +88,8 @@ export class QuestionPanel {
       input.checked = input.value === "" ? answer.grade === null : Number(input.value) === answer.grade;
     }
     renderSuggestion(answer);
+    const isAsBefore = answer.before !== null && !answer.isChanged && (answer.grade ?? answer.before) === answer.before;
+    answer.fieldset.classList.toggle("as-before", isAsBefore);
     this.meaningOf.get(answer)();
     if (!answer.marked) return;
     const optional = answer.highlighting === "optional";

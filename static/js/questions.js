@@ -18,7 +18,7 @@ export const questions = [...document.querySelectorAll(".question")].map((panel)
     candidates: (candidates[item] ?? []).map(toSpan),
     answers: [...panel.querySelectorAll("fieldset[data-criterion]")].map((fieldset) => {
       const criterion = fieldset.dataset.criterion;
-      const { grade, spans, seconds, suggestion } = answersSoFar[item][criterion];
+      const { before = null, grade, spans, seconds, suggestion } = answersSoFar[item][criterion];
       if (suggestion) suggestion.panel = panel.querySelector(`[data-suggestion="${criterion}"]`);
       return {
         key: `${page.assignment}/${item}/${criterion}`,
@@ -29,6 +29,7 @@ export const questions = [...document.querySelectorAll(".question")].map((panel)
         threshold: Number(fieldset.dataset.threshold),
         highlighting: fieldset.dataset.highlighting,
         follows: fieldset.dataset.follows,
+        before, // what was said of it at another text
         grade,
         seconds,
         spans: spans.map(toSpan),

@@ -15,7 +15,7 @@ from annotate.studies.lifecycle import open_study
 from annotate.studies.task_counts import forecast_of
 from annotate.task_types import NothingToJudge
 from annotate.task_types.texts import pool_of
-from collection.models import Collection, Judgment, RankedPassage, RubricElement, Run, Study, User
+from collection.models import Collection, Judgment, RankedPassage, Report, RubricElement, Run, Study, User
 from tests.annotate.factories import enrolled
 from tests.annotate.studies.test_lifecycle import a_study_of, rank_everything
 from tests.annotate.studies.test_views import filled_in
@@ -34,6 +34,13 @@ def with_nuggets(collection: Collection) -> None:
                 text=f"Fact {n} of {topic.topic_id}.",
                 importance=importance,
             )
+
+
+def with_second_reports(collection: Collection) -> None:
+    """Let another run report on every topic, so that each nugget is asked about twice."""
+    run = Run.objects.create(collection=collection, system=collection.systems.all()[0], name="second")
+    for topic in collection.topics.all():
+        Report.objects.create(run=run, topic=topic, text=f"Another report on {topic.topic_id}.")
 
 
 def opened(collection: Collection, task_type: str, user: User, **fields: object) -> Study:

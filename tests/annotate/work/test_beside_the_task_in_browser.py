@@ -8,12 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.utils.timezone import now
 from playwright.sync_api import Page, expect
 
+from annotate.assignments.assignments import submit_assignment
 from annotate.studies.guidelines import standard_guidelines
-from collection.models import Guideline, Highlight, Study, User
+from collection.models import Collection, CopiedGrade, Guideline, Highlight, Judgment, Study, User
 from tests.annotate.factories import a_key_point_task, a_report_task, answer_report, in_hands_of
+from tests.annotate.task_types.test_relevance_and_nuggets import opened, with_nuggets, with_second_reports
 from tests.annotate.work.test_assignment_in_browser import open_assignment, press, saved
+from tests.annotate.work.test_said_before import answer, next_of_topic
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 
 pytestmark = [pytest.mark.browser, pytest.mark.by_hand]
@@ -270,3 +274,39 @@ def test_marks_over_markup_come_back_exactly(page: Page, sign_in: SignIn, study:
     expect(page.locator("#assignment.live")).to_be_visible()
     drawn = page.evaluate("[...CSS.highlights.get('support')].map(String)")
     assert sorted(drawn) == sorted(quote for quote, *_ in quotes)
+
+
+# --- Said once -----------------------------------------------------------------------------------
+
+
+def test_the_importance_of_a_nugget_is_shown_and_changed(
+    page: Page, sign_in: SignIn, collection: Collection, ada: User
+) -> None:
+    with_nuggets(collection)
+    with_second_reports(collection)
+    study = opened(collection, "nugget", ada, overlap=1)
+    first = next_of_topic(study, ada)
+    answer(first, support=0, importance=1)
+    submit_assignment(assignment=first, at=now())
+    second = next_of_topic(study, ada, like=first)
+    sign_in(page, ada)
+    open_assignment(page, second)
+    importance = page.locator(".question:visible fieldset").nth(1)
+    expect(importance.get_by_text("You have said this of it before.")).to_be_visible()
+    expect(importance.locator(".choice:visible")).to_have_count(1)
+    picture(page, "said-before")
+    check_accessibility(page)
+
+    page.locator(".question:visible label.choice").first.click()
+    expect(page.locator("#progress")).to_have_text("1 of 2")
+    importance.get_by_role("button", name="Change").click()
+    importance.locator("label.choice").first.click()
+    saved(page)
+
+    judged = Judgment.objects.filter(criterion__name="importance").order_by("pk")
+    assert len(set(judged.filter(item__asked__assignment=first).values_list("grade", flat=True))) == 1
+    assert judged.get(item__asked__assignment=second).grade != judged[0].grade
+    assert not CopiedGrade.objects.exists()
+    page.reload()
+    expect(page.locator("#assignment.live")).to_be_visible()
+    expect(page.locator("#progress")).to_have_text("1 of 2")

@@ -1,0 +1,26 @@
+"""What an assessor said of a rubric element at another text, where that need not be asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from annotate.models import Assignment
+from annotate.task_types import RULES
+from collection.models import Item, Judgment
+
+
+def said_before(assignment: Assignment, items: Collection[Item]) -> dict[tuple[int, int], Judgment]:
+    """Return the newest judgment of each item's rubric element at another item, by (item, criterion)."""
+    names = RULES[assignment.task.task_type].said_once
+    elements = {item.element_id: item.pk for item in items if item.element_id is not None}
+    if not names or not elements or assignment.rater_id is None:
+        return {}
+    judged = Judgment.objects.filter(
+        rater=assignment.rater_id,
+        item__element__in=elements,
+        criterion__study=assignment.task.study_id,
+        criterion__name__in=names,
+        grade__isnull=False,
+    ).exclude(item__in=elements.values())
+    newest_last = judged.select_related("item", "criterion__scale", "rater").order_by("judged_at", "pk")
+    return {(elements[one.item.element_id], one.criterion_id): one for one in newest_last}
