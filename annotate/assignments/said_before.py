@@ -23,4 +23,4 @@ def said_before(assignment: Assignment, items: Collection[Item]) -> dict[tuple[i
         grade__isnull=False,
     ).exclude(item__in=elements.values())
     newest_last = judged.select_related("item", "criterion__scale", "rater").order_by("judged_at", "pk")
-    return {(elements[one.item.element_id], one.criterion_id): one for one in newest_last}
+    return {(elements[one.item.element_id], one.criterion_id): one for one in newest_last if one.item.element_id}

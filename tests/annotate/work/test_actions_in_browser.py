@@ -153,7 +153,7 @@ def test_an_item_takes_hardly_more_than_its_choices(
 
     for _ in tasks(page):
         assignment = page.locator("#assignment").get_attribute("data-assignment")
-        for _ in range(Assignment.objects.get(pk=assignment).asked.count()):
+        for _ in range(Assignment.objects.get(pk=str(assignment)).asked.count()):
             item = page.locator(".question:visible").get_attribute("data-item")
             is_copied = importance_is_copied(page)
             n_copied += is_copied

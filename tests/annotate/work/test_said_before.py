@@ -71,7 +71,8 @@ def test_it_is_copied_with_its_source_once_the_text_is_judged(two: tuple[Assignm
 
     assert importance(second) == importance(first)
     sources = CopiedGrade.objects.order_by("judgment__item__asked__position").values_list("source", flat=True)
-    assert list(sources) == list(first.asked.order_by("position").values_list("item", flat=True))
+    asked = first.asked.order_by("position").values_list("item_id", flat=True)
+    assert [int(source) for source in sources] == list(asked)
     submit_assignment(assignment=second, at=now())
     second.refresh_from_db()
     assert second.state == Assignment.State.SUBMITTED
