@@ -2,7 +2,7 @@
 
 import { drawRanges, reveal } from "./highlights.js";
 import { firstIndex } from "./judged_text.js";
-import { element } from "./task_bar.js";
+import { element } from "./elements.js";
 import { gettext } from "./words.js";
 
 /** Returns what opens the field. `take` gets the hit that was seen last, {from, to} in UTF-16 units, or null. */

@@ -1,7 +1,7 @@
 /* Below the list of keys: other keys are chosen, single keys switched off and on, and all of it set back. */
 
 import { areSingleKeysOn, chooseKey, keyOf, resetKeys, showKeys, switchSingleKeys } from "./keys.js";
-import { element } from "./task_bar.js";
+import { element } from "./elements.js";
 
 const byId = (id) => document.getElementById(id);
 const settings = byId("key-settings");

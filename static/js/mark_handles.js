@@ -1,6 +1,6 @@
 /* Two handles at the ends of the chosen mark, which a finger (or a mouse) drags from word to word. */
 
-import { element } from "./task_bar.js";
+import { element } from "./elements.js";
 
 /** `place` returns the range of the chosen mark; `drag` gets the end that is dragged and the pointer's place. */
 export function markHandles({ drag }) {

@@ -1,6 +1,6 @@
 /* What can be done to the chosen mark without a keyboard. It stands over the text and leaves the focus there. */
 
-import { element } from "./task_bar.js";
+import { element } from "./elements.js";
 import { gettext } from "./words.js";
 
 /** `move` gets an end, "start" or "end", and whether it goes forward by a word. */

@@ -1,7 +1,7 @@
 /* Marking words, whole ones unless Alt is held, with a mouse, where the mark is made when its button goes up, or with a finger, which adjusts the
    selection first and then presses "Mark". The keyboard has its caret. */
 
-import { element } from "./task_bar.js";
+import { element } from "./elements.js";
 import { gettext } from "./words.js";
 
 /** `mark` gets the span that was selected and returns whether it was marked; `takesMarks` says whether any may be. */

@@ -1,7 +1,7 @@
 /* What grades mean, where the page has no room to say it beside each: of the chosen one it stands under them, of all it
    opens. */
 
-import { element } from "./task_bar.js";
+import { element } from "./elements.js";
 import { gettext } from "./words.js";
 
 const FEW = 2; // grades say what they mean by their names, unless that takes long

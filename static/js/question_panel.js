@@ -7,7 +7,7 @@ import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
 import { allAnswers, isAsked, isBegun, isDone, isPositive, markedOf, needsMark, openOf, questions } from "./questions.js";
 import { renderSuggestion } from "./suggestions.js";
-import { element } from "./task_bar.js";
+import { element } from "./elements.js";
 import { drawTicks } from "./ticks.js";
 import { gettext } from "./words.js";
 

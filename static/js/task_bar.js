@@ -1,18 +1,13 @@
 /* What the bar over a task does on every kind of page: it says what is saved, sets the size of the text and opens the
    guidelines and the keys. */
 
+import { element } from "./elements.js";
 import { showGuidelines } from "./guidelines.js";
 import { keep, kept } from "./memory.js";
 import { gettext, ngettext } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const SIZES = ["1rem", "1.125rem", "1.25rem", "1.4rem", "1.6rem"];
-
-export function element(name, fields, ...children) {
-  const made = Object.assign(document.createElement(name), fields);
-  made.append(...children);
-  return made;
-}
 
 /** Say this to those who hear the page. */
 export function tell(words) {

@@ -2,7 +2,7 @@
    says the same to those who do not see them. */
 
 import { reveal } from "./highlights.js";
-import { element } from "./task_bar.js";
+import { element } from "./elements.js";
 
 const strip = element("div", { className: "ticks" });
 strip.setAttribute("aria-hidden", "true");

@@ -12,7 +12,8 @@ import { keep, kept } from "./memory.js";
 import { offerToTakeBack, takeBackLastTask } from "./last_task.js";
 import { Outbox } from "./outbox.js";
 import { showSession } from "./session_strip.js";
-import { element, openDialog, openDialogs, setSizeOf, tell, tellWhatIsSaved } from "./task_bar.js";
+import { element } from "./elements.js";
+import { openDialog, openDialogs, setSizeOf, tell, tellWhatIsSaved } from "./task_bar.js";
 import { isAllSaved } from "./waiting.js";
 import {
   confirmationBoxes,
