@@ -294,3 +294,19 @@ def test_a_question_that_was_answered_is_retired_and_another_goes(open_study: St
     assert [(q.text, q.retired_at is not None) for q in open_study.survey_questions.all()] == [
         ("How old are you?", True)
     ]
+
+
+def test_numbers_of_five_thousand_digits_answer_nothing(
+    open_study: Study, ada: User, rosa: User, as_ada: Client
+) -> None:
+    a_consent(open_study, rosa)
+    many = "9" * 5_000
+    consent = reverse("annotate:consent", args=[open_study.name])
+    assert as_ada.post(consent, {"answer": "agree", "version": many}).status_code == 422
+    answer_consent(study=open_study, user=ada, version=1, agrees=True, at=now())
+    check = add_check(study=open_study, after=0, question="Choose ‘b’.", options=["a", "b"], right=1)
+
+    said = as_ada.post(reverse("annotate:attention", args=[open_study.name]), {"check": check.pk, "chosen": many})
+
+    assert said.status_code == 422
+    assert gate(open_study, ada) == "attention"

@@ -398,3 +398,20 @@ def test_submitting_again_after_a_change_goes_to_the_queue(as_ada: Client, readi
     response = as_ada.post(f"/work/{reading.pk}/submit/")
 
     assert response.headers["Location"] == "/work/"
+
+
+# --- Numbers of five thousand digits ---------------------------------------------------------------
+
+MANY_DIGITS = "9" * 5_000
+
+
+def test_a_way_back_to_nowhere_is_no_way_back(as_ada: Client, reading: Assignment) -> None:
+    response = as_ada.get(f"/work/{reading.pk}/", {"back": MANY_DIGITS})
+
+    assert response.status_code == 200
+    assert response.context["back"] is None
+
+
+def test_only_ones_own_task_is_a_way_back(as_ada: Client, reading: Assignment) -> None:
+    assert as_ada.get(f"/work/{reading.pk}/", {"back": str(reading.pk)}).context["back"] == reading
+    assert as_ada.get(f"/work/{reading.pk}/", {"back": str(reading.pk + 1)}).context["back"] is None

@@ -257,3 +257,10 @@ def test_the_number_of_queries_does_not_grow_with_topics(client: Client, locked:
         client.get(SPLIT)
 
     assert len(after) == len(before) <= 16
+
+
+def test_a_judge_of_five_thousand_digits_is_none(client: Client, locked: Study, rosa: User) -> None:
+    client.force_login(rosa)
+
+    assert client.post(READ, {"judge": "9" * 5_000, "criterion": "answerability"}).status_code == 404
+    assert not TestReading.objects.exists()
