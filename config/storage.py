@@ -25,6 +25,9 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: i
         ("js/*.js", CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1]),
     )
 
+    # One for each module in the longest chain of imports.
+    max_post_process_passes = 20
+
     def _save(self, name: str, content: Any) -> str:
         if name.startswith(("js/", "css/")) and name.endswith((".js", ".css")):
             content = ContentFile(FOR_READERS.sub(b"", b"".join(content.chunks())))

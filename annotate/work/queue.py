@@ -128,7 +128,7 @@ def _turn(*, assignment: int, study: int, rater: int, user: int) -> QuerySet[Ass
     given = given.exclude(submitted_at__lt=began_of_session(user, study=study))
     comes_before = Q(state=Assignment.State.SUBMITTED) | Q(pk__lt=assignment)
     counts = {"all": Count("pk"), "before": Count("pk", filter=comes_before)}
-    return given.order_by().values("rater").annotate(**counts).values("all", "before")
+    return given.order_by().values("rater").annotate(**counts).values("all", "before")  # type: ignore[misc]
 
 
 def _submitted(mine: QuerySet[Assignment], *, all_submitted: bool) -> defaultdict[int, list[Assignment]]:

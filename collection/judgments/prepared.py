@@ -29,8 +29,8 @@ def cursor_of(connection: BaseDatabaseWrapper) -> Any:
 def _prepared_cursor() -> Any:
     from django.db.backends.postgresql.base import ServerBindingCursor
 
-    class PreparedCursor(ServerBindingCursor):  # type: ignore[misc, valid-type]
+    class PreparedCursor(ServerBindingCursor):
         def execute(self, query: Any, params: Any = None) -> Any:
-            return super().execute(query, params, prepare=True)
+            return super().execute(query, params, prepare=True)  # type: ignore[misc]
 
     return PreparedCursor
