@@ -21,6 +21,7 @@ from annotate.task_types.key_point import ANSWERS, DOCUMENTS
 from annotate.task_types.nugget import PASSAGES, REPORTS
 from annotate.task_types.writing import MOST_CHARACTERS
 from collection.api_tools import NumberField, WholeField
+from collection.languages.languages import ENGLISH, NAMES
 from collection.models import Collection, Criterion, Scale, Study, ThresholdChange
 from collection.task_types import CriterionShape
 
@@ -69,7 +70,8 @@ class StudySerializer(serializers.ModelSerializer[Study]):
     class Meta:
         model = Study
         fields = [
-            "name", "title", "collection", "state", "overlap", "created_at", "sample_sizes", "depth", "nuggets_in",
+            "name", "title", "collection", "state", "overlap", "language", "created_at", "sample_sizes", "depth",
+            "nuggets_in",
             "key_points_in", "revise", "revision_places", "design", "released_batch", "attributes", "criteria",
         ]  # fmt: skip
 
@@ -163,6 +165,9 @@ class NewStudySerializer(serializers.Serializer[Any]):
     title = serializers.CharField(max_length=200, required=False, default="")
     task_types = serializers.ListField(child=serializers.ChoiceField(ASKED_TASK_TYPES), min_length=1)
     overlap = WholeField(min_value=1, max_value=50, default=3)
+    language = serializers.ChoiceField(
+        list(NAMES.items()), default=ENGLISH, help_text="What assessors' pages speak to people who come by the study."
+    )
     depth = WholeField(min_value=1, max_value=1000, default=10)
     sample_sizes = serializers.DictField(child=WholeField(min_value=1), required=False)
     revise = serializers.ChoiceField([NON_CONSECUTIVE, ALL], default=NON_CONSECUTIVE)

@@ -261,17 +261,8 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [
     ("en", "English"),
     ("de", "Deutsch"),
-    ("es", "Español"),
     ("fr", "Français"),
-    ("it", "Italiano"),
-    ("pt", "Português"),
-    ("ru", "Русский"),
     ("ar", "العربية"),
-    ("he", "עברית"),
-    ("hi", "हिन्दी"),
-    ("ja", "日本語"),
-    ("ko", "한국어"),
-    ("zh-hans", "简体中文"),
 ]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 LANGUAGE_COOKIE_NAME = "language"

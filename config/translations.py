@@ -23,6 +23,13 @@ APPS = ("annotate", "collection")
 # The placeholders of both kinds, and what of HTML stands in a message.
 PLACEHOLDER = re.compile(r"%\(\w+\)s|%[sd]|\{\w*(?::[^}]*)?\}")
 TAG = re.compile(r"</?\w[^>]*>")
+UNKEPT = (
+    b'"POT-Creation-Date',
+    b'"PO-Revision-Date',
+    b'"Report-Msgid-Bugs-To',
+    b'"Project-Id-Version',
+    b'"Language-Team',
+)
 _CALL = re.compile(r"\b(gettext|ngettext|pgettext|npgettext|_)\(")
 
 Message = tuple[str, str]  # the singular and the plural; no plural where the message has none
@@ -114,7 +121,7 @@ def update(language: str, domain: str) -> Any:
 
     before = read(language, domain)
     after = Catalog(locale=to_locale(language), project="Assize", charset="utf-8", header_comment=before.header_comment)
-    after.mime_headers = before.mime_headers
+    after.last_translator, after.fuzzy = before.last_translator, False
     for (one, many), files in said(domain).items():
         kept = before.get(one)
         words = kept.string if kept and bool(many) == isinstance(kept.id, tuple) else None
@@ -127,7 +134,8 @@ def as_po(catalogue: Any) -> bytes:
 
     file = io.BytesIO()
     write_po(file, catalogue, width=110, include_lineno=False, sort_by_file=False)
-    return file.getvalue()
+    # What changes with the day is in the history of the file.
+    return b"".join(line for line in file.getvalue().splitlines(keepends=True) if not line.startswith(UNKEPT))
 
 
 def as_mo(catalogue: Any) -> bytes:

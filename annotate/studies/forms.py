@@ -16,6 +16,7 @@ from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
 from annotate.task_types import RULES, SHAPES, criteria_asked, lacks_of
 from annotate.task_types.key_point import ANSWERS, DOCUMENTS
 from annotate.task_types.nugget import PASSAGES, REPORTS
+from collection.languages.languages import ENGLISH, NAMES
 from collection.models import Collection, Study, User
 from collection.models.studies import TaskType
 from collection.task_types import CriterionShape
@@ -102,6 +103,14 @@ class StudyForm(PeopleForm):
     )
     overlap = forms.IntegerField(
         min_value=1, max_value=50, initial=3, label="Overlap", help_text="How many assessors judge each item."
+    )
+    language = forms.ChoiceField(
+        choices=list(NAMES.items()),
+        initial=ENGLISH,
+        required=False,
+        label="Language of the pages",
+        help_text="What assessors’ pages speak to people who come by this study; they may choose another. Questions, "
+        "grades and guidelines are yours to write in it.",
     )
     depth = forms.IntegerField(
         min_value=1,

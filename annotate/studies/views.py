@@ -42,6 +42,7 @@ from annotate.task_types.key_point import DOCUMENTS
 from annotate.task_types.nugget import REPORTS
 from collection.accounts import access
 from collection.accounts.views import SignedInRequest
+from collection.languages.languages import ENGLISH
 from collection.models import Collection, Study, User
 from collection.page_tools import telling
 from collection.thresholds import why_locked
@@ -50,6 +51,7 @@ from stats.plurals import counted
 # What a new study is made of, as its form has it; and what stands for a choice that the browser left out.
 AS_SENT = ("collection", "name", "title", "task_types", "overlap", "depth", "guidelines")
 WHERE_EMPTY: dict[str, Any] = {
+    "language": ENGLISH,
     "nuggets_in": REPORTS, "key_points_in": DOCUMENTS, "revise": NON_CONSECUTIVE, "revision_places": PLACES
 }  # fmt: skip
 

@@ -15,6 +15,7 @@ TEXTS = {
     "key_point": gettext_lazy("key points"),
     "nugget": gettext_lazy("nuggets"),
     "written_answer": gettext_lazy("an answer"),
+    "answer_evaluation": gettext_lazy("evaluation of answers"),
     "answer_revision": gettext_lazy("second reading"),
 }
 

@@ -9,7 +9,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.timezone import now
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_POST
 
 from annotate.participants.sessions import session_of, share_of
@@ -62,9 +62,10 @@ def skip(request: SignedInRequest, pk: int) -> HttpResponse:
     if session and not (share := share_of(session)).is_enough:
         messages.warning(
             request,
-            gettext(
-                "You judged {judged} of your {n} tasks so far. For the completion code at least {percent} % of them "
-                "must be judged."
+            ngettext(
+                "You judged {judged} of {n} task so far. For the completion code at least {percent} % must be judged.",
+                "You judged {judged} of {n} tasks so far. For the completion code at least {percent} % must be judged.",
+                share.judged + share.passed_on,
             ).format(judged=share.judged, n=share.judged + share.passed_on, percent=session.entry.least_judged),
         )
     return redirect_to_next(request, assignment.task.study)

@@ -7,6 +7,7 @@ never normalised, with the SHA-256 of its UTF-8 bytes beside it.
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any
 
 from django.conf import settings
@@ -21,6 +22,9 @@ class TextChanged(Exception):
 def text_hash(text: str) -> str:
     """Return the SHA-256 of the text's UTF-8 bytes, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 
 
 class CollectionQuerySet(models.QuerySet["Collection"]):
@@ -69,6 +73,12 @@ class Topic(models.Model):
 
     def __str__(self) -> str:
         return self.title or self.topic_id
+
+    @property
+    def language(self) -> str:
+        """The language of the request and of the texts about it (BCP 47), where its attributes name one."""
+        named = str(self.attributes.get("language", ""))
+        return named if LANGUAGE_TAG.fullmatch(named) else ""
 
 
 class RubricElement(models.Model):

@@ -1,1 +1,0 @@
-globalThis.assizeWords = { plural: (n) => (n != 1), words: {} };

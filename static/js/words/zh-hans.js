@@ -1,1 +1,0 @@
-globalThis.assizeWords = { plural: (n) => 0, words: {} };

@@ -1,0 +1,90 @@
+"""Each language is complete, fits what is said, and is compiled: `make translations` does the last."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog
+from django.conf import settings
+from django.utils import translation
+
+from config.translations import faults_of, files_of, languages, read
+
+MADE = "Run “make translations”, and translate what is new."
+
+
+@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize("domain", ["django", "djangojs"])
+def test_a_language_is_complete(language: str, domain: str) -> None:
+    assert faults_of(read(language, domain)) == []
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_language_is_up_to_what_is_said_and_compiled(language: str) -> None:
+    outdated = [path.name for path, content in files_of(language) if path.read_bytes() != content]
+
+    assert outdated == [], MADE
+
+
+@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize("domain", ["django", "djangojs"])
+def test_a_catalogue_says_who_translated_it(language: str, domain: str) -> None:
+    assert re.search(r"^X-Translated-By: \w+", read(language, domain).header_comment.replace("# ", ""), re.MULTILINE)
+
+
+@pytest.mark.parametrize("language", languages())
+def test_django_reads_what_is_compiled(language: str) -> None:
+    with translation.override(language):
+        assert translation.gettext("Go to my work") != "Go to my work"
+
+
+def test_finds_what_would_break_a_page() -> None:
+    catalogue = Catalog(locale="de")
+    catalogue.add("%(n)s of <b>ten</b>", "%(m)s von <b>zehn</b>")
+    catalogue.add("Close", 'Zu"')
+    catalogue.add("Open", "")
+    catalogue.add("Bold <b>words</b>", "Fette Wörter")
+    catalogue.add("Less", "x < y")
+    catalogue.add(("%(n)s task", "%(n)s tasks"), ("eine Aufgabe", "Aufgaben"))
+    catalogue.add("Guessed", "Geraten", flags=["fuzzy"])
+
+    assert faults_of(catalogue) == [
+        "“%(n)s of <b>ten</b>” has other placeholders: ['%(m)s', '%(n)s'].",
+        "“Close” has a straight quotation mark, which would end an attribute.",
+        "“Open” is not translated.",
+        "“Bold <b>words</b>” has other tags.",
+        "“Less” has a bare angle bracket.",
+        "“Guessed” is marked as uncertain.",
+    ]
+
+
+# --- Everything that assessors read is marked ---------------------------------------------------------
+
+# Folders and files of assessors' templates, but for those that only researchers see.
+READ_BY_ASSESSORS = ["annotate/a*.html", "annotate/queue*.html", "annotate/written_answer_keys.html", "account/*.html"]
+UNMARKED = re.compile(r"\{% comment.*?endcomment %\}|\{#.*?#\}|\{% blocktranslate.*?endblocktranslate %\}", re.DOTALL)
+IN_QUOTES = re.compile(r'"\{% translate "[^"]*" %\}"')
+TAGS = re.compile(r"\{% block (?:main_class|\w+_data) %\}[^{]+|\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
+NO_WORDS = re.compile(r"<(kbd|code|script|style)\b.*?</\1>", re.DOTALL)
+ATTRIBUTE = re.compile(r'(?:aria-label|title|placeholder)="([^"]*)"')
+TEMPLATES = sorted(
+    path for pattern in READ_BY_ASSESSORS for path in (Path(settings.BASE_DIR) / "templates").glob(pattern)
+)
+
+
+def unmarked(source: str) -> list[str]:
+    """Return the words of a template that are not marked for translation."""
+    plain = TAGS.sub("", IN_QUOTES.sub('""', UNMARKED.sub("", source)))
+    texts = re.sub(r"<[^>]*>", "|", NO_WORDS.sub("", plain)).split("|")
+    return [" ".join(text.split()) for text in [*ATTRIBUTE.findall(plain), *texts] if re.search("[A-Za-z]{2}", text)]
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_an_assessors_template_has_no_unmarked_words(path: Path) -> None:
+    assert unmarked(path.read_text(encoding="utf-8")) == []
+
+
+def test_finds_unmarked_words() -> None:
+    assert unmarked('<p title="Open">{% translate "Read" %} {{ name }} <kbd>Esc</kbd> closes</p>') == ["Open", "closes"]
