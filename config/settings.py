@@ -261,6 +261,7 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [
     ("en", "English"),
     ("de", "Deutsch"),
+    ("es", "Español"),
     ("fr", "Français"),
     ("ar", "العربية"),
 ]

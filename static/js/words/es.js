@@ -1,0 +1,1 @@
+globalThis.assizeWords = { plural: (n) => (n != 1), words: {} };
