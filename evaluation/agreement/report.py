@@ -15,6 +15,7 @@ from evaluation.data.judgments import load_criterion
 from evaluation.data.visibility import PartName, Parts
 from evaluation.formats.text import LABELS
 from stats.agreement.report import Agreement, measure_agreement, plain_grade, rater_counts
+from stats.answers_in_words import agreement_of_people
 from stats.intervals import CELLS
 from stats.judges.comparison import Comparison
 from stats.pattern_intervals import Estimate
@@ -126,6 +127,11 @@ class CriterionFigures:
     def others(self) -> list[Coefficient]:
         """Return the rest of them."""
         return [coefficient for coefficient in self.coefficients if coefficient.name not in SUMMARY]
+
+    @property
+    def answer(self) -> str:
+        """How far assessors' labels can be relied on, in a sentence; empty where nobody judged what another did."""
+        return agreement_of_people(self.agreement.statistics["krippendorff_alpha"]) if self.agreement.n_pairable else ""
 
     @property
     def unit(self) -> str:

@@ -19,6 +19,7 @@ from evaluation.leaderboards.oracle_contexts import told
 from evaluation.leaderboards.scores import score
 from evaluation.leaderboards.serializers import TOP
 from evaluation.leaderboards.sources import Combine, Source, SourceScores, StudySources
+from stats.answers_in_words import first_system
 from stats.pattern_intervals import undefined
 from stats.plurals import counted
 from stats.qrels import COMBINES
@@ -71,6 +72,14 @@ class Leaderboard:
     @cached_property
     def flips(self) -> tuple[Flip, ...]:
         return tuple(flipped_pairs({column.name: column.pairs for column in self.columns if not column.unordered}))
+
+    @property
+    def answer(self) -> str:
+        """Which system is first by the first source, and how surely, in a sentence; empty where it gives no ranks."""
+        first = next(iter(self.columns), None)
+        if first is None or first.unordered:
+            return ""
+        return first_system(first.name, first.standings, first.pairs)
 
     @property
     def simulated(self) -> bool:

@@ -16,6 +16,7 @@ from evaluation.data.judgments import load_criterion
 from evaluation.data.pair_order import PositionAudit, audit_position
 from evaluation.data.population import JudgeNotFound, is_of_family
 from evaluation.data.visibility import LOCKED, PartName, Parts, TestPartLocked, times
+from stats.answers_in_words import judge_beside_people
 from stats.intervals import CELLS
 from stats.judges.alt_test import EPSILONS, AlternativeAnnotator, alternative_annotator_test
 from stats.judges.bias import LengthBias, SelfPreference, length_bias, self_preference
@@ -65,6 +66,11 @@ class JudgeTrust:
     @property
     def name(self) -> str:
         return self.one.name
+
+    @property
+    def answer(self) -> str:
+        """Whether it agrees with people as they do with one another, in a sentence."""
+        return judge_beside_people(self.name, self.ceiling)
 
     @property
     def simulated(self) -> bool:
