@@ -264,6 +264,7 @@ LANGUAGES = [
     ("es", "Español"),
     ("fr", "Français"),
     ("ar", "العربية"),
+    ("zh-hans", "简体中文"),
 ]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 LANGUAGE_COOKIE_NAME = "language"
