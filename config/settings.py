@@ -264,6 +264,7 @@ LANGUAGES = [
     ("es", "Español"),
     ("fr", "Français"),
     ("ar", "العربية"),
+    ("ja", "日本語"),
     ("zh-hans", "简体中文"),
 ]
 LOCALE_PATHS = [BASE_DIR / "locale"]
