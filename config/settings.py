@@ -263,6 +263,7 @@ LANGUAGES = [
     ("de", "Deutsch"),
     ("es", "Español"),
     ("fr", "Français"),
+    ("pt", "Português"),
     ("ar", "العربية"),
     ("ja", "日本語"),
     ("zh-hans", "简体中文"),
