@@ -263,6 +263,7 @@ LANGUAGES = [
     ("de", "Deutsch"),
     ("es", "Español"),
     ("fr", "Français"),
+    ("it", "Italiano"),
     ("pt", "Português"),
     ("ar", "العربية"),
     ("ja", "日本語"),
