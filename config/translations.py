@@ -11,6 +11,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ APPS = ("annotate", "collection")
 # The placeholders of both kinds, and what of HTML stands in a message.
 PLACEHOLDER = re.compile(r"%\(\w+\)s|%[sd]|\{\w*(?::[^}]*)?\}")
 TAG = re.compile(r"</?\w[^>]*>")
+NO_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 UNKEPT = (
     b'"POT-Creation-Date',
     b'"PO-Revision-Date',
@@ -110,7 +112,9 @@ def read(language: str, domain: str) -> Any:
 
     path = catalogue_path(language, domain)
     if not path.exists():
-        return Catalog(locale=to_locale(language), project="Assize", charset="utf-8")
+        return Catalog(
+            locale=to_locale(language), project="Assize", charset="utf-8", creation_date=NO_DAY, revision_date=NO_DAY
+        )
     with path.open("rb") as file:
         return read_po(file, locale=to_locale(language), domain=domain)
 
@@ -120,7 +124,14 @@ def update(language: str, domain: str) -> Any:
     from babel.messages.catalog import Catalog
 
     before = read(language, domain)
-    after = Catalog(locale=to_locale(language), project="Assize", charset="utf-8", header_comment=before.header_comment)
+    after = Catalog(
+        locale=to_locale(language),
+        project="Assize",
+        charset="utf-8",
+        header_comment=before.header_comment,
+        creation_date=NO_DAY,
+        revision_date=NO_DAY,
+    )
     after.last_translator, after.fuzzy = before.last_translator, False
     for (one, many), files in said(domain).items():
         kept = before.get(one)

@@ -22,7 +22,7 @@ FORBIDDEN_IN_HTML = {
     "an event handler": r"\son[a-z]+\s*=",
     "hx-on, which needs eval": r"\s(data-)?hx-on\b",
     "hx-vals with js:, which needs eval": r"hx-vals\s*=\s*.js:",
-    "a javascript: address": r"javascript:",
+    "a javascript: address": r"javascript:(?! )",
     "mark_safe's door": r"\|\s*safe\b(?!seq)|autoescape\s+off",
 }
 # Names, not addresses: nothing is fetched from a namespace.

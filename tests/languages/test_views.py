@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 from django.utils import translation
@@ -119,3 +121,23 @@ def test_a_text_carries_the_language_that_its_topic_names(client: Client, ada: U
         page = client.get(f"/work/{reading.pk}/").text.split("<main")[1]
         assert page.count('lang="he"') == (shown and 2 + len(task.task_items.all()))
         assert "onclick" not in page
+
+
+@pytest.mark.parametrize("language", ["de", "ar"])
+def test_what_scripts_read_is_the_same_in_every_language(
+    client: Client, ada: User, study: Study, language: str
+) -> None:
+    """German writes 0,5 where JavaScript reads 0.5."""
+    task = a_report_task(study)
+    study.criteria.update(threshold=0.5)
+    enrolled(ada, an_open_study(study))
+    reading = in_hands_of(ada, task)
+    client.force_login(ada)
+    attribute = re.compile(r'\s(?:data-(?:threshold|seconds|key|length|item|criterion)|value)="([\d.,]*)"')
+
+    english = attribute.findall(client.get(f"/work/{reading.pk}/").text)
+    User.objects.filter(pk=ada.pk).update(language=language)
+    other = attribute.findall(client.get(f"/work/{reading.pk}/").text)
+
+    assert "0.5" in english
+    assert other == english
