@@ -120,7 +120,7 @@ def test_from_a_label_to_qrels(
     expect(page.get_by_text(re.compile("done", re.IGNORECASE)).first).to_be_visible(timeout=60_000)
     items = demonstration.items.filter(task_type="rating").count()
     page.wait_for_function("() => !document.querySelector('[hx-trigger]')", timeout=60_000)
-    assert Judgment.objects.filter(criterion__name="rating", rater__kind="judge").count() == items
+    assert Judgment.objects.filter(criterion__name="rating", rater__judge__engine="lexical").count() == items
 
     page.goto("/studies/demonstration/agreement/?criterion=rating")
     expect(page.get_by_role("heading", name=re.compile("lexical", re.IGNORECASE)).first).to_be_visible()

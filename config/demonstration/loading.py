@@ -25,8 +25,11 @@ from collection.models.studies import TaskType
 from collection.models.texts import text_hash
 from config.demonstration.answers import load_answers
 from config.demonstration.lines import COLLECTION, collection_lines
-from config.demonstration.simulation import ASSESSORS, JudgedItem, SimulatedAssessor, simulated_grades
+from config.demonstration.simulation import ASSESSORS, JUDGES, JudgedItem, SimulatedAssessor, simulated_grades
 from config.demonstration.writing import load_writing
+from judging.grading.jobs import start_job
+from judging.jobs.available_judges import judge_named
+from judging.models import Judge
 
 STUDY = "demonstration"
 POOL_STUDY = "demonstration-pool"
@@ -61,8 +64,10 @@ def load_demonstration(*, at: datetime) -> Study | None:
     )
     open_study(study=study, at=at)
     hand_out_key_points_early(study)
-    for assessor in ASSESSORS:
-        add_simulated_judgments(study, assessor, at=at)
+    for kind, simulated in ((Rater.Kind.ASSESSOR, ASSESSORS), (Rater.Kind.JUDGE, JUDGES)):
+        for assessor in simulated:
+            add_simulated_judgments(study, assessor, kind=kind, at=at)
+    start_baselines(study, by=rosa, at=at)
     return study
 
 
@@ -112,11 +117,17 @@ def hand_out_key_points_early(study: Study) -> None:
 # --- Simulated labels -----------------------------------------------------------------------------
 
 
-def add_simulated_judgments(study: Study, assessor: SimulatedAssessor, *, at: datetime) -> None:
-    """Add what the simulated assessor says of every item. It holds no place: those are for people."""
+def start_baselines(study: Study, *, by: User, at: datetime) -> None:
+    """Have the lexical judge grade for real, as soon as there is a worker; on ratings, visitors may start it."""
+    for criterion in study.criteria.filter(name__in=("answerability", "grounded")).select_related("scale", "study"):
+        start_job(criterion=criterion, judge=judge_named(Judge.Engine.LEXICAL.value, criterion), by=by, at=at)
+
+
+def add_simulated_judgments(study: Study, assessor: SimulatedAssessor, *, kind: Rater.Kind, at: datetime) -> None:
+    """Add what the simulated assessor or judge says of every item. It holds no place: those are for people."""
     rater, _ = Rater.objects.get_or_create(
         collection=study.collection,
-        kind=Rater.Kind.ASSESSOR,
+        kind=kind,
         name=assessor.name,
         defaults={
             "origin": Rater.Origin.SIMULATED,

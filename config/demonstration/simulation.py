@@ -57,6 +57,12 @@ ASSESSORS = (
     SimulatedAssessor("simulated assessor 3", 0.85, 0.96, 0.30, leniency=-0.4, spread=0.9, slip=0.04),
 )
 
+# Judges err otherwise than people: one is led astray by what only seems to answer, the other says yes too easily.
+JUDGES = (
+    SimulatedAssessor("simulated judge 1", 0.96, 0.92, 0.60, leniency=0.3, spread=0.6, slip=0.08),
+    SimulatedAssessor("simulated judge 2", 0.97, 0.72, 0.85, leniency=1.0, spread=1.0, slip=0.25),
+)
+
 
 @dataclass(frozen=True)
 class JudgedItem:

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 
 from config.demonstration.lines import FAMILIES
-from config.demonstration.simulation import ASSESSORS, SEED
+from config.demonstration.simulation import ASSESSORS, JUDGES, SEED
 from config.demonstration.sources import demonstration_topics
 
 DOCUMENTATION = Path(settings.BASE_DIR) / "docs" / "demonstration.md"
@@ -56,7 +56,7 @@ def test_lists_every_mistake_and_no_other(rows: set[tuple[str, ...]]) -> None:
 
 
 def test_states_the_simulation(rows: set[tuple[str, ...]]) -> None:
-    for assessor in ASSESSORS:
+    for assessor in (*ASSESSORS, *JUDGES):
         assert (assessor.name, *(f"{value:g}" for value in assessor.parameters.values())) in rows
     assert f"The seed is {SEED}." in DOCUMENTATION.read_text(encoding="utf-8")
 

@@ -21,7 +21,9 @@ from annotate.work.saving import save_choice
 from collection.judgments.services import Span
 from collection.models import Collection, Criterion, Highlight, Judgment, Rater, RubricElement, Study, User
 from collection.models.texts import text_hash
-from config.demonstration.simulation import ASSESSORS
+from config.demonstration.simulation import ASSESSORS, JUDGES
+from evaluation.trust.page import examine
+from judging.models import GradingJob
 from tests.demonstration.test_documentation import DOCUMENTATION
 
 pytestmark = pytest.mark.django_db
@@ -165,7 +167,7 @@ def test_simulated_assessors_hold_no_places(demonstration: Study) -> None:
 def test_every_label_is_marked_as_simulated_and_says_how_it_was_made(demonstration: Study) -> None:
     raters = Rater.objects.filter(judgments__criterion__study=demonstration).distinct()
 
-    assert {rater.name for rater in raters} == {assessor.name for assessor in ASSESSORS}
+    assert {rater.name for rater in raters} == {one.name for one in (*ASSESSORS, *JUDGES)}
     for rater in raters:
         assert rater.simulated
         assert rater.user is None
@@ -175,7 +177,7 @@ def test_every_label_is_marked_as_simulated_and_says_how_it_was_made(demonstrati
 
 def test_every_item_has_three_simulated_judgments_on_its_scale(demonstration: Study) -> None:
     for criterion in demonstration.criteria.select_related("scale"):
-        grades = Judgment.objects.filter(criterion=criterion)
+        grades = Judgment.objects.filter(criterion=criterion, rater__kind="assessor")
         items = demonstration.items.filter(task_type=criterion.task_type)
 
         assert set(grades.values_list("grade", flat=True)) <= set(criterion.scale.values)
@@ -217,7 +219,8 @@ def test_the_simulated_agree_about_as_well_as_people_do(demonstration: Study) ->
 def fleiss_of(criterion: Criterion) -> float:
     """Fleiss κ over the items that all three judged."""
     grades: dict[int, list[float]] = defaultdict(list)
-    for item, grade in Judgment.objects.filter(criterion=criterion).values_list("item__pk", "grade"):
+    people = Judgment.objects.filter(criterion=criterion, rater__kind="assessor")
+    for item, grade in people.values_list("item__pk", "grade"):
         assert grade is not None
         grades[item].append(grade)
     counts = [[one.count(value) for value in criterion.scale.values] for one in grades.values() if len(one) == 3]
@@ -242,7 +245,7 @@ def test_a_person_may_label_beside_the_simulated(demonstration: Study) -> None:
         at=timezone.now(),
     )
 
-    assert Counter(item.judgments.values_list("rater__origin", flat=True)) == {"simulated": 3, "here": 1}
+    assert Counter(item.judgments.values_list("rater__origin", flat=True)) == {"simulated": 5, "here": 1}
 
 
 def test_the_pool_is_a_stratified_sample_with_controls(demonstration: Study) -> None:
@@ -253,3 +256,26 @@ def test_the_pool_is_a_stratified_sample_with_controls(demonstration: Study) -> 
     assert pool.tasks.filter(task_type="nugget").count() == 6
     assert pool.tasks.filter(everyone=True).exists()
     assert set(pool.items.filter(draws__purpose="sample").values_list("draws__design", flat=True)) == {"stratified"}
+
+
+def test_judges_stand_beside_the_simulated_people_from_the_first_look(demonstration: Study) -> None:
+    jobs = GradingJob.objects.filter(criterion__study=demonstration).select_related("judge", "criterion")
+
+    assert {(job.judge.engine, job.criterion.name, job.state) for job in jobs} == {
+        ("lexical", name, "queued") for name in ("answerability", "grounded")
+    }
+    for criterion in demonstration.criteria.exclude(name="utility"):
+        items = demonstration.items.filter(task_type=criterion.task_type).count()
+        for judge in JUDGES:
+            assert Judgment.objects.filter(criterion=criterion, rater__name=judge.name).count() == items
+
+
+def test_the_second_simulated_judge_is_farther_from_people_than_the_first(demonstration: Study) -> None:
+    found = examine(demonstration.criteria.get(name="answerability"), judge=JUDGES[0].name).same_items
+    worse = examine(demonstration.criteria.get(name="answerability"), judge=JUDGES[1].name).same_items
+
+    assert found is not None
+    assert worse is not None
+    assert found.ceiling.judge.value is not None
+    assert worse.ceiling.judge.value is not None
+    assert worse.ceiling.judge.value < found.ceiling.judge.value
