@@ -265,6 +265,7 @@ LANGUAGES = [
     ("fr", "Français"),
     ("it", "Italiano"),
     ("pt", "Português"),
+    ("ru", "Русский"),
     ("ar", "العربية"),
     ("ja", "日本語"),
     ("zh-hans", "简体中文"),
