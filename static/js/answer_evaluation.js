@@ -169,7 +169,8 @@ async function finish(event) {
   const missing = panels.find((panel) => !isDone(panel));
   if (missing) {
     show(missing);
-    return say(`${titleOf(missing)}: ${open.boxes.length ? gettext("tick what applies, or “None of them”.") : gettext("choose an answer.")}`);
+    const wanted = open.boxes.length ? gettext("Tick what applies, or “None of them”.") : gettext("Choose an answer.");
+    return say(`${titleOf(missing)}: ${wanted}`);
   }
   if (!(await isAllSaved(outbox, finish))) return undefined;
   const reveal = byId("reveal");

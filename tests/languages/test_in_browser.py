@@ -104,7 +104,8 @@ def test_an_evaluation_of_answers(arabic: Page, rosa: User, ada: User) -> None:
     arabic.goto(f"/work/{in_hands(ada, study).pk}/")
     look_at_the_task(arabic)
 
-    for _ in "ABC":
+    for letter in "ABC":
+        expect(arabic.locator(".panel:visible h2")).to_have_text(f"الإجابة {letter}")
         for name in ("unknown", "incoherent", "natural", "appropriate"):
             arabic.locator(f".panel:visible fieldset[data-name='{name}'] label.choice").first.click()
     arabic.keyboard.press("Control+Enter")

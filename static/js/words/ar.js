@@ -1,5 +1,6 @@
 globalThis.assizeWords = { plural: (n) => (n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : n%100>=0 && n%100<=2 ? 4 : 5), words: {
  "A choice in another task": "اختيار في مهمة أخرى",
+ "Choose an answer.": "اختر إجابة.",
  "Choose an outcome.": "اختر نتيجة.",
  "Close": "إغلاق",
  "Confirm all three points.": "أكّد النقاط الثلاث كلها.",
@@ -56,6 +57,7 @@ globalThis.assizeWords = { plural: (n) => (n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%10
  "This outcome takes no sentences.": "لا تأخذ هذه النتيجة جملًا.",
  "This task is being submitted.": "هذه المهمة قيد التسليم.",
  "Tick at least one sentence that the answer is based on.": "ضع علامة عند جملة واحدة على الأقل تقوم عليها الإجابة.",
+ "Tick what applies, or “None of them”.": "ضع علامة عند ما ينطبق، أو «لا شيء منها».",
  "To change its sentences, choose “changed” first.": "لتغيير جملها اختر «تغيير» أولًا.",
  "To change the answer, choose “changed” first.": "لتغيير الإجابة اختر «تغيير» أولًا.",
  "To mark words, choose “{grade}” first.": "لتعليم كلمات اختر «{grade}» أولًا.",

@@ -1,5 +1,6 @@
 globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "A choice in another task": "Eine Wahl in einer anderen Aufgabe",
+ "Choose an answer.": "Wählen Sie eine Antwort.",
  "Choose an outcome.": "Wählen Sie ein Ergebnis.",
  "Close": "Schließen",
  "Confirm all three points.": "Bestätigen Sie alle drei Punkte.",
@@ -56,6 +57,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "This outcome takes no sentences.": "Zu diesem Ergebnis gehören keine Sätze.",
  "This task is being submitted.": "Diese Aufgabe wird gerade abgegeben.",
  "Tick at least one sentence that the answer is based on.": "Haken Sie mindestens einen Satz an, auf dem die Antwort beruht.",
+ "Tick what applies, or “None of them”.": "Haken Sie an, was zutrifft, oder „Keine davon“.",
  "To change its sentences, choose “changed” first.": "Um ihre Sätze zu ändern, wählen Sie zuerst „geändert“.",
  "To change the answer, choose “changed” first.": "Um die Antwort zu ändern, wählen Sie zuerst „geändert“.",
  "To mark words, choose “{grade}” first.": "Um Wörter zu markieren, wählen Sie zuerst „{grade}“.",

@@ -1,5 +1,6 @@
 globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "A choice in another task": "Una elección en otra tarea",
+ "Choose an answer.": "Elija una respuesta.",
  "Choose an outcome.": "Elija un resultado.",
  "Close": "Cerrar",
  "Confirm all three points.": "Confirme los tres puntos.",
@@ -56,6 +57,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "This outcome takes no sentences.": "Este resultado no admite frases.",
  "This task is being submitted.": "Esta tarea se está entregando.",
  "Tick at least one sentence that the answer is based on.": "Marque al menos una frase en la que se basa la respuesta.",
+ "Tick what applies, or “None of them”.": "Marque lo que corresponda, o «Ninguno».",
  "To change its sentences, choose “changed” first.": "Para cambiar sus frases, elija primero «cambiada».",
  "To change the answer, choose “changed” first.": "Para cambiar la respuesta, elija primero «cambiada».",
  "To mark words, choose “{grade}” first.": "Para marcar palabras, elija primero «{grade}».",

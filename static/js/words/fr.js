@@ -1,5 +1,6 @@
 globalThis.assizeWords = { plural: (n) => (n > 1), words: {
  "A choice in another task": "Un choix dans une autre tâche",
+ "Choose an answer.": "Choisissez une réponse.",
  "Choose an outcome.": "Choisissez une issue.",
  "Close": "Fermer",
  "Confirm all three points.": "Confirmez les trois points.",
@@ -56,6 +57,7 @@ globalThis.assizeWords = { plural: (n) => (n > 1), words: {
  "This outcome takes no sentences.": "Cette issue n’admet pas de phrases.",
  "This task is being submitted.": "Cette tâche est en train d’être remise.",
  "Tick at least one sentence that the answer is based on.": "Cochez au moins une phrase sur laquelle repose la réponse.",
+ "Tick what applies, or “None of them”.": "Cochez ce qui convient, ou « Aucun ».",
  "To change its sentences, choose “changed” first.": "Pour changer ses phrases, choisissez d’abord « modifiée ».",
  "To change the answer, choose “changed” first.": "Pour changer la réponse, choisissez d’abord « modifiée ».",
  "To mark words, choose “{grade}” first.": "Pour marquer des mots, choisissez d’abord « {grade} ».",

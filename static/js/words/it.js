@@ -1,5 +1,6 @@
 globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "A choice in another task": "Una scelta in un altro compito",
+ "Choose an answer.": "Scegliere una risposta.",
  "Choose an outcome.": "Scegliere un esito.",
  "Close": "Chiudi",
  "Confirm all three points.": "Confermare tutti e tre i punti.",
@@ -56,6 +57,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "This outcome takes no sentences.": "Questo esito non ammette frasi.",
  "This task is being submitted.": "Questo compito è in consegna.",
  "Tick at least one sentence that the answer is based on.": "Spuntare almeno una frase su cui si basa la risposta.",
+ "Tick what applies, or “None of them”.": "Spuntare ciò che vale, oppure “Nessuno”.",
  "To change its sentences, choose “changed” first.": "Per cambiare le frasi scegliere prima “modificata”.",
  "To change the answer, choose “changed” first.": "Per cambiare la risposta scegliere prima “modificata”.",
  "To mark words, choose “{grade}” first.": "Per segnare parole scegliere prima “{grade}”.",

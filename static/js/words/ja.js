@@ -1,5 +1,6 @@
 globalThis.assizeWords = { plural: (n) => 0, words: {
  "A choice in another task": "別のタスクでの選択",
+ "Choose an answer.": "回答を選んでください。",
  "Choose an outcome.": "結果を選んでください。",
  "Close": "閉じる",
  "Confirm all three points.": "3 点すべてを確認してください。",
@@ -56,6 +57,7 @@ globalThis.assizeWords = { plural: (n) => 0, words: {
  "This outcome takes no sentences.": "この結果には文を付けられません。",
  "This task is being submitted.": "このタスクは提出中です。",
  "Tick at least one sentence that the answer is based on.": "回答の根拠となる文に少なくとも 1 つチェックしてください。",
+ "Tick what applies, or “None of them”.": "当てはまるものか「どれでもない」にチェックしてください。",
  "To change its sentences, choose “changed” first.": "文を変更するには、先に「変更」を選んでください。",
  "To change the answer, choose “changed” first.": "回答を変更するには、先に「変更」を選んでください。",
  "To mark words, choose “{grade}” first.": "語をマークするには、先に「{grade}」を選んでください。",

@@ -1,5 +1,6 @@
 globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "A choice in another task": "Uma escolha em outra tarefa",
+ "Choose an answer.": "Escolha uma resposta.",
  "Choose an outcome.": "Escolha um resultado.",
  "Close": "Fechar",
  "Confirm all three points.": "Confirme os três pontos.",
@@ -56,6 +57,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "This outcome takes no sentences.": "Este resultado não aceita frases.",
  "This task is being submitted.": "Esta tarefa está sendo entregue.",
  "Tick at least one sentence that the answer is based on.": "Marque pelo menos uma frase em que a resposta se baseia.",
+ "Tick what applies, or “None of them”.": "Marque o que se aplica, ou “Nenhuma”.",
  "To change its sentences, choose “changed” first.": "Para mudar as frases dela, escolha primeiro “mudada”.",
  "To change the answer, choose “changed” first.": "Para mudar a resposta, escolha primeiro “mudada”.",
  "To mark words, choose “{grade}” first.": "Para marcar palavras, escolha primeiro “{grade}”.",

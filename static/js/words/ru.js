@@ -1,5 +1,6 @@
 globalThis.assizeWords = { plural: (n) => (n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2), words: {
  "A choice in another task": "Выбор в другом задании",
+ "Choose an answer.": "Выберите ответ.",
  "Choose an outcome.": "Выберите исход.",
  "Close": "Закрыть",
  "Confirm all three points.": "Подтвердите все три пункта.",
@@ -56,6 +57,7 @@ globalThis.assizeWords = { plural: (n) => (n%10==1 && n%100!=11 ? 0 : n%10>=2 &&
  "This outcome takes no sentences.": "Этот исход не допускает предложений.",
  "This task is being submitted.": "Это задание сдаётся.",
  "Tick at least one sentence that the answer is based on.": "Отметьте хотя бы одно предложение, на котором основан ответ.",
+ "Tick what applies, or “None of them”.": "Отметьте подходящее или «Ни один».",
  "To change its sentences, choose “changed” first.": "Чтобы изменить предложения, сначала выберите «изменён».",
  "To change the answer, choose “changed” first.": "Чтобы изменить ответ, сначала выберите «изменён».",
  "To mark words, choose “{grade}” first.": "Чтобы отмечать слова, сначала выберите «{grade}».",

@@ -1,5 +1,6 @@
 globalThis.assizeWords = { plural: (n) => 0, words: {
  "A choice in another task": "另一个任务中的选择",
+ "Choose an answer.": "请选择一个答案。",
  "Choose an outcome.": "请选择一个结果。",
  "Close": "关闭",
  "Confirm all three points.": "请确认全部三点。",
@@ -56,6 +57,7 @@ globalThis.assizeWords = { plural: (n) => 0, words: {
  "This outcome takes no sentences.": "此结果不接受句子。",
  "This task is being submitted.": "此任务正在提交。",
  "Tick at least one sentence that the answer is based on.": "请至少勾选一个回答所依据的句子。",
+ "Tick what applies, or “None of them”.": "请勾选符合的，或“都不符合”。",
  "To change its sentences, choose “changed” first.": "要更改其句子，请先选择“已更改”。",
  "To change the answer, choose “changed” first.": "要更改回答，请先选择“已更改”。",
  "To mark words, choose “{grade}” first.": "要标记文字，请先选择“{grade}”。",
