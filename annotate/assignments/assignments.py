@@ -41,25 +41,26 @@ def claim_next(*, study: Study, rater: Rater, at: datetime) -> Assignment | None
 
 
 @transaction.atomic
-def claim(*, study: Study, rater: Rater, at: datetime, ahead: int = 0) -> list[Assignment]:
+def claim(*, study: Study, rater: Rater, at: datetime, ahead: int = 0, fresh: bool = True) -> list[Assignment]:
     """Return what is in the rater's hands, in the order of work: one task and `ahead` more, as far as there are any.
 
     Holding the enrolment keeps two tabs of one rater from taking two tasks.
     """
     enrolment = hold_enrolment(study=study.pk, user=rater.user_id) if rater.user_id else None
-    return hand_out(enrolment=enrolment, rater=rater, at=at, ahead=ahead) if enrolment else []
+    return hand_out(enrolment=enrolment, rater=rater, at=at, ahead=ahead, fresh=fresh) if enrolment else []
 
 
-def hand_out(*, enrolment: Enrolment, rater: Rater, at: datetime, ahead: int) -> list[Assignment]:
+def hand_out(*, enrolment: Enrolment, rater: Rater, at: datetime, ahead: int, fresh: bool = True) -> list[Assignment]:
     """Do what `claim` does for an enrolment that the caller's transaction holds.
 
-    No task is taken ahead of those that wait for the last one in hand: they come next, once it is submitted.
+    No task is taken ahead of those that wait for the last one in hand: they come next, once it is submitted. What the
+    rater put aside is not in hand; it comes back, the oldest first, when there is nothing else, or without `fresh`.
     """
     study = enrolment.study
     return_stale(study=study, at=at, but_of=rater)
     in_hand = _in_hand(study=study.pk, rater=rater.pk)
     is_last = bool(in_hand) and in_hand[-1].is_waited_for  # type: ignore[attr-defined]
-    while len(in_hand) < 1 + ahead and not is_last:
+    while fresh and len(in_hand) < 1 + ahead and not is_last:
         place = take_place(study=study, rater=rater, enrolment=enrolment, at=at)
         if place is None and not in_hand and release_ahead(study=study, at=at, but_of=rater):
             place = take_place(study=study, rater=rater, enrolment=enrolment, at=at)
@@ -67,7 +68,17 @@ def hand_out(*, enrolment: Enrolment, rater: Rater, at: datetime, ahead: int) ->
             break
         in_hand.append(_assigned(place, rater, study, at=at))
         is_last = len(in_hand) < 1 + ahead and bool(_waiting_for(task=place.task_id))
-    return in_hand
+    return in_hand or _taken_up_again(study, rater, at=at)
+
+
+def _taken_up_again(study: Study, rater: Rater, *, at: datetime) -> list[Assignment]:
+    """Put into hand what the rater put aside first, if there is any."""
+    aside = Assignment.objects.filter(task__study=study, rater=rater).set_aside().order_by("set_aside_at", "pk")
+    for assignment in aside[:1]:
+        assignment.set_aside_at, assignment.touched_at = None, at
+        assignment.save(update_fields=["set_aside_at", "touched_at"])
+        return [assignment]
+    return []
 
 
 def _assigned(place: Place, rater: Rater, study: Study, *, at: datetime) -> Assignment:
@@ -95,7 +106,7 @@ def _assigned(place: Place, rater: Rater, study: Study, *, at: datetime) -> Assi
 @compiled
 def _in_hand(*, study: int, rater: int) -> QuerySet[Assignment]:
     """This rater's open assignments in the study, in the order of work, each with whether tasks wait for it."""
-    mine = Assignment.objects.filter(task__study=study, rater=rater).open()
+    mine = Assignment.objects.filter(task__study=study, rater=rater, set_aside_at=None).open()
     waiting = Task.objects.filter(after=OuterRef("task"))
     return mine.annotate(is_waited_for=Exists(waiting)).order_by("opened_at", "pk")
 

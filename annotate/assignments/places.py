@@ -99,10 +99,10 @@ def vacant(studies: Iterable[Study], *, but_of: Rater, at: datetime) -> Q:
 def held_ahead(*, study: Study, at: datetime) -> AssignmentQuerySet:
     """Return what was claimed a while ago behind a task that its assessor is still at, and nothing is saved of."""
     before = Q(opened_at__lt=OuterRef("opened_at")) | Q(opened_at=OuterRef("opened_at"), pk__lt=OuterRef("pk"))
-    at_work = Assignment.objects.filter(before, task__study=study, rater=OuterRef("rater")).open()
+    at_work = Assignment.objects.filter(before, task__study=study, rater=OuterRef("rater"), set_aside_at=None).open()
     judged = Judgment.objects.filter(item__asked__assignment=OuterRef("pk"), rater=OuterRef("rater"))
     drafted = Draft.objects.filter(assignment=OuterRef("pk"))
-    claimed = Assignment.objects.filter(task__study=study, opened_at__lte=at - AHEAD_FOR).open()
+    claimed = Assignment.objects.filter(task__study=study, opened_at__lte=at - AHEAD_FOR, set_aside_at=None).open()
     return claimed.filter(Exists(at_work), ~Exists(judged), ~Exists(drafted))
 
 

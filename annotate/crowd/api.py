@@ -13,7 +13,7 @@ from rest_framework import generics
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.crowd.paid_work import PlacesGone
+from annotate.assignments.kept_work import PlacesGone
 from annotate.crowd.returns import NotToBeUndone, return_session, undo_return
 from annotate.crowd.serializers import CrowdSessionSerializer, ReturnedSerializer, SessionStateSerializer
 from annotate.models import CrowdSession

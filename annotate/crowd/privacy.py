@@ -17,7 +17,16 @@ from django.db.models import QuerySet
 from django.utils.crypto import get_random_string
 from django.utils.translation import gettext
 
-from annotate.models import CrowdIdentity, CrowdSession, Enrolment, Erasure, Participant, ReturnLink, SurveyAnswer
+from annotate.models import (
+    CrowdIdentity,
+    CrowdSession,
+    Enrolment,
+    Erasure,
+    Participant,
+    ReturnLink,
+    SkippedWork,
+    SurveyAnswer,
+)
 from annotate.participants.participants import fingerprint
 from annotate.quality.pasting import pastings_of
 from annotate.quality.survey import erase_answers
@@ -190,6 +199,7 @@ def erase_account(user: User, *, keeps_username: bool) -> list[str]:
     user.first_name = user.last_name = user.email = ""
     user.mails_notices = False
     user.notices.all().delete()
+    SkippedWork.objects.filter(assignment__rater__user=user).delete()
     user.last_login = None
     user.password = make_password(None)
     user.is_active = False

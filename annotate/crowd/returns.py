@@ -9,8 +9,8 @@ from datetime import datetime
 from django.db import transaction
 
 from annotate.assignments.assignments import take_back_assignment
+from annotate.assignments.kept_work import bring_back, kept_of
 from annotate.crowd import prolific
-from annotate.crowd.paid_work import bring_back, kept_of
 from annotate.models import CrowdEntry, CrowdSession, Enrolment
 from annotate.participants.sessions import GOES_ON, GONE, State, work_of
 from annotate.studies.lifecycle import enrol, unenrol

@@ -17,9 +17,9 @@ from django.utils.timezone import localtime, now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotate.assignments.kept_work import PlacesGone
 from annotate.crowd import mturk, prolific
 from annotate.crowd.forms import EntryForm, InvitationForm, StatusesForm
-from annotate.crowd.paid_work import PlacesGone
 from annotate.crowd.pay_meter import PaidSession, PayMeter, note_top_ups_as_paid, pay_meter
 from annotate.crowd.privacy import crowd_ids_of
 from annotate.crowd.returns import NotToBeUndone, StatusesRead, return_session, take_statuses, undo_return

@@ -19,4 +19,14 @@ from annotate.models.quality import (
     TrainingAttempt,
 )
 from annotate.models.site_account import SiteRequest, SiteToken
-from annotate.models.work import Assignment, AssignmentItem, Draft, Enrolment, GuidelineReading, Place, Task, TaskItem
+from annotate.models.work import (
+    Assignment,
+    AssignmentItem,
+    Draft,
+    Enrolment,
+    GuidelineReading,
+    Place,
+    SkippedWork,
+    Task,
+    TaskItem,
+)

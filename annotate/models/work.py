@@ -14,7 +14,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from collection.models import Arm, Criterion, Guideline, Item, Passage, Rater, Report, Study, Topic
+from collection.models import Arm, Comment, Criterion, Guideline, Item, Passage, Rater, Report, Study, Topic
 from collection.models.studies import TaskType
 
 
@@ -123,6 +123,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """Assignments that wait for their assessor."""
         return self.filter(state=Assignment.State.OPEN)
 
+    def set_aside(self) -> AssignmentQuerySet:
+        """Open assignments that their assessor put aside for later."""
+        return self.open().exclude(set_aside_at=None)
+
 
 class Assignment(models.Model):
     """A task in one assessor's hands.
@@ -165,6 +169,9 @@ class Assignment(models.Model):
         null=True, help_text="What the browser told where it was more than had passed here: then only that counts."
     )
 
+    set_aside_at = models.DateTimeField(
+        null=True, help_text="When its assessor put it aside for later; it keeps its place."
+    )
     arm = models.CharField(
         max_length=9,
         choices=Arm,
@@ -208,6 +215,17 @@ class AssignmentItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.item} in {self.assignment}"
+
+
+class SkippedWork(models.Model):
+    """What a skipped assignment held beside what the history knows, so that skipping it can be undone."""
+
+    assignment = models.OneToOneField(Assignment, on_delete=models.CASCADE, related_name="skipped_work")
+    work = models.JSONField()
+    comment = models.ForeignKey(Comment, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    def __str__(self) -> str:
+        return f"skipped work of {self.assignment}"
 
 
 class GuidelineReading(models.Model):

@@ -244,6 +244,12 @@ def end_if_full(*, session: CrowdSession, at: datetime) -> bool:
     return has_ended(session)
 
 
+def has_all_its_tasks(session: CrowdSession) -> bool:
+    """Whether what the person submitted in the session and still has, aside too, is as much as one does in it."""
+    quota = session.entry.tasks_per_person
+    return quota is not None and work_of(session).count() >= quota
+
+
 def resume(session: CrowdSession) -> None:
     """Go on with a session that found no work before, now that there is some."""
     if session.state == State.NO_WORK:

@@ -54,7 +54,7 @@ def answer_and_submit(
         following = work_behind_gates(enrolment=enrolment, study=study, user=user, rater=assignment.rater, at=at)
         if enrolment and left_alone_since(enrolment.study, at=at):
             # What was claimed ahead begins to be left alone now.
-            mine = Assignment.objects.filter(rater=assignment.rater_id, task__study=study.pk).open()
+            mine = Assignment.objects.filter(rater=assignment.rater_id, task__study=study.pk, set_aside_at=None).open()
             mine.update(touched_at=at)
     return Answered(saved, following)
 

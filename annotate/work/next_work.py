@@ -10,7 +10,14 @@ from django.db.models import QuerySet
 
 from annotate.assignments.assignments import AHEAD, claim, hand_out
 from annotate.models import Assignment, CrowdSession, Enrolment
-from annotate.participants.sessions import end_for_lack_of_work, end_if_full, has_ended, resume, session_of
+from annotate.participants.sessions import (
+    end_for_lack_of_work,
+    end_if_full,
+    has_all_its_tasks,
+    has_ended,
+    resume,
+    session_of,
+)
 from annotate.quality.gates import next_gate
 from collection.judgments.compiled_sql import compiled
 from collection.models import Rater, Study, User
@@ -44,7 +51,8 @@ def next_work(*, study: Study, user: User, at: datetime, ahead: int = 0) -> Next
     if session and end_if_full(session=session, at=at):
         return NextWork(ended=session)
     raters = _rater_of(user=user.pk)
-    in_hand = claim(study=study, rater=raters[0], at=at, ahead=0 if session else ahead) if raters else []
+    fresh = not (session and has_all_its_tasks(session))
+    in_hand = claim(study=study, rater=raters[0], at=at, ahead=0 if session else ahead, fresh=fresh) if raters else []
     if not in_hand and session:
         end_for_lack_of_work(session=session, at=at)
         return NextWork(ended=session)

@@ -11,7 +11,8 @@ from django.db import models, transaction
 from django.utils.translation import gettext_lazy
 
 from annotate.assignments.assignments import AHEAD, claim, return_assignment
-from annotate.models import Assignment
+from annotate.assignments.kept_work import kept_of
+from annotate.models import Assignment, SkippedWork
 from annotate.participants.sessions import session_of
 from collection.models import Comment, Rater, Study, User
 
@@ -35,10 +36,12 @@ def skip_assignment(*, assignment: Assignment, reason: SkipReason, words: str, a
 
     What was answered goes into the history; the place is free for somebody else.
     """
+    stored = Assignment.objects.select_for_update(of=("self",)).get(pk=assignment.pk)
+    (work,) = kept_of([stored])
     if not return_assignment(assignment=assignment, because=Assignment.Because.SKIPPED, at=at):
         return
     items = list(assignment.asked.values_list("item", flat=True))
-    Comment.objects.create(
+    comment = Comment.objects.create(
         study=assignment.task.study,
         item_id=items[0] if items else None,
         whole_task=len(items) > 1,
@@ -47,6 +50,7 @@ def skip_assignment(*, assignment: Assignment, reason: SkipReason, words: str, a
         broken=reason == SkipReason.BROKEN,
         made_at=at,
     )
+    SkippedWork.objects.update_or_create(assignment=stored, defaults={"work": work, "comment": comment})
 
 
 def claim_ahead(*, assignment: Assignment, at: datetime) -> list[Assignment]:

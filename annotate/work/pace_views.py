@@ -7,15 +7,20 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.safestring import mark_safe
 from django.utils.timezone import now
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_POST
 
+from annotate.assignments.errors import AssignmentReturned, StudyClosed
 from annotate.participants.sessions import session_of, share_of
 from annotate.quality.gates import next_gate
+from annotate.work.later import SkippedForGood, TooManySetAside, set_aside, undo_skip
+from annotate.work.next_work import next_work
 from annotate.work.pace import SkipReason, claim_ahead, skip_assignment
-from annotate.work.views import mine, redirect_to_next
+from annotate.work.views import address_of, mine, mine_or_404, redirect_to_next
 from collection.accounts.views import SignedInRequest
 
 
@@ -57,7 +62,8 @@ def skip(request: SignedInRequest, pk: int) -> HttpResponse:
         words=form.cleaned_data["words"],
         at=now(),
     )
-    messages.success(request, gettext("Skipped. Thank you for the reason."))
+    told = render_to_string("annotate/skipped.html", {"assignment": assignment}, request)
+    messages.success(request, mark_safe(told))  # noqa: S308  # a template's
     session = session_of(study=assignment.task.study, user=request.user)
     if session and not (share := share_of(session)).is_enough:
         messages.warning(
@@ -69,3 +75,36 @@ def skip(request: SignedInRequest, pk: int) -> HttpResponse:
             ).format(judged=share.judged, n=share.judged + share.passed_on, percent=session.entry.least_judged),
         )
     return redirect_to_next(request, assignment.task.study)
+
+
+@require_POST
+@login_required
+def skip_undo(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Take a skipped task back while its place is free, or say that it is not."""
+    assignment = mine_or_404(request, pk)
+    try:
+        undo_skip(assignment=assignment, at=now())
+    except SkippedForGood as refused:
+        messages.error(request, str(refused))
+        return redirect_to_next(request, assignment.task.study)
+    return redirect("annotate:assignment", pk=pk)
+
+
+@require_POST
+@login_required
+def later(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Put the task aside, and go on with the next."""
+    assignment = mine_or_404(request, pk)
+    try:
+        set_aside(assignment=assignment, at=now())
+    except (TooManySetAside, StudyClosed) as refused:
+        messages.error(request, str(refused))
+        return redirect("annotate:assignment", pk=pk)
+    except AssignmentReturned:
+        return redirect("annotate:assignment", pk=pk)
+    following = next_work(study=assignment.task.study, user=request.user, at=now())
+    if following.assignment == assignment:
+        messages.warning(request, gettext("This is the only task left for you now."))
+    else:
+        messages.success(request, gettext("Set aside. You find it under My work."))
+    return redirect(address_of(following, assignment.task.study))

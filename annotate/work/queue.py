@@ -30,7 +30,7 @@ class Queue:
     """One study as its assessor sees it. `incomplete` are submitted tasks with a change that lacks something, by key.
 
     `n_submitted` counts those of their session, where they came from a crowd site; `n_left` the tasks that they may
-    still be given, `n_in_hand` the current one and those that are claimed ahead.
+    still be given, `n_in_hand` the current one, those that are claimed ahead and those that are `set_aside`.
     """
 
     study: Study
@@ -43,6 +43,7 @@ class Queue:
     guideline: Guideline | None
     adjudicates: bool = False
     pace: float | None = None
+    set_aside: Sequence[Assignment] = ()
     incomplete: Mapping[int, Assignment] = field(default_factory=dict)
 
     @property
@@ -70,7 +71,11 @@ def queues_of(user: User, *, all_submitted: bool = False, at: datetime) -> list[
     )
     held = list(mine.open().order_by("-opened_at", "-pk"))
     n_in_hand = Counter(assignment.task.study_id for assignment in held)
-    in_hand = {assignment.task.study_id: assignment for assignment in held}
+    aside: defaultdict[int, list[Assignment]] = defaultdict(list)
+    for assignment in held:
+        if assignment.set_aside_at:
+            aside[assignment.task.study_id].append(assignment)
+    in_hand = {assignment.task.study_id: assignment for assignment in held if not assignment.set_aside_at}
     submitted = _submitted(mine, all_submitted=all_submitted)
     n_submitted = Counter(
         mine.filter(state=Assignment.State.SUBMITTED)
@@ -90,6 +95,7 @@ def queues_of(user: User, *, all_submitted: bool = False, at: datetime) -> list[
             n_submitted=n_submitted[study.pk],
             n_left=n_left.get(study.pk, 0),
             n_in_hand=n_in_hand[study.pk],
+            set_aside=aside[study.pk],
             submitted=submitted[study.pk],
             guideline=guidelines.get(study.pk),
             adjudicates=study.pk in adjudicated,

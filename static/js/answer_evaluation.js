@@ -251,6 +251,7 @@ listenToKeys({
     back: () => byId("back")?.click(),
     guidelines: toggleGuidelines,
     undo,
+    later: () => byId("later")?.requestSubmit(),
     skip: () => openDialog("skip"),
     help: () => openDialog("keys"),
     clear: takeBack,

@@ -227,6 +227,7 @@ listenToKeys({
     others: () => panel.toggleOthers(),
     undo,
     candidate: nextCandidate,
+    later: () => byId("later")?.requestSubmit(),
     skip: () => openDialog("skip"),
     back: () => byId("back")?.click(),
     help: () => openDialog("keys"),

@@ -262,6 +262,7 @@ const toWrite = {
   insert: insertFocused,
   confirm: () => !byId("confirmations").hidden && (confirmationBoxes.find(({ checked }) => !checked) ?? confirmationBoxes[0]).focus(),
   undo,
+  later: () => byId("later")?.requestSubmit(),
   skip: () => openDialog("skip"),
 };
 listenToKeys({

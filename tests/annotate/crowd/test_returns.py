@@ -11,7 +11,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 from rest_framework.test import APIClient
 
 from annotate.assignments.assignments import claim_next, submit_assignment
-from annotate.crowd.paid_work import PlacesGone
+from annotate.assignments.kept_work import PlacesGone
 from annotate.crowd.privacy import erase_person
 from annotate.crowd.returns import NotToBeUndone, return_session, take_statuses, undo_return
 from annotate.models import Assignment, CrowdEntry, CrowdSession, Draft, Enrolment, Place

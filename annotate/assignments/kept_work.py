@@ -1,4 +1,4 @@
-"""What a returned session held, kept beside it: enough to bring its work back, together with the history.
+"""What returned work held, kept beside it: enough to bring it back, together with the history.
 
 Grades, highlights and texts stand in the history of judgments. Drafts, what was confirmed of an answer and how each
 assignment stood are in no history, so they are written down before they go.
