@@ -34,7 +34,8 @@ def set_aside(*, assignment: Assignment, at: datetime) -> None:
     Doing it twice changes nothing. Raises TooManySetAside, AssignmentReturned and StudyClosed.
     """
     study, rater = assignment.task.study, assignment.rater
-    hold_enrolment(study=study.pk, user=rater.user_id)  # two tabs set aside one after the other
+    if rater.user_id:
+        hold_enrolment(study=study.pk, user=rater.user_id)  # two tabs set aside one after the other
     stored = Assignment.objects.select_for_update(of=("self",)).get(pk=assignment.pk)
     refuse_if_over(stored)
     if stored.state != Assignment.State.OPEN or stored.set_aside_at:

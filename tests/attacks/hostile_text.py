@@ -79,6 +79,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "annotate.SiteRequest": {"amounts": OURS, "remote_id": CODE, "said": TEXT},
     "annotate.Erasure": {"pseudonym": TEXT, "what": LEAVES, "fingerprint": HASH},
     "annotate.Draft": {"spans": LEAVES, "answer": TEXT, "confirmations": OURS},
+    "annotate.SkippedWork": {"work": OURS},
     "annotate.ConsentText": {"markdown": TEXT},
     "annotate.SurveyQuestion": {"text": TEXT, "options": LEAVES},
     "annotate.SurveyAnswer": {"value": LEAVES},
