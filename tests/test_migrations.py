@@ -74,7 +74,7 @@ def test_settings_of_studies_go_back_into_their_attributes_and_out_again() -> No
 
     assert rows_of(Study) == studies
     # What newer tables held is gone with them.
-    assert counts() == before | {"CollectionInvitation": 0}
+    assert counts() == before | dict.fromkeys(("CollectionInvitation", "CommentReply", "Notice", "SiteRequest"), 0)
 
 
 @pytest.mark.usefixtures("site")
@@ -93,6 +93,7 @@ def test_what_was_told_of_accounts_goes_back_and_comes_again() -> None:
     # An account belongs to the collection of its first study again.
     assert User.objects.get(username="ada").made_for == Collection.objects.get(name="bridges")
     assert {name for name, count in counts().items() if count != before[name]} <= {
-        "ApiToken", "CollectionInvitation", "Errand", "GuidelineReading", "Masking", "TextFlag", "ThresholdChange",
+        "ApiToken", "CollectionInvitation", "CommentReply", "Errand", "GuidelineReading", "Masking", "Notice",
+        "SiteRequest", "TextFlag", "ThresholdChange",
     }  # fmt: skip
     assert counts()["ApiToken"] == 0

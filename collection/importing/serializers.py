@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from collection.api_tools import NumberField
 from collection.importing.files import rater_of_file
 from collection.models import Upload
 
@@ -42,7 +43,7 @@ class FilesSerializer(serializers.Serializer[Any]):
     judge = serializers.ListField(
         child=RaterOfFileField(), required=False, default=list, help_text="FILE=NAME: the LLM judge of these qrels."
     )
-    relevant_from = serializers.FloatField(required=False, allow_null=True, default=None, help_text="η of the qrels.")
+    relevant_from = NumberField(required=False, allow_null=True, default=None, help_text="η of the qrels.")
     with_topics = serializers.BooleanField(default=False, help_text="Create missing topics with only an id.")
     without_texts = serializers.BooleanField(default=False, help_text="Create missing passages with only an id.")
 

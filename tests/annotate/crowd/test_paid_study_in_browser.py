@@ -53,7 +53,7 @@ def make_the_study(page: Page, texts: Path) -> Study:
     page.get_by_role("button", name="Create collection").click()
     page.goto("/collections/piers/import/")
     page.get_by_role("radio", name=re.compile("^Assize JSONL")).check()
-    page.get_by_label("File", exact=True).set_input_files(texts)
+    page.get_by_label("Files", exact=True).set_input_files(texts)
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_text("is imported")).to_be_visible()

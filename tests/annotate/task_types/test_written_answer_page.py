@@ -117,7 +117,7 @@ def test_takes_as_many_queries_with_an_answer_as_without(
 ) -> None:
     save(assignment, COMPLETE, sentences=[0, 2], text=ANSWER, confirmed=ALL_CONFIRMED)
 
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         as_ada.get(f"/work/{assignment.pk}/")
 
 

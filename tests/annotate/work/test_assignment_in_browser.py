@@ -150,7 +150,7 @@ def test_asks_for_a_highlight_before_submitting(page: Page, sign_in: SignIn, stu
     saved(page)
     press(page, "Control+Enter")
 
-    expect(page.locator("#says")).to_have_text("Question 3: mark the words that answer it at least once.")
+    expect(page.locator("#says")).to_have_text("Question 3: Mark the words that answer it at least once.")
     expect(page.get_by_role("tab", name="3, not complete")).to_have_attribute("aria-selected", "true")
     assert Draft.objects.get().grade == 1
     assert Assignment.objects.get().state == Assignment.State.OPEN
