@@ -386,6 +386,7 @@ def test_ben_revises_on_his_phone(phone: Page, sign_in: SignIn, round_2: Study, 
     for words in CONFIRMED:
         phone.get_by_text(words).locator("visible=true").tap()
     picture(phone, "phone-round-2")
+    phone.evaluate("scrollTo(0, 0)")  # else the bar lies over a choice, and axe measures what is left of it
     check_no_sideways_scroll(phone)
     check_accessibility(phone)
     phone.get_by_role("button", name="Submit").tap()
