@@ -85,7 +85,7 @@ def _in_template(source: str) -> Iterator[Message]:
             except SyntaxError:
                 continue
             assert isinstance(call, ast.Call)
-            words = [part.value for part in call.args if isinstance(part, ast.Constant)]
+            words = [str(part.value) for part in call.args if isinstance(part, ast.Constant)]
             if "pgettext" in begin.group(1):
                 raise ValueError(f"Messages have no contexts here: {words}")
             yield words[0], words[1] if begin.group(1) == "ngettext" else ""
