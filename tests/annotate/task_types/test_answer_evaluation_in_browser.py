@@ -196,7 +196,7 @@ def test_insists_on_every_answer_before_the_passages(page: Page, sign_in: SignIn
 
     press(page, "0", "0", "3", "4", "Control+Enter")
 
-    expect(page.locator("#says")).to_have_text("Answer B: choose an answer.")
+    expect(page.locator("#says")).to_have_text("Answer B: Choose an answer.")
     expect(step(page)).to_have_text("1 Answers alone")
     assert PASSAGE not in page.content()
 
@@ -208,7 +208,7 @@ def test_insists_on_boxes_and_pairs_before_the_end(page: Page, sign_in: SignIn, 
     open_assignment(page, assignment)
 
     press(page, "Control+Enter")
-    expect(page.locator("#says")).to_have_text("Passages for the question: tick what applies, or “None of them”.")
+    expect(page.locator("#says")).to_have_text("Passages for the question: Tick what applies, or “None of them”.")
     judge_the_rest(assignment)
     Judgment.objects.filter(item=rows_of(assignment, TaskType.PREFERENCE)[-1].item).delete()
     open_assignment(page, assignment)
