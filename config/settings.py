@@ -269,6 +269,7 @@ LANGUAGES = [
     ("ar", "العربية"),
     ("he", "עברית"),
     ("ja", "日本語"),
+    ("ko", "한국어"),
     ("zh-hans", "简体中文"),
 ]
 LOCALE_PATHS = [BASE_DIR / "locale"]
