@@ -214,7 +214,7 @@ def test_insists_on_boxes_and_pairs_before_the_end(page: Page, sign_in: SignIn, 
     open_assignment(page, assignment)
     press(page, "Control+Enter")
 
-    expect(page.locator("#says")).to_contain_text(re.compile(r"Answers [A-C] and [A-C]: choose an answer\."))
+    expect(page.locator("#says")).to_contain_text(re.compile(r"Answers [A-C] and [A-C]: Choose an answer\."))
 
 
 def test_unknown_closes_the_rest_and_undo_opens_it_again(page: Page, sign_in: SignIn, rosa: User, ada: User) -> None:
