@@ -280,10 +280,12 @@ TRANSLATED_VIEWS = frozenset(
     {
         "annotate.crowd.closing_views",
         "annotate.crowd.entry_views",
+        "annotate.notices.views",
         "annotate.work.comment_views",
         "annotate.work.gate_views",
         "annotate.work.pace_views",
         "annotate.work.views",
+        "collection.accounts.mail_views",
         "collection.accounts.views",
     }
 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.utils import translation
 from django.utils.timezone import now
@@ -12,6 +14,7 @@ from django.utils.timezone import now
 from annotate.studies.lifecycle import enrol
 from collection.models import Study, User
 from tests.annotate.factories import a_report_task, an_open_study, enrolled, in_hands_of
+from tests.test_one_name import ADDRESSES
 
 pytestmark = pytest.mark.django_db
 
@@ -141,3 +144,15 @@ def test_what_scripts_read_is_the_same_in_every_language(
 
     assert "0.5" in english
     assert other == english
+
+
+def test_every_page_drawn_from_a_marked_template_speaks_its_readers_language() -> None:
+    """A preview shows researchers what assessors see, and says itself in which language."""
+    drawing = set()
+    for address in ADDRESSES:
+        files = [Path(settings.BASE_DIR) / "templates" / f"{name}.html" for name in address.templates]
+        words = [file.read_text(encoding="utf-8") for file in files if file.exists()]
+        if any("{% translate" in source or "{% blocktranslate" in source for source in words):
+            drawing.add(address.function.__module__)
+
+    assert drawing - settings.TRANSLATED_VIEWS == set()
