@@ -7,11 +7,14 @@ that no difference is shown is not said to be none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from stats.intervals import Estimate
-from stats.judges.threshold_choice import Ceiling
 from stats.plurals import counted
-from stats.ranking.leaderboard import PairedComparison, Standing
+
+if TYPE_CHECKING:  # both weigh much, and are only passed in
+    from stats.judges.threshold_choice import Ceiling
+    from stats.ranking.leaderboard import PairedComparison, Standing
 
 # Krippendorff, Content Analysis (2004), chapter 11: rely on α from .8 up, conclude tentatively from .667 up.
 RELIABLE, TENTATIVE = 0.8, 2 / 3

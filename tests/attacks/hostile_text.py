@@ -25,7 +25,9 @@ HASH, SLUG, OURS = "a hash or a random token", "a slug, by its validator", "word
 CODE = "letters, digits, - and _, by its validator"
 
 FIELDS: dict[str, dict[str, str]] = {
-    "collection.User": {"password": HASH, "username": NO_SLASH, "first_name": TEXT, "last_name": TEXT, "email": TEXT},
+    "collection.User": {
+        "password": HASH, "username": NO_SLASH, "first_name": TEXT, "last_name": TEXT, "email": TEXT, "language": OURS,
+    },
     "collection.Rater": {"name": TEXT, "source": TEXT, "content_hash": HASH, "attributes": LEAVES},
     "collection.Collection": {
         "name": SLUG, "title": TEXT, "description": TEXT, "licence": TEXT, "attributes": ATTRIBUTES
@@ -44,7 +46,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "collection.Scale": {"name": TEXT, "points": LEAVES, "content_hash": HASH},
     "collection.Study": {
         "name": SLUG, "title": TEXT, "sample_sizes": OURS, "batches_released_at": OURS, "samples": OURS,
-        "attributes": ATTRIBUTES,
+        "attributes": ATTRIBUTES, "language": OURS,
     },
     "collection.Criterion": {"name": SLUG, "question": TEXT},
     "collection.Guideline": {"markdown": TEXT},
