@@ -57,10 +57,23 @@ class Store:
             folder / "messages.sqlite3", timeout=WAIT_FOR_LOCK_SECONDS, isolation_level=None, check_same_thread=False
         )
         # NORMAL: what was sent outlives the death of any process. After a power cut, jobs are found without messages.
-        self._connection.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {TABLE}")
+        self._set_up()
         self._reader = ""
         self._held: IO[str] | None = None
         self._rescued = 0.0
+
+    def _set_up(self) -> None:
+        """Make the table. Where many processes turn a new file to WAL at once, SQLite refuses some without waiting."""
+        until = time.monotonic() + WAIT_FOR_LOCK_SECONDS
+        while True:
+            try:
+                self._connection.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {TABLE}")
+            except sqlite3.OperationalError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.05)
+            else:
+                return
 
     def put(self, queue: str, tag: str, payload: str) -> None:
         self._do("INSERT INTO message (queue, tag, payload) VALUES (?, ?, ?)", queue, tag, payload)

@@ -137,7 +137,7 @@ def test_people_know_the_share_before_and_while_they_skip(entry: CrowdEntry, cli
     skipped = client.post(f"/work/{assignment.pk}/skip/", {"reason": "unclear"}, follow=True).text
 
     assert "you judge at least 50 % of your tasks" in welcome
-    assert "You judged 0 of your 1 tasks so far" in skipped
+    assert "You judged 0 of 1 task so far" in skipped
 
 
 def test_the_end_shows_another_code_and_says_why(entry: CrowdEntry, client: Client) -> None:

@@ -137,7 +137,7 @@ def test_questions_grades_and_failures_are_said(page: Page, open_reading: Callab
 
 def test_names_contain_the_words_that_are_seen(page: Page, open_reading: Callable[[Page], Page]) -> None:
     open_reading(page)
-    for name in ("A− Smaller text", "A+ Larger text", "» Go on after a choice"):
+    for name in ("A− Smaller text", "A+ Larger text", "Go on after a choice"):
         expect(page.get_by_role("button", name=name)).to_be_visible()
 
 
