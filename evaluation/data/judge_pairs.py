@@ -42,6 +42,7 @@ class PairedJudge:
 
     `criterion` is the judge's; it may be graded where people's is yes or no, and then `same_scale` is
     false. `at` and `people_at` are the thresholds. `completeness` is of the part that the items are of.
+    `people_simulated`: whether any of the people is a simulation.
     """
 
     judge: Rater
@@ -52,6 +53,7 @@ class PairedJudge:
     people_at: float
     paired: Paired
     completeness: Completeness
+    people_simulated: bool
 
     def compared(self) -> Comparison:
         """Return all figures."""
@@ -114,6 +116,7 @@ def _pairs(versions: Sequence[CriterionRatings], completeness: JudgesOfStudies) 
     """Pair the people of the first with the judges of all."""
     of_people = versions[0]
     people = of_people.people
+    simulated = any(of_people.raters[column].simulated for column in of_people.columns(Rater.Kind.ASSESSOR))
     found = []
     for judged in versions:
         for column in judged.columns(Rater.Kind.JUDGE):
@@ -131,6 +134,7 @@ def _pairs(versions: Sequence[CriterionRatings], completeness: JudgesOfStudies) 
                     people_at=of_people.criterion.threshold,
                     paired=paired,
                     completeness=completeness.of(judged.criterion.pk, judged.raters[column].pk),
+                    people_simulated=simulated,
                 )
             )
     by_name = sorted(found, key=lambda one: (one.name, one.criterion.position))

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from collection.models import Study, User
+from collection.models import Rater, Study, User
 from tests.evaluation.judged import FINGERPRINTS, criterion_of, judge_items
 from tests.evaluation.sampled import sampled
 from tests.factories import a_judge_rater
@@ -30,6 +30,17 @@ def test_shows_threshold_ceiling_replacement_and_audits(client: Client, sampled:
     assert "a text twice as long gets" in page
     assert "Judges of the family <strong>stork (fictitious)</strong>" in page
     assert "it does not compare pairs of answers" in page
+
+
+def test_says_where_the_people_are_a_simulation(client: Client, sampled: Study, rosa: User) -> None:
+    client.force_login(rosa)
+    address = f"/studies/{sampled.name}/trust/"
+    before = client.get(address).text
+
+    Rater.objects.filter(kind="assessor").update(origin="simulated", user=None)
+
+    assert "The figures say nothing about real assessors." not in before
+    assert "The figures say nothing about real assessors." in client.get(address).text
 
 
 def test_small_studies_get_reasons_in_the_place_of_figures(client: Client, judged: Study, rosa: User) -> None:
