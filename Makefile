@@ -72,7 +72,7 @@ attacks: .venv/.installed-dev ## attack every entry point and the broker at full
 	@ATTACKS=full DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/pytest tests/attacks tests/jobs tests/design/test_accessible_pages.py -n 2 --dist load $(ARGS)
 
 calibration-check: .venv/.installed-dev ## simulate whether intervals, plans and tests keep their promises; it takes long: ARGS="--simulations 100"
-	@for check in calibration judges labels planner sampled_labels; do OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/$${check}_check.py $(ARGS) || failed=1; done; exit $${failed-0}
+	@for check in calibration judges labels planner sampled_labels corrected_scores; do OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/$${check}_check.py $(ARGS) || failed=1; done; exit $${failed-0}
 
 papers: .venv/.installed-dev ## rebuild published figures from the papers' data into docs/papers.md
 	@$(BIN)/python tests/papers.py $(ARGS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, URLResolver
@@ -20,6 +21,7 @@ from annotate.assignments.assignments import Unfinished, return_assignment, reve
 from annotate.assignments.errors import AssignmentReturned, NotAsked, StudyClosed
 from annotate.assignments.task_page import screen_of
 from annotate.crowd.api import crowd_api_urlpatterns
+from annotate.frames.checks import FrameRefused
 from annotate.models import Assignment, AssignmentItem, Enrolment
 from annotate.prolific.api import prolific_api_urlpatterns
 from annotate.quality.api import api_urlpatterns as quality_api_urlpatterns
@@ -39,10 +41,12 @@ from annotate.serializers import (
     OpenedSerializer,
     ProgressSerializer,
     SavedChoiceSerializer,
+    SkipSerializer,
     StudySerializer,
 )
 from annotate.studies.assessor_accounts import NotYourPeople, enrol_by_name, people_by_name
 from annotate.studies.edits import OverlapLowered, copy_study, edit_study
+from annotate.studies.frames import change_frame
 from annotate.studies.lifecycle import (
     NameTaken,
     NotEmpty,
@@ -58,8 +62,11 @@ from annotate.studies.lifecycle import (
 )
 from annotate.studies.progress import progress_of
 from annotate.task_types import NothingToJudge
+from annotate.work.later import SkippedForGood, TooManySetAside, set_aside, undo_skip
 from annotate.work.next_work import next_work
+from annotate.work.pace import SkipReason, skip_assignment
 from annotate.work.saving import SavedChoice, save_choice
+from annotate.workshop.api import workshop_api_urlpatterns
 from collection.api_tools import Refused, checked, conflict_on, invalid_on, pages_by, user_of
 from collection.judgments.services import NOTHING_WRITTEN, GradeNotOnScale, HighlightDoesNotFit, Span, Written
 from collection.models import Criterion, Study, User
@@ -99,13 +106,14 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         if unknown := set(usernames) - known.keys():
             raise ValidationError({"assessors": str(NotYourPeople(sorted(unknown)))})
         worded = [words["shape"] for words in sent.pop("criteria", [])]
-        study = make_study(
-            **sent,
-            criteria={shape.name: shape for shape in worded},
-            assessors=known.values(),
-            by=user_of(request),
-            at=now(),
-        )
+        with invalid_on(FrameRefused, field="frame"):
+            study = make_study(
+                **sent,
+                criteria={shape.name: shape for shape in worded},
+                assessors=known.values(),
+                by=user_of(request),
+                at=now(),
+            )
         return Response(StudySerializer(study).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(responses={204: None})
@@ -117,10 +125,14 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
 
     @extend_schema(request=EditSerializer, responses=StudySerializer)
     def partial_update(self, request: Request, name: str) -> Response:  # noqa: ARG002
-        """Change title, overlap, quota, batch size, time-out. Once the study has opened, overlap only rises."""
+        """Change title, overlap, quota, batch size, time-out, frame. Once opened, overlap and frame only grow."""
         study = self.get_object()
         sent = checked(EditSerializer(data=request.data))
-        with conflict_on(WrongState), invalid_on(OverlapLowered, field="overlap"):
+        frame = sent.pop("frame", None)
+        overlap, framed = invalid_on(OverlapLowered, field="overlap"), invalid_on(FrameRefused, field="frame")
+        with conflict_on(WrongState), overlap, framed, transaction.atomic():
+            if frame is not None:
+                change_frame(study=study, frame=frame)
             edit_study(study=study, at=now(), **sent)
         return Response(StudySerializer(self.get_object()).data)
 
@@ -285,6 +297,7 @@ class WorkViewSet(viewsets.GenericViewSet[Assignment]):
                 seconds=sent["seconds"],
                 written=written_of(sent),
                 guidelines=sent["guidelines_version"],
+                unsure=sent["unsure"],
                 at=now(),
             )
 
@@ -314,6 +327,31 @@ class WorkViewSet(viewsets.GenericViewSet[Assignment]):
             raise Refused("It is submitted: its answers count and cannot be withdrawn.")
         return Response(status=status.HTTP_204_NO_CONTENT)
 
+    @extend_schema(request=None, responses={204: None})
+    @action(detail=True, methods=["post"])
+    def later(self, request: Request, pk: int) -> Response:  # noqa: ARG002
+        """Set the assignment aside: it keeps its place and its answers, and others come first."""
+        with conflict_on(TooManySetAside, StudyClosed, AssignmentReturned):
+            set_aside(assignment=self.get_object(), at=now())
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(request=SkipSerializer, responses={204: None})
+    @action(detail=True, methods=["post"])
+    def skip(self, request: Request, pk: int) -> Response:  # noqa: ARG002
+        """Pass the assignment on, with a reason that reaches the researcher."""
+        assignment = self.get_object()
+        sent = checked(SkipSerializer(data=request.data))
+        skip_assignment(assignment=assignment, reason=SkipReason(sent["reason"]), words=sent["words"], at=now())
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(request=None, responses={204: None})
+    @skip.mapping.delete
+    def undo_skip(self, request: Request, pk: int) -> Response:  # noqa: ARG002
+        """Take the skipped assignment back with its answers, while a place of it is free. 409: it is not."""
+        with conflict_on(SkippedForGood):
+            undo_skip(assignment=self.get_object(), at=now())
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
     def serialized(self, assignment: Assignment) -> Any:
         return AssignmentSerializer(screen_of(assignment)).data
 
@@ -331,5 +369,6 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     *crowd_api_urlpatterns,
     *prolific_api_urlpatterns,
     *quality_api_urlpatterns,
+    *workshop_api_urlpatterns,
     *router.urls,
 ]

@@ -1,17 +1,26 @@
-"""The Celery jobs: mails with notices."""
+"""The Celery jobs: mails with notices, and the looks at Prolific that a study has switched on."""
 
 from __future__ import annotations
 
+import logging
+import threading
 from typing import Any
 
 from celery import shared_task
+from celery.signals import worker_ready, worker_shutting_down
 from django.utils.timezone import now
+from kombu.exceptions import OperationalError
 
 from annotate.notices import mails
+from annotate.prolific import unattended
 from collection.models import User
 
 MOST_TRIES = 6
 FIRST_PAUSE = 60  # seconds, doubled each time
+LOOK_SECONDS = 300.0
+
+logger = logging.getLogger(__name__)
+_stopping = threading.Event()
 
 
 @shared_task(name="annotate.mail_notices", bind=True, ignore_result=True, max_retries=MOST_TRIES)
@@ -26,3 +35,27 @@ def mail_notices(self: Any, pk: int) -> None:
         raise self.retry(exc=unsent, countdown=FIRST_PAUSE * 2**self.request.retries) from unsent
     if wait:
         mail_notices.apply_async(args=(pk,), countdown=int(wait.total_seconds()) + 1)
+
+
+@shared_task(name="annotate.look_at_prolific", ignore_result=True)
+def look_at_prolific() -> None:
+    unattended.look_at_entries(at=now())
+
+
+@worker_ready.connect
+def keep_looking_at_prolific(**_: Any) -> None:
+    """Ask for looks while a worker lives; which entries are due, the table tells."""
+    threading.Thread(target=_keep_looking, name="look-at-prolific", daemon=True).start()
+
+
+def _keep_looking() -> None:
+    while not _stopping.wait(LOOK_SECONDS):
+        try:
+            look_at_prolific.delay()
+        except OperationalError:
+            logger.warning("The broker does not answer.", exc_info=True)
+
+
+@worker_shutting_down.connect
+def stop_looking(**_: Any) -> None:
+    _stopping.set()

@@ -10,6 +10,7 @@ from rest_framework import serializers
 from annotate.assignments.design import Design, design_of
 from annotate.assignments.revisions import ALL, NON_CONSECUTIVE
 from annotate.assignments.task_page import Answer
+from annotate.frames.serializers import FrameSerializer
 from annotate.models import Enrolment
 from annotate.studies.edit_forms import MOST
 from annotate.studies.edits import MOST_ASSESSORS
@@ -20,10 +21,12 @@ from annotate.task_types import RULES, SHAPES, criteria_asked, lacks_of
 from annotate.task_types.key_point import ANSWERS, DOCUMENTS
 from annotate.task_types.nugget import PASSAGES, REPORTS
 from annotate.task_types.writing import MOST_CHARACTERS
+from annotate.work.pace import SkipReason
 from collection.api_tools import NumberField, WholeField
 from collection.languages.languages import ENGLISH, NAMES
 from collection.models import Collection, Criterion, Scale, Study, ThresholdChange
 from collection.task_types import CriterionShape
+from collection.texts.terms import check_terms
 
 ASKED_TASK_TYPES = [(shape.task_type.value, shape.task_type.label) for shape in SHAPES]
 
@@ -66,13 +69,15 @@ class StudySerializer(serializers.ModelSerializer[Study]):
     collection = serializers.SlugRelatedField[Collection](slug_field="name", read_only=True)
     criteria = CriterionSerializer(many=True)
     design = serializers.SerializerMethodField()
+    frame = serializers.JSONField(help_text="What differs from asking about everything.")
 
     class Meta:
         model = Study
         fields = [
-            "name", "title", "collection", "state", "overlap", "language", "created_at", "sample_sizes", "depth",
-            "nuggets_in",
-            "key_points_in", "revise", "revision_places", "design", "released_batch", "attributes", "criteria",
+            "name", "title", "collection", "state", "overlap", "language", "terms", "created_at", "sample_sizes",
+            "depth", "nuggets_in",
+            "key_points_in", "pooled_from", "citations_asked", "drawn_by",
+            "revise", "revision_places", "design", "frame", "released_batch", "attributes", "criteria",
         ]  # fmt: skip
 
     def get_design(self, study: Study) -> dict[str, Any]:
@@ -159,6 +164,9 @@ class DesignSerializer(serializers.Serializer[Any]):
         return Design(**super().to_internal_value(data))
 
 
+TERMS = "To scan the texts for, one a line: assessors see them highlighted."
+
+
 class NewStudySerializer(serializers.Serializer[Any]):
     collection = serializers.SlugRelatedField(slug_field="name", queryset=Collection.objects.none())
     name = serializers.SlugField(max_length=100)
@@ -168,6 +176,7 @@ class NewStudySerializer(serializers.Serializer[Any]):
     language = serializers.ChoiceField(
         list(NAMES.items()), default=ENGLISH, help_text="What assessors' pages speak to people who come by the study."
     )
+    terms = serializers.CharField(default="", allow_blank=True, validators=[check_terms], help_text=TERMS)
     depth = WholeField(min_value=1, max_value=1000, default=10)
     sample_sizes = serializers.DictField(child=WholeField(min_value=1), required=False)
     revise = serializers.ChoiceField([NON_CONSECUTIVE, ALL], default=NON_CONSECUTIVE)
@@ -175,7 +184,17 @@ class NewStudySerializer(serializers.Serializer[Any]):
     criteria = CriterionWordsSerializer(many=True, required=False)
     nuggets_in = serializers.ChoiceField([REPORTS, PASSAGES], default=REPORTS)
     key_points_in = serializers.ChoiceField([DOCUMENTS, ANSWERS], default=DOCUMENTS)
+    pooled_from = serializers.ChoiceField(
+        Study.PooledFrom.choices,
+        default=Study.PooledFrom.RANKINGS,
+        help_text="Whether relevance is asked of what runs rank or of what reports cite.",
+    )
+    citations_asked = serializers.ChoiceField(Study.CitationsAsked.choices, default=Study.CitationsAsked.ALL)
+    drawn_by = serializers.ChoiceField(
+        Study.DrawnBy.choices, default=Study.DrawnBy.REPORT, help_text="What a sample of cited reports is drawn of."
+    )
     design = DesignSerializer(required=False)
+    frame = FrameSerializer(required=False)
     guidelines = serializers.CharField(
         required=False,
         allow_blank=True,
@@ -213,10 +232,13 @@ class EditSerializer(serializers.Serializer[Any]):
     """What of a study can be changed. What is left out stays as it is."""
 
     title = serializers.CharField(max_length=200, allow_blank=True, required=False)
+    language = serializers.ChoiceField(list(NAMES.items()), required=False, help_text="Of assessors' pages.")
+    terms = serializers.CharField(allow_blank=True, required=False, validators=[check_terms], help_text=TERMS)
     overlap = WholeField(min_value=1, max_value=MOST_ASSESSORS, required=False)
     quota = WholeField(min_value=1, max_value=MOST, allow_null=True, required=False)
     batch_size = WholeField(min_value=1, max_value=MOST, allow_null=True, required=False)
     timeout_minutes = WholeField(min_value=5, max_value=MOST, allow_null=True, required=False)
+    frame = FrameSerializer(required=False, help_text="Replaces the whole; with items in the study it can only grow.")
 
 
 class CopySerializer(serializers.Serializer[Any]):
@@ -257,9 +279,16 @@ class AssessorProgressSerializer(serializers.Serializer[Any]):
     excluded_because = serializers.CharField()
 
 
+class CriterionProgressSerializer(serializers.Serializer[Any]):
+    criterion = serializers.CharField()
+    grades = WholeField(help_text="By people.")
+    unsure = WholeField(help_text="Those of them that were marked as not sure.")
+
+
 class ProgressSerializer(serializers.Serializer[Any]):
     task_types = TaskTypeProgressSerializer(many=True)
     assessors = AssessorProgressSerializer(many=True)
+    criteria = CriterionProgressSerializer(many=True)
 
 
 class EnrolmentSerializer(serializers.ModelSerializer[Enrolment]):
@@ -307,6 +336,7 @@ class AnswerSerializer(serializers.Serializer[Any]):
     spans = SpanSerializer(many=True)
     answer = OwnWordsSerializer(source="written", help_text="Where the task type takes one.")
     lack = serializers.CharField(help_text="What is missing before it is answered.")
+    unsure = serializers.BooleanField(help_text="Whether you are not sure of the grade.")
     suggestion = serializers.SerializerMethodField()
 
     def get_suggestion(self, answer: Answer) -> dict[str, Any] | None:
@@ -351,6 +381,12 @@ class ChoiceSerializer(serializers.Serializer[Any]):
         default=None,
         help_text="The version that the assessor was shown; it is recorded with the judgment.",
     )
+    unsure = serializers.BooleanField(default=False, help_text="Whether you are not sure of the grade, which counts.")
+
+
+class SkipSerializer(serializers.Serializer[Any]):
+    reason = serializers.ChoiceField(SkipReason.choices)
+    words = serializers.CharField(max_length=1000, default="", allow_blank=True)
 
 
 class SavedChoiceSerializer(serializers.Serializer[Any]):

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, URLResolver, path
 from django.utils.timezone import now
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, serializers, status
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.pagination import CursorPagination
+from rest_framework.parsers import MultiPartParser
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from collection.api_tools import checked, invalid_on, study_of, user_of
+from collection.banks.api import banks_urlpatterns
 from collection.collections.sharing_api import api_urlpatterns as sharing_urlpatterns
+from collection.documents.api import documents_urlpatterns
+from collection.exporting.exchanged import EXPORTS, NoSuchRun, exchanged_file
+from collection.exporting.judgments import exported_judgments, exported_parquet
+from collection.exporting.scores import exported_scores, score_file
+from collection.formats.problems import BrokenFile, InputFile
+from collection.formats.scores.tools import LABELS, READ, SeveralCriteria
 from collection.importing.api import files_urlpatterns
 from collection.importing.background import requeue_stalled_uploads
+from collection.importing.datasets.scores import RATER_KINDS, import_scores
 from collection.importing.serializers import UploadSerializer
 from collection.judgments.recording import RowsRefused, record_judgments
 from collection.masking import NothingToAsk, mask_elements, unmask_elements
@@ -35,6 +51,7 @@ from collection.models import (
     Topic,
     Upload,
 )
+from collection.page_tools import KINDS, download
 from collection.serializers import (
     CollectionSerializer,
     JudgmentSerializer,
@@ -152,6 +169,28 @@ class RankingList(InCollection[RankedPassage]):
         return RankedPassage.objects.filter(run__collection=self.collection).select_related("run", "topic")
 
 
+class CollectionTexts(APIView):
+    """A collection's topics, passages or rankings as the field exchanges them."""
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("as", str, enum=list(EXPORTS), required=True),
+            OpenApiParameter("run", str, description="Of a pool, where the collection has several runs."),
+        ],
+        responses={200: OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, name: str) -> HttpResponseBase:
+        """Stream one file: requests, narratives, segments, a candidate pool, or cited reports."""
+        collection = get_object_or_404(Collection.objects.of(user_of(request)), name=name)
+        asked = request.query_params
+        export = EXPORTS.get(asked.get("as", ""))
+        if export is None:
+            raise serializers.ValidationError({"as": f"Choose one of {', '.join(EXPORTS)}."})
+        with invalid_on(NoSuchRun, field="run"):
+            lines = export(collection, asked.get("run", ""))
+        return download(lines, exchanged_file(collection, asked["as"]))
+
+
 class MaskingList(InCollection[Masking]):
     """Decisions since the import to mask or unmask a collection's rubric elements."""
 
@@ -176,10 +215,25 @@ class MaskingList(InCollection[Masking]):
         return Response({"changed": changed})
 
 
+class JudgmentLines(JSONRenderer):
+    """Names the format in which all judgments come at once; what is wrong is said in JSON."""
+
+    media_type = "application/x-ndjson"
+    format = "ndjson"
+
+
+class JudgmentTable(JSONRenderer):
+    """The same in columns with types."""
+
+    media_type = KINDS["parquet"]
+    format = "parquet"
+
+
 class JudgmentList(generics.ListAPIView[Judgment]):
     """A study's current judgments."""
 
     serializer_class = JudgmentSerializer
+    renderer_classes = (JSONRenderer, JudgmentLines, JudgmentTable)
     pagination_class = ById
     queryset = Judgment.objects.none()
 
@@ -187,13 +241,13 @@ class JudgmentList(generics.ListAPIView[Judgment]):
     def study(self) -> Study:
         return study_of(self.request, self.kwargs["name"])
 
+    @property
+    def chosen(self) -> dict[str, str]:
+        asked = self.request.query_params
+        return {lookup: asked[name] for name, lookup in FILTERS.items() if name in asked}
+
     def get_queryset(self) -> QuerySet[Judgment]:
-        chosen = {
-            lookup: self.request.query_params[name]
-            for name, lookup in FILTERS.items()
-            if name in self.request.query_params
-        }
-        judgments = Judgment.objects.of_study(self.study).filter(**chosen)
+        judgments = Judgment.objects.of_study(self.study).filter(**self.chosen)
         return judgments.select_related("item__topic", "criterion", "rater", "guideline").prefetch_related("highlights")
 
     @extend_schema(
@@ -204,8 +258,24 @@ class JudgmentList(generics.ListAPIView[Judgment]):
             OpenApiParameter("item", str, description="The id of an item."),
         ]
     )
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+        """List a study's current judgments page by page, or all at once, in the order of its JSONL export.
+
+        `ndjson` gives that export's lines, `parquet` the same in columns with types.
+        """
+        match request.accepted_renderer.format:
+            case JudgmentLines.format:
+                lines = exported_judgments(self.study, table="jsonl", chosen=self.chosen)
+                return StreamingHttpResponse(lines, content_type=JudgmentLines.media_type)
+            case JudgmentTable.format:
+                pieces = exported_parquet(self.study, chosen=self.chosen)
+                return StreamingHttpResponse(pieces, content_type=JudgmentTable.media_type)
         return super().get(request, *args, **kwargs)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Say in JSON what is wrong, whatever was asked for."""
+        self.request.accepted_renderer, self.request.accepted_media_type = JSONRenderer(), JSONRenderer.media_type
+        return super().handle_exception(exc)
 
     @extend_schema(
         request=NewJudgmentSerializer(many=True), responses={200: WrittenSerializer, 400: RowErrorsSerializer}
@@ -230,6 +300,60 @@ class JudgmentList(generics.ListAPIView[Judgment]):
             return Response({"rows": errors}, status=status.HTTP_400_BAD_REQUEST)
 
         return Response({"judgments": len(judgments)})
+
+
+class ScoreFile(serializers.Serializer[Any]):
+    """Another tool's scores."""
+
+    file = serializers.FileField()
+    form = serializers.ChoiceField(
+        choices=READ, default="", help_text="The tool whose form the file has; told from the file where left out."
+    )
+    criterion = serializers.CharField(
+        default="", max_length=100, help_text="Instead of the file's; of Ragas's metrics, this one."
+    )
+    rater = serializers.CharField(default="", max_length=200, help_text="Of scores that do not say whose they are.")
+    kind = serializers.ChoiceField(
+        choices=list(RATER_KINDS),
+        default="",
+        help_text="Of raters of whom the file does not say it: usually human in AltTest's files, LLM in others.",
+    )
+
+
+class StudyScores(APIView):
+    """A study's judgments as scores of another tool."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("as", str, enum=list(LABELS), required=True),
+            OpenApiParameter("criterion", str, description="Only this one."),
+        ],
+        responses={200: OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, name: str) -> HttpResponseBase:
+        """Stream the file."""
+        study = study_of(request, name)
+        form = request.query_params.get("as", "")
+        if form not in LABELS:
+            raise serializers.ValidationError({"as": f"Choose one of {', '.join(LABELS)}."})
+        with invalid_on(SeveralCriteria, field="criterion"):
+            lines = exported_scores(study, form, criterion=request.query_params.get("criterion", ""))
+        return download(lines, score_file(study, form))
+
+    @extend_schema(request={"multipart/form-data": ScoreFile}, responses={200: OpenApiTypes.OBJECT})
+    def post(self, request: Request, name: str) -> Response:
+        """Import a file's scores as judgments of imported raters, all or nothing; the same again changes nothing."""
+        study = study_of(request, name)
+        sent = dict(checked(ScoreFile(data=request.data)))
+        uploaded = sent.pop("file")
+        with tempfile.TemporaryDirectory() as folder, invalid_on(BrokenFile, field="file"):
+            path = Path(folder) / "scores"
+            with path.open("wb") as kept:
+                kept.writelines(uploaded.chunks())
+            imported = import_scores(file=InputFile(path, name=str(uploaded.name)), study=study, at=now(), **sent)
+        return Response({"new": dict(imported.new), "known": dict(imported.known), "remarks": imported.remarks})
 
 
 class UploadDetail(generics.RetrieveAPIView[Upload]):
@@ -272,9 +396,13 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("collections/<slug:name>/runs/", RunList.as_view(), name="runs"),
     path("collections/<slug:name>/reports/", ReportList.as_view(), name="reports"),
     path("collections/<slug:name>/rankings/", RankingList.as_view(), name="rankings"),
+    path("collections/<slug:name>/texts/", CollectionTexts.as_view(), name="texts"),
     path("uploads/<int:pk>/", UploadDetail.as_view(), name="upload"),
     path("collections/<slug:name>/maskings/", MaskingList.as_view(), name="maskings"),
     path("studies/<slug:name>/judgments/", JudgmentList.as_view(), name="judgments"),
+    path("studies/<slug:name>/scores/", StudyScores.as_view(), name="scores"),
     *files_urlpatterns,
+    *documents_urlpatterns,
+    *banks_urlpatterns,
     *sharing_urlpatterns,
 ]

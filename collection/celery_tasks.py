@@ -1,8 +1,9 @@
-"""The Celery jobs: one large upload, the look for those whose worker is gone, and mails about accounts."""
+"""The Celery jobs: one large upload, texts of documents, the look for lost workers, and mails about accounts."""
 
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from typing import Any
 
 from celery import shared_task
@@ -10,7 +11,11 @@ from celery.signals import worker_ready
 from django.utils.timezone import now
 
 from collection.accounts import mails
+from collection.documents import fetching
+from collection.documents.found import FetchFailed
+from collection.documents.sources import NoSource
 from collection.importing import background
+from collection.models import Collection
 
 
 @shared_task(name="collection.work_on_upload", ignore_result=True)
@@ -21,6 +26,22 @@ def work_on_upload(pk: int, generation: int) -> None:
 @shared_task(name="collection.requeue_stalled_uploads", ignore_result=True)
 def requeue_stalled_uploads() -> None:
     background.requeue_stalled_uploads(at=now())
+
+
+@shared_task(name="collection.fetch_texts", ignore_result=True)
+def fetch_texts(pk: int, generation: int) -> None:
+    fetching.take_turn(pk=pk, generation=generation)
+
+
+@shared_task(name="collection.fetch_text", ignore_result=True)
+def fetch_text(collection: int, docno: str) -> None:
+    with suppress(NoSource, fetching.NotNamed, FetchFailed):  # it is noted beside the document
+        fetching.fetch_one(collection=Collection.objects.get(pk=collection), docno=docno)
+
+
+@shared_task(name="collection.requeue_stalled_fetching", ignore_result=True)
+def requeue_stalled_fetching() -> None:
+    fetching.ask_stalled_again(at=now())
 
 
 # A mail server that does not answer is asked again, after 10, 20, 40 … seconds.
@@ -41,7 +62,8 @@ def mail_confirmation(user: int, address: str) -> None:
 def look_for_stalled_uploads(**_: Any) -> None:
     """Ask for a look when the worker starts, and for another when those that died just before it are quiet."""
     requeue_stalled_uploads.delay()
-    for patience in (background.PATIENCE, background.LONG_PATIENCE):
-        later = threading.Timer(patience.total_seconds() + 1, requeue_stalled_uploads.delay)
+    looks = [(patience, requeue_stalled_uploads) for patience in (background.PATIENCE, background.LONG_PATIENCE)]
+    for patience, look in [*looks, (fetching.PATIENCE, requeue_stalled_fetching)]:
+        later = threading.Timer(patience.total_seconds() + 1, look.delay)
         later.daemon = True
         later.start()

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet
 
-from collection.models import Criterion, Item, Judgment, Rater, Split, SplitTopic, Study
+from collection.models import Criterion, Exclusion, Item, Judgment, Rater, RubricElement, Split, SplitTopic, Study
 from stats.completeness import UNMARKED, Completeness
 
 Part = SplitTopic.Part
@@ -40,7 +40,7 @@ class JudgesOfStudies:
 def judges_of_studies(
     studies: QuerySet[Study] | Iterable[Study], *, part: SplitTopic.Part = Part.DEVELOPMENT
 ) -> JudgesOfStudies:
-    """Return how complete the judges of these studies are, in at most eight queries, however many there are."""
+    """Return how complete the judges of these studies are, in at most ten queries, however many there are."""
     rows = _Rows(studies, part)
     replies = rows.replies()
     if not replies:
@@ -74,6 +74,10 @@ class _Rows:
         self.studies = within
         self.part = part
         self.split = Split.objects.filter(study__in=self.studies).exists()
+        # Looked up for each judgment only where there is something to leave out.
+        self.excluded = Exclusion.objects.filter(study__in=self.studies, lifted_at=None).exists()
+        masked = RubricElement.objects.filter(masked=True, topic__collection__studies__in=self.studies)
+        self.masked = masked.exists()
 
     def replies(self) -> dict[Key, tuple[int, int]]:
         """Return by criterion and judge how many items it judged, and how many of them it left ungraded."""
@@ -118,8 +122,11 @@ class _Rows:
 
     def _judgments(self, kind: str) -> QuerySet[Judgment]:
         judgments = Judgment.objects.filter(criterion__study__in=self.studies, rater__kind=kind)
-        counted = judgments.without_the_excluded().exclude(item__element__masked=True)
-        return self._of_part(counted, "criterion__study", "item__topic")
+        if self.excluded:
+            judgments = judgments.without_the_excluded()
+        if self.masked:
+            judgments = judgments.exclude(item__element__masked=True)
+        return self._of_part(judgments, "criterion__study", "item__topic")
 
     def _of_part(self, rows: QuerySet[M], study: str, topic: str) -> QuerySet[M]:
         if not self.split:

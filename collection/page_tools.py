@@ -9,7 +9,12 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-KINDS = {"csv": "text/csv", "jsonl": "application/jsonl"}
+TEXTS = {"csv": "text/csv", "tsv": "text/tab-separated-values", "jsonl": "application/jsonl"}
+KINDS = {
+    **{suffix: f"{kind}; charset=utf-8" for suffix, kind in TEXTS.items()},
+    "json": "application/json",
+    "parquet": "application/vnd.apache.parquet",
+}
 
 
 @contextmanager
@@ -21,8 +26,8 @@ def telling(request: HttpRequest, *refusals: type[Exception]) -> Iterator[None]:
         messages.error(request, str(refusal))
 
 
-def download(content: str | Iterable[str], name: str) -> HttpResponseBase:
+def download(content: str | Iterable[str] | Iterable[bytes], name: str) -> HttpResponseBase:
     """Return a file of this name, whose suffix says what it is: a text as a whole, lines as they come."""
     response = HttpResponse if isinstance(content, str) else StreamingHttpResponse
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return response(content, content_type=f"{KINDS[name.rpartition('.')[2]]}; charset=utf-8", headers=headers)
+    return response(content, content_type=KINDS[name.rpartition(".")[2]], headers=headers)

@@ -77,7 +77,7 @@ class TopicSerializer(serializers.ModelSerializer[Topic]):
 class PassageSerializer(serializers.ModelSerializer[Passage]):
     class Meta:
         model = Passage
-        fields = ["passage_id", "title", "document_id", "text", "text_sha256", "attributes"]
+        fields = ["passage_id", "title", "document_id", "text", "text_sha256", "translation", "attributes"]
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -129,7 +129,7 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
         model = Judgment
         fields = [
             "topic_id", "item_id", "criterion", "rater", "rater_kind", "rater_origin", "grade", "ungraded",
-            "judged_at", "seconds", "guideline_version", "highlights",
+            "judged_at", "seconds", "guideline_version", "highlights", "unsure",
         ]  # fmt: skip
 
 
@@ -153,6 +153,7 @@ class NewJudgmentSerializer(serializers.Serializer[Any]):
     guideline_version = WholeField(
         min_value=1, max_value=32_767, required=False, allow_null=True, help_text="What the rater was shown."
     )
+    unsure = serializers.BooleanField(default=False, help_text="Whether the rater is not sure of the grade.")
 
 
 def judgment_row(sent: dict[str, Any]) -> JudgmentRow:

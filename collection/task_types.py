@@ -3,7 +3,8 @@
 The descriptions of the grades are ours; the scales are the papers': CRUX's T1 (answerable or not)
 and T2 (a rubric from 0 to 5), LONG²RAG's verification of key points (grounded or not, then agree,
 neutral or disagree), CLAPNQ's written answers (six outcomes) and its evaluation of answers (1 to 4, and
-pairs), TREC's graded relevance (0 to 3) and TREC RAG's nuggets (support; vital or okay).
+pairs), TREC's graded relevance (0 to 3), TREC RAG's nuggets (support; vital or okay) and its support of a sentence by
+what it cites, with BioGen's "contradicts", and ARGUE's questions that a sentence answers, rightly or wrongly.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ class TaskTypeShape:
     """A task type: what its items are about. `element_kind` is None where the topic alone is asked about.
 
     `text` names what is judged; the texts of a "pair" are two reports, those of a "use" a report and one
-    of its passages.
+    of its passages; a "sentence" is one of a report, in a "citation" with a passage that it cites.
     """
 
     task_type: TaskType
-    text: Literal["report", "passage", "pair", "use"]
+    text: Literal["report", "passage", "pair", "use", "citation", "sentence"]
     element_kind: RubricElement.Kind | None
     criteria: tuple[CriterionShape, ...]
 
@@ -153,6 +154,35 @@ PREFERENCE = ScaleShape(
         (-1, "second", "The second answer is better."),
         (0, "tie", "Neither is better: only if you cannot choose."),
         (1, "first", "The first answer is better."),
+    ),
+)
+CITATION_SUPPORT = ScaleShape(
+    "citation support",
+    Scale.Level.ORDINAL,
+    (
+        (-1, "contradicts", "The passage says the opposite, or what cannot be true together with the sentence."),
+        (0, "none", "The passage does not say it."),
+        (1, "partial", "The passage says a part of it, or says it vaguely."),
+        (2, "full", "The passage says all of it."),
+    ),
+)
+ANSWERED = ScaleShape(
+    "answers",
+    Scale.Level.NOMINAL,
+    (
+        (0, "no", "The sentence does not answer it."),
+        (1, "wrongly", "The sentence answers it, but not as it is."),
+        (2, "rightly", "The sentence answers it, and so it is."),
+    ),
+)
+
+BATTLE = ScaleShape(
+    "battle",
+    Scale.Level.ORDINAL,
+    (
+        (-1, "second", "The second report is better."),
+        (0, "tie", "Neither is better: both are as good, or as bad."),
+        (1, "first", "The first report is better."),
     ),
 )
 
@@ -265,6 +295,34 @@ TASK_TYPES: dict[str, TaskTypeShape] = {
                     threshold=1,
                 ),
             ),
+        ),
+        TaskTypeShape(
+            TaskType.BATTLE,
+            "pair",
+            None,
+            (CriterionShape("better", "Which report serves better who made this request?", BATTLE, threshold=1),),
+        ),
+        TaskTypeShape(
+            TaskType.CITATION_SUPPORT,
+            "citation",
+            None,
+            (
+                CriterionShape(
+                    "citation_support", "Does the passage say what the sentence says?", CITATION_SUPPORT, threshold=2
+                ),
+            ),
+        ),
+        TaskTypeShape(
+            TaskType.CITATION_NEED,
+            "sentence",
+            None,
+            (CriterionShape("citation_need", "Does this sentence need a citation?", YES_NO, threshold=1),),
+        ),
+        TaskTypeShape(
+            TaskType.SENTENCE_NUGGET,
+            "sentence",
+            RubricElement.Kind.NUGGET,
+            (CriterionShape("answers", "Does the sentence answer this?", ANSWERED, threshold=2),),
         ),
     )
 }

@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
+from csp.constants import HEADER
+from csp.middleware import CSPMiddleware
+from csp.utils import build_policy
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 
 from collection.accounts.sign_in import Busy
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
+
+
+OF_ITS_OWN = ("_csp_exempt", "_csp_config", "_csp_update", "_csp_replace")
+
+
+class ContentSecurityPolicy(CSPMiddleware):
+    """Send the policy of the settings, put together once; a view that has one of its own has it put together anew."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Make nothing ready for a nonce: there are none."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if any(hasattr(response, name) for name in OF_ITS_OWN):
+            return super().process_response(request, response)
+        response.headers.setdefault(HEADER, _policy())
+        return response
+
+
+@cache
+def _policy() -> str:
+    return str(build_policy())
 
 
 def keep_pages_out_of_caches(get_response: GetResponse) -> GetResponse:

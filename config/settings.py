@@ -79,7 +79,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "config.middleware.ContentSecurityPolicy",
     "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "collection.languages.middleware.SpeakToAssessors",
@@ -251,6 +251,10 @@ FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 UPLOAD_LIMIT_MB = env.int("UPLOAD_LIMIT_MB", 1024, validate=validate.Range(min=1))
 # What one import may take besides in a worker process of its own; over it, the import ends and the worker goes on.
 UPLOAD_MEMORY_MB = env.int("UPLOAD_MEMORY_MB", 2048, validate=validate.Range(min=64))
+# The folder below which researchers may name folders of documents' texts; none by default. Servers of documents that
+# they may name although their addresses are private: hosts, or host:port.
+DOCUMENTS_FOLDER = env.str("DOCUMENTS_FOLDER", "")
+DOCUMENT_HOSTS: list[str] = env.list("DOCUMENT_HOSTS", [])
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 TIME_ZONE = env.str("TIME_ZONE", "UTC")
@@ -285,8 +289,11 @@ TRANSLATED_VIEWS = frozenset(
         "annotate.work.gate_views",
         "annotate.work.pace_views",
         "annotate.work.views",
+        "annotate.workshop.topic_views",
+        "annotate.workshop.views",
         "collection.accounts.mail_views",
         "collection.accounts.views",
+        "evaluation.workshop_scores.views",
     }
 )
 
@@ -301,6 +308,8 @@ if CELERY_BROKER_URL in {"embedded://", "filesystem://"}:  # the second is what 
 CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {"celery": {}, "errands": {}, "pages": {}}
 CELERY_TASK_ROUTES = {
     "collection.mail_*": {"queue": "errands"},
+    "collection.fetch_texts": {"queue": "celery"},
+    "collection.fetch_text": {"queue": "celery"},
     "collection.*": {"queue": "pages"},
     "evaluation.*": {"queue": "pages"},
     "judging.requeue_stalled": {"queue": "pages"},
@@ -310,11 +319,17 @@ CELERY_TASK_ROUTES = {
 # Whether the web server computes figures, tries judges and probes servers itself: there is one process, no worker.
 WORK_AT_ONCE = env.bool("WORK_AT_ONCE", False)
 # The modules of what workers compute for pages; and what has it computed and keeps it, for apps that may not import it.
-COMPUTATIONS = ("evaluation.computations", "judging.comparison.computations")
+COMPUTATIONS = ("evaluation.computations", "judging.comparison.computations", "annotate.overview.computations")
 KEPT = "evaluation.computing.kept.kept"
-# What judges said beside their grades, and the items that they are measured on, for an app that may not import judging.
+KEPT_LATELY = "evaluation.computing.kept.kept_lately"
+# What judges said beside their grades, what these took, and the items that they are measured on, for an app that may
+# not import judging.
+REPLIES_OF_JUDGES = "judging.data.reasons.replies_of"
 REASONS_OF_JUDGES = "judging.data.reasons.reasons_of"
+SPENT_BY_JUDGES = "judging.data.spending.spent_by_judges"
 ITEMS_THAT_MEASURE_JUDGES = "judging.data.reasons.measuring_items"
+# The items whose grade the researcher knows, for an app that may not import annotate.
+ITEMS_WITH_KNOWN_GRADES = "annotate.quality.gold.items_with_known_grades"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -61,7 +61,8 @@ def said(domain: str) -> dict[Message, list[str]]:
 
 
 def _of_server() -> Iterator[tuple[str, Message]]:
-    for path in sorted((ROOT / "templates").rglob("*.html")):
+    templates = ROOT / "templates"
+    for path in sorted([*templates.rglob("*.html"), *templates.rglob("*.txt")]):
         name = str(path.relative_to(ROOT))
         for message in _in_template(path.read_text(encoding="utf-8")):
             yield name, message

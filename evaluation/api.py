@@ -3,7 +3,13 @@
 from django.urls import URLPattern, URLResolver, path
 
 from evaluation.agreement import api as agreement
+from evaluation.agreement.errors import api as errors
+from evaluation.agreement.nuggets import api as nugget_sets
+from evaluation.battles import api as battles
 from evaluation.calibration import api as calibration
+from evaluation.cited_reports import api as cited_reports
+from evaluation.dashboard import api as dashboard
+from evaluation.figures import api as figures
 from evaluation.leaderboards import api as leaderboards
 from evaluation.publishing import api as publishing
 from evaluation.rubrics import api as rubrics
@@ -11,12 +17,22 @@ from evaluation.splits import api as splits
 from evaluation.trust import api as trust
 
 api_urlpatterns: list[URLPattern | URLResolver] = [
+    path("collections/<slug:name>/nugget-agreement/", nugget_sets.nugget_agreement, name="collection_nugget_agreement"),
     path("trust-in-judges/", trust.trust_in_judges, name="trust_in_judges"),
+    path("studies/<slug:name>/dashboard/", dashboard.dashboard, name="study_dashboard"),
     path("studies/<slug:name>/agreement/", agreement.agreement, name="study_agreement"),
     path("studies/<slug:name>/comparison/", agreement.comparison, name="study_comparison"),
     path("studies/<slug:name>/agreement/details/", agreement.agreement_details, name="study_agreement_details"),
+    path("studies/<slug:name>/errors/", errors.errors, name="study_errors"),
+    path("studies/<slug:name>/errors/items/", errors.error_items_page, name="study_error_items"),
     path("studies/<slug:name>/judge-comparison/", trust.judge_comparison, name="study_judge_comparison"),
+    path("studies/<slug:name>/submitted-judges/", trust.submitted_judges, name="study_submitted_judges"),
     path("studies/<slug:name>/trust/", trust.trust, name="study_trust"),
+    path("studies/<slug:name>/battles/", battles.battles, name="study_battles"),
+    path("studies/<slug:name>/battles/draw/", battles.draw, name="study_battles_draw"),
+    path("studies/<slug:name>/reports/", cited_reports.reports, name="study_reports"),
+    path("studies/<slug:name>/figures/", figures.figures, name="study_figures"),
+    path("studies/<slug:name>/figures/<slug:figure>/", figures.figure, name="study_figure"),
     path("studies/<slug:name>/split/", splits.split, name="study_split"),
     path("studies/<slug:name>/split/readings/", splits.readings, name="study_readings"),
     path("studies/<slug:name>/suggestions/effects/", trust.suggestion_effects, name="study_suggestion_effects"),
@@ -26,8 +42,18 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:name>/calibration/plan/", calibration.label_plan, name="study_label_plan"),
     path("studies/<slug:name>/calibration/draw/", calibration.draw, name="study_draw"),
     path("studies/<slug:name>/qrels/", publishing.qrels, name="study_qrels"),
+    path("studies/<slug:name>/filled-qrels/", publishing.filled_qrels, name="study_filled_qrels"),
     path("studies/<slug:name>/bundle/", publishing.bundle, name="study_bundle"),
     path("studies/<slug:name>/leaderboard/", leaderboards.leaderboard, name="study_leaderboard"),
+    path(
+        "studies/<slug:name>/leaderboard/evaluation/",
+        leaderboards.leaderboard_evaluation,
+        name="study_leaderboard_evaluation",
+    ),
+    path("studies/<slug:name>/leaderboard/run/", leaderboards.posted_run, name="study_posted_run"),
+    path("studies/<slug:name>/leaderboard/measures/", leaderboards.measures_board, name="study_measures_board"),
+    path("studies/<slug:name>/correlations/", leaderboards.correlations, name="study_correlations"),
+    path("studies/<slug:name>/correlate/", leaderboards.correlate, name="study_correlate"),
     path("studies/<slug:name>/divergence/", leaderboards.divergence, name="study_divergence"),
     path("studies/<slug:name>/redundancy/", rubrics.redundancy, name="study_redundancy"),
 ]

@@ -12,28 +12,44 @@ from django.utils.timezone import now
 
 from collection.models import Criterion, Rater, Study
 from evaluation.agreement.breakdowns import Breakdowns, measure_breakdowns
+from evaluation.agreement.errors.report import Errors, measure_errors
 from evaluation.agreement.report import CriterionFigures, coverage_points, judged_unit, measure_criterion
+from evaluation.battles.battles import Battles, measure_battles
 from evaluation.calibration.planning import plan_difference, plan_interval, plan_of
 from evaluation.calibration.report import METHODS, MOST_SYSTEMS_DRAWN, Calibration, calibrate
-from evaluation.charts.drawing import coverage_chart, draw
+from evaluation.charts.battles import against_chart
+from evaluation.charts.drawing import coverage_chart, drawn
 from evaluation.charts.leaderboard import scores_chart
-from evaluation.charts.reliability import recalibration_chart, threshold_chart
+from evaluation.charts.reliability import OVERALL, recalibration_chart, threshold_chart
 from evaluation.charts.reliability import scores_chart as corrected_scores_chart
+from evaluation.cited_reports.reading import CitedReports, ReadReport, read_report, read_reports
 from evaluation.computing.kept import kept_here
+from evaluation.dashboard.figures import Dashboard, measure_dashboard
 from evaluation.data.judgments import load_criterion, marked_raters_of
 from evaluation.data.population import judge_choices, population_of
 from evaluation.data.visibility import in_words
+from evaluation.figures.figure import StudyFigure
+from evaluation.figures.studies import draw_figure
+from evaluation.leaderboards.available_measures import matrix_of, offered_measures
 from evaluation.leaderboards.divergence import MeasureDivergence, chosen_pair, compare_places
 from evaluation.leaderboards.export import leaderboard_as_dict, tables_of_leaderboard
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard, score_points
 from evaluation.leaderboards.measure_correlations import MeasureCorrelations, correlate_measures
+from evaluation.leaderboards.measures.board import MeasuresBoard, measure_board
+from evaluation.leaderboards.measures.chart import board_chart, matrix_chart
+from evaluation.leaderboards.measures.export import board_as_dict, tables_of_board
 from evaluation.leaderboards.sources import Source, StudySources
 from evaluation.publishing.audit_bundle import write_bundle
 from evaluation.publishing.data_card import compile_data_card
+from evaluation.publishing.filled_qrels import FilledQrels
+from evaluation.publishing.hole_filling import fill_qrels, filled_files
+from evaluation.publishing.hole_filling import filling_judges as judges_that_fill
 from evaluation.publishing.qrels import Qrels, compile_each, compile_qrels
 from evaluation.rubrics.masking import MaskingByGrades, masking_by_grades, masking_sources
 from evaluation.rubrics.redundancy import Redundancy, measure_redundancy, rating_sources
-from evaluation.trust.comparison import JudgeComparison, compare_judges_of
+from evaluation.trust.compared_judges import JudgeComparison
+from evaluation.trust.comparison import compare_judges_of
+from evaluation.trust.comparison_charts import agreement_chart, differences_chart, systems_chart
 from evaluation.trust.overview import trust_in_judges as measure_trust_in_judges
 from evaluation.trust.page import Examination, examine
 from evaluation.trust.suggestion_effects import SuggestionEffects, measure_effects, suggested_in
@@ -42,8 +58,9 @@ from stats.completeness import Completeness
 from stats.qrels import Rule
 from stats.ranking.measure_names import parse_measure
 
-# A chart as SVG and as the Vega-Lite description that it is drawn from; None where there is nothing to draw.
+# A chart in its forms (`charts.drawing.drawn`); None where there is nothing to draw.
 Chart = dict[str, Any] | None
+JUDGES_CHARTS = {"agreement": agreement_chart, "differences": differences_chart, "ranks": systems_chart}
 
 
 def leaderboard(
@@ -61,7 +78,7 @@ def leaderboard_chart(study: Study, *, sort: str, **asked: Any) -> Chart:
     if not points:
         return None
     n_topics = {column.n_topics for column in board.columns}
-    return _drawn(
+    return drawn(
         scores_chart(
             points,
             measure=f"{board.measure.name}{in_words(board.sight, board.order)}",
@@ -70,10 +87,43 @@ def leaderboard_chart(study: Study, *, sort: str, **asked: Any) -> Chart:
     )
 
 
-def correlations(study: Study, *, order: Any, measures: list[str], **asked: Any) -> MeasureCorrelations:
-    found = correlate_measures(StudySources(study, order=order), measures, **asked)
-    found.tables()
+def measures_board(
+    study: Study, *, column: list[str], combine: Any, oracle: str | None, order: Any, **asked: Any
+) -> MeasuresBoard:
+    boards = StudySources(study, combine=combine, oracle=oracle, order=order)
+    board = measure_board(boards, column, **asked)
+    board_as_dict(board), tables_of_board(board)
+    return board
+
+
+def measures_chart(study: Study, *, sort: str, **asked: Any) -> Chart:
+    description = board_chart(kept_here("measures_board", study, **asked), sort=sort)
+    return drawn(description) if description else None
+
+
+def correlations(
+    study: Study, *, column: list[str], measure: str, combine: Any, oracle: str | None, order: Any, **asked: Any
+) -> MeasureCorrelations:
+    boards = StudySources(study, combine=combine, oracle=oracle, order=order)
+    also = offered_measures(study)
+    found = correlate_measures(boards, matrix_of(also), columns=column, varied=measure, also=also, **asked)
+    found.as_dict()
     return found
+
+
+def correlations_chart(study: Study, **asked: Any) -> Chart:
+    return drawn(matrix_chart(kept_here("correlations", study, **asked)))
+
+
+def study_figure(study: Study, *, figure: str, **asked: Any) -> StudyFigure:
+    found = draw_figure(study, figure, **asked)
+    found.as_dict()
+    return found
+
+
+def study_figure_chart(study: Study, **asked: Any) -> Chart:
+    found: StudyFigure = kept_here("study_figure", study, **asked)
+    return drawn(found.description) if found.description else None
 
 
 def agreement(study: Study, *, criterion: int) -> CriterionFigures:
@@ -82,10 +132,16 @@ def agreement(study: Study, *, criterion: int) -> CriterionFigures:
     return figures
 
 
+def dashboard(study: Study) -> Dashboard:
+    found = measure_dashboard(study)
+    found.as_dict()
+    return found
+
+
 def coverage(study: Study, *, criterion: int) -> Chart:
     chosen = _criterion(study, criterion)
     points = coverage_points(chosen)
-    return _drawn(coverage_chart(points, unit=judged_unit(chosen))) if points else None
+    return drawn(coverage_chart(points, unit=judged_unit(chosen))) if points else None
 
 
 def breakdowns(study: Study, *, criterion: int) -> Breakdowns:
@@ -94,8 +150,19 @@ def breakdowns(study: Study, *, criterion: int) -> Breakdowns:
     return found
 
 
-def judge_comparison(study: Study, *, criterion: int, against: str) -> JudgeComparison:
-    return compare_judges_of(_criterion(study, criterion), against=against)
+def errors(study: Study, *, criterion: int, **asked: Any) -> Errors:
+    found = measure_errors(_criterion(study, criterion), **asked)
+    found.as_dict(), found.tables()
+    return found
+
+
+def judge_comparison(study: Study, *, criterion: int, **asked: Any) -> JudgeComparison:
+    return compare_judges_of(_criterion(study, criterion), **asked)
+
+
+def judges_chart(study: Study, *, chart: str, **asked: Any) -> Chart:
+    description = JUDGES_CHARTS[chart](kept_here("judge_comparison", study, **asked))
+    return drawn(description) if description else None
 
 
 def examination(study: Study, *, criterion: int, **asked: Any) -> Examination:
@@ -119,7 +186,7 @@ def thresholds_chart(study: Study, **asked: Any) -> Chart:
     }
     if choice.reported_on:
         curves["κ (unweighted) on the topics used to choose"] = [(one.at, one.kappa.value) for one in choice.chosen_on]
-    return _drawn(threshold_chart(curves, chosen=choice.at))
+    return drawn(threshold_chart(curves, chosen=choice.at, judge=examined.name))
 
 
 def judges_to_calibrate(study: Study, *, criterion: int) -> list[tuple[str, str]]:
@@ -140,17 +207,17 @@ def calibration(
 def calibration_chart(study: Study, *, chart: str, **asked: Any) -> Chart:
     figures: Calibration = kept_here("calibration", study, **asked)
     if chart == "recalibration":
-        return _drawn(recalibration_chart(figures.curve))
+        return drawn(recalibration_chart(figures.curve, judge=figures.choice.key))
     scores = [
         (system, METHODS[method][0], score.estimate)
         for system, corrected in [
-            ("all items", figures.overall),
+            (OVERALL, figures.overall),
             *((one.name, one.corrected) for one in figures.systems[:MOST_SYSTEMS_DRAWN]),
         ]
         for method, score in corrected.scores.items()
         if figures.overall.scores[method].estimate.value is not None
     ]
-    return _drawn(corrected_scores_chart(scores))
+    return drawn(corrected_scores_chart(scores, judge=figures.choice.key, n_systems=len(figures.systems)))
 
 
 def label_plans(
@@ -202,6 +269,27 @@ def redundancy(study: Study, **asked: Any) -> Redundancy:
     return measure_redundancy(StudySources(study), **asked)
 
 
+def cited_reports(study: Study, **asked: Any) -> CitedReports:
+    return read_reports(StudySources(study), **asked)
+
+
+def cited_report(study: Study, **asked: Any) -> ReadReport:
+    return read_report(StudySources(study), **asked)
+
+
+def battles(study: Study, **asked: Any) -> Battles | None:
+    found = measure_battles(study, **asked)
+    if found is not None:
+        found.as_dict(), found.tables()
+    return found
+
+
+def battles_chart(study: Study, *, voters: str, **asked: Any) -> Chart:
+    found: Battles | None = kept_here("battles", study, **asked)
+    board = next((one for one in found.boards if one.name == voters), None) if found else None
+    return drawn(against_chart(board.matrix, voters=board.name)) if board else None
+
+
 def suggested(study: Study) -> dict[str, list[str]]:
     """Return under which criteria which judges' grades were suggested, by name."""
     there = suggested_in(study)
@@ -236,6 +324,22 @@ def qrels_of_each(study: Study, *, criterion: int, rule: dict[str, Any], **asked
     return compile_each(_criterion(study, criterion), rule=Rule(**rule), at=now(), **asked)
 
 
+def filling_judges(study: Study, *, criterion: int) -> list[tuple[str, str]]:
+    """Return what the judges are called that may fill holes, each with its name as a list to choose from has it."""
+    found = judges_that_fill(load_criterion(_criterion(study, criterion)))
+    return [(one.name, one.choice.completeness.after(one.name)) for one in found]
+
+
+def filled_qrels(study: Study, *, criterion: int, rule: dict[str, Any], **asked: Any) -> FilledQrels:
+    return fill_qrels(_criterion(study, criterion), rule=Rule(**rule), at=now(), **asked)
+
+
+def filled_qrels_files(study: Study, *, criterion: int, names: bool, **asked: Any) -> bytes:
+    """Return a zip of the filled qrels with all that belongs beside them."""
+    found = filled_qrels(study, criterion=criterion, names=names, **asked)
+    return filled_files(found, _criterion(study, criterion), names=names)
+
+
 def data_card(study: Study, *, names: bool) -> str:
     return compile_data_card(study, names=names)
 
@@ -253,7 +357,3 @@ def trust_in_judges(_: None, *, studies: list[int]) -> None:
 
 def _criterion(study: Study, pk: int) -> Criterion:
     return study.criteria.select_related("study__collection", "scale").get(pk=pk)
-
-
-def _drawn(description: dict[str, Any]) -> Chart:
-    return {"svg": draw(description), "json": description}

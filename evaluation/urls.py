@@ -2,6 +2,20 @@ from django.urls import URLPattern, URLResolver, include, path
 
 app_name = "evaluation"
 
-FEATURES = ("agreement", "calibration", "computing", "leaderboards", "publishing", "rubrics", "splits", "trust")
+FEATURES = (
+    "agreement",
+    "battles",
+    "calibration",
+    "cited_reports",
+    "computing",
+    "dashboard",
+    "figures",
+    "leaderboards",
+    "publishing",
+    "rubrics",
+    "splits",
+    "trust",
+    "workshop_scores",
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [path("", include(f"evaluation.{feature}.urls")) for feature in FEATURES]

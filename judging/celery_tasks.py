@@ -58,8 +58,7 @@ def take_one_turn(job_id: int, generation: int) -> bool:
 @shared_task(name="judging.requeue_stalled", ignore_result=True)
 def requeue_stalled(patience_seconds: float = PATIENCE.total_seconds()) -> None:
     """Find jobs and audits whose messages or workers are lost, or for which there are tokens again, and send them."""
-    for job in requeue_stalled_jobs(at=now(), patience=timedelta(seconds=patience_seconds)):
-        logger.warning("Job %s was stalled with %s of %s pairs done; it goes on.", job.pk, job.done, job.total)
+    requeue_stalled_jobs(at=now(), patience=timedelta(seconds=patience_seconds))
     go_on_with_new_tokens(at=now())
     for audit in GullibilityAudit.objects.filter(state=GullibilityAudit.State.RUNNING).select_related("judge"):
         gullibility.requeue_if_stalled(audit, at=now())

@@ -6,13 +6,14 @@ that no difference is shown is not said to be none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stats.intervals import Estimate
 from stats.plurals import counted
 
-if TYPE_CHECKING:  # both weigh much, and are only passed in
+if TYPE_CHECKING:  # they weigh much, and are only passed in
+    from stats.judges.errors import Direction
     from stats.judges.threshold_choice import Ceiling
     from stats.ranking.leaderboard import PairedComparison, Standing
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:  # both weigh much, and are only passed in
 RELIABLE, TENTATIVE = 0.8, 2 / 3
 # Judge and people agree alike where the whole interval of the difference is nearer to 0 than this.
 ALIKE = 0.15
+# Voorhees, Evaluation by Highly Relevant Documents (SIGIR 2001): orders with τ above .9 are as good as the same, below
+# .8 they differ noticeably.
+SAME_ORDER, ANOTHER_ORDER = 0.9, 0.8
 MOST_NAMED = 3
 
 
@@ -35,7 +39,7 @@ def in_brackets(name: str, estimate: Estimate, *, signed: bool = False) -> str:
     if estimate.low is None or estimate.high is None:
         return f"({value}; no interval: {estimate.reason.rstrip('.')})"
     ends = f"{shown(estimate.low, signed=signed)} to {shown(estimate.high, signed=signed)}".replace("+", "")
-    return f"({', '.join(filter(None, (value, ends, estimate.over)))})"
+    return f"({', '.join(filter(None, (value, ends, estimate.resampled * 'resampled', estimate.over)))})"
 
 
 def agreement_of_people(alpha: Estimate) -> str:
@@ -73,14 +77,52 @@ def judge_beside_people(judge: str, ceiling: Ceiling) -> str:
     return f"Whether {judge} agrees with people as well as people do with one another is not settled {figures}."
 
 
-def first_system(source: str, standings: Sequence[Standing], pairs: Iterable[PairedComparison]) -> str:
+def direction_of_errors(rater: str, found: Direction, *, reference: str) -> str:
+    """Say whether the rater says yes or no too often beside `reference` (“people”, or a rater's name)."""
+    if not found.n:
+        return f"{rater} and {reference} have no item in common."
+    if not found.n_wrong:
+        none = f"in none of {counted(found.n, 'items')} ({in_percent(0, found.wrong)})"
+        return f"{rater} gives another answer than {reference} {none}."
+    surplus = found.surplus
+    settled = surplus.low is not None and surplus.high is not None and not surplus.low <= 0 <= surplus.high
+    if settled and surplus.value is not None:
+        yes = surplus.value > 0
+        n, of, share = (
+            (found.n_false_yes, found.n_no, found.false_yes) if yes else (found.n_false_no, found.n_yes, found.false_no)
+        )
+        answer, other = ("yes", "no") if yes else ("no", "yes")
+        items = f"{n:,} of {counted(of, 'items')}"
+        return (
+            f"{rater} says {answer} too often: in {items} where {reference} said {other} ({in_percent(n / of, share)})."
+        )
+    items = f"{found.n_wrong:,} of {counted(found.n, 'items')}"
+    wrong = f"{rater} gives another answer than {reference}, or none, in {items}"
+    figures = in_percent(found.n_wrong / found.n, found.wrong)
+    ways = f"yes for no in {found.n_false_yes:,}, no for yes in {found.n_false_no:,}"
+    return f"{wrong} ({figures}); whether it says yes or no too often is not settled ({ways})."
+
+
+def in_percent(value: float, estimate: Estimate) -> str:
+    """Return “30 %, 18 to 44 %, 9 topics”; without an interval the reason stands in its place."""
+    if estimate.low is None or estimate.high is None:
+        return f"{value * 100:.0f} %; no interval: {estimate.reason.rstrip('.')}"
+    ends = f"{estimate.low * 100:.0f} to {estimate.high * 100:.0f} %"
+    return ", ".join(filter(None, (f"{value * 100:.0f} %", ends, estimate.over)))
+
+
+def first_system(
+    source: str, standings: Sequence[Standing], pairs: Iterable[PairedComparison], *, withheld: str = ""
+) -> str:
     """Say which system is first by this source, and from which others it cannot be told.
 
-    `standings` are best first, `pairs` all comparisons of two systems with Holm's correction.
+    `standings` are best first, `pairs` all comparisons of two systems with Holm's correction; `withheld`: why systems
+    have no score.
     """
     ranked = [standing for standing in standings if standing.rank is not None and standing.mean.value is not None]
     if len(ranked) < 2:
-        return f"{source}: fewer than two systems can be ranked."
+        why = f", since {withheld}" if withheld else ""
+        return f"By {source}, fewer than two systems can be ranked{why}."
     best = [standing for standing in ranked if standing.rank == 1]
     if len(best) > 1:
         return f"By {source}, {listed([one.system for one in best])} share the first rank."
@@ -93,6 +135,227 @@ def first_system(source: str, standings: Sequence[Standing], pairs: Iterable[Pai
     if len(alike) == len(ranked) - 1:
         return f"By {source}, {first.system} is first {figures}, but cannot be told from any other system."
     return f"By {source}, {first.system} is first {figures}, but cannot be told from {listed(alike)}."
+
+
+def filled_order(judge: str, measure: str, n_moved: int, n_systems: int, kendall: Estimate, *, n_filled: int) -> str:
+    """Say what filling holes with the judge's grades does to the order of systems. `kendall`: before with after."""
+    if not n_filled:
+        return f"{judge} fills no hole, so nothing changes."
+    if n_systems < 2:
+        return f"Fewer than two systems are scored, so {judge}’s grades change no order."
+    figures = f" {in_brackets('τ', kendall)}" if kendall.value is not None else ""
+    systems = counted(n_systems, "systems")
+    what = f"moves {n_moved} of {systems} to another rank" if n_moved else f"keeps all {systems} in their order"
+    return f"With holes filled by {judge}, {measure} {what}{figures}."
+
+
+def best_judge(
+    judge: str, kappa: Estimate, corrected: Estimate, n_judges: int, alike: Sequence[str] | None, *, n_all: int
+) -> str:
+    """Say which of several judges agrees most with people, and from which others it cannot be told.
+
+    `corrected` is its κ, corrected for having been chosen for being the highest; `alike` is None where not known;
+    `n_all`: how many judges there are to compare.
+    """
+    if n_judges == 1:
+        return f"{judge} is the only judge compared with people {in_brackets('κ', kappa)}."
+    known = corrected.value is not None
+    figures = in_brackets("κ corrected for the choice", corrected) if known else in_brackets("κ", kappa)
+    among = counted(n_judges, "judges") if n_judges == n_all else f"{n_judges} of {n_all} judges"
+    said = f"Of {among} {judge} agrees most with people {figures}"
+    if alike is None:
+        return f"{said}."
+    if not alike:
+        return f"{said}, more than every other."
+    if len(alike) == n_judges - 1:
+        return f"{said}, but cannot be told from any other."
+    return f"{said}, but cannot be told from {listed(alike)}."
+
+
+def order_of_judge(judge: str, kendall: Estimate) -> str:
+    """Say whether the judge keeps people's order of systems. `kendall` is τ_b of the two orders."""
+    return _same_order(
+        f"{judge} keeps people’s order of systems", f"{judge} puts the systems in another order than people", kendall
+    )
+
+
+def order_of_evaluation(evaluation: str, reference: str, kendall: Estimate, *, n: int) -> str:
+    """Say whether the evaluation orders runs as the reference does; it is the least alike of `n` comparisons."""
+    same, other = (
+        f"{evaluation} orders the runs as {reference} does",
+        f"{evaluation} orders the runs unlike {reference}",
+    )
+    said = _same_order(same, other, kendall)
+    return said if n == 1 else f"{said} Of {counted(n, 'comparisons')} these two are the least alike."
+
+
+def _same_order(same: str, other: str, kendall: Estimate) -> str:
+    """Say `same` or `other` where τ_b, after Voorhees, allows it; else that it is open."""
+    if kendall.value is None:
+        reason = kendall.reason[:1].lower() + kendall.reason[1:].rstrip(".")
+        return f"Whether {same} cannot be told: {reason}."
+    figures = in_brackets("τ_b", kendall)
+    if kendall.low is None or kendall.high is None:
+        return f"Whether {same} is uncertain {figures}."
+    if kendall.low >= SAME_ORDER:
+        return f"{same} {figures}."
+    if kendall.high < ANOTHER_ORDER:
+        return f"{other} {figures}."
+    return f"Whether {same} is not settled {figures}."
+
+
+def same_first(first_by_people: Sequence[str], n: int, n_judges: int, *, does: bool) -> str:
+    """Say whether the best judge does, and how many of all do, put the same system first as people."""
+    first = listed(first_by_people)
+    said = f"It puts {first} first, as people do" if does else f"People put {first} first, and it does not"
+    if n_judges == 1:
+        return f"{said}."
+    return f"{said}; {n} of {counted(n_judges, 'judges')} {'does' if n == 1 else 'do'}."
+
+
+def corrected_score(judge: str, alone: Estimate, corrected: Estimate) -> str:
+    """Say whether the judge's own score is off, by the score that people's labels correct (PPI++)."""
+    if corrected.value is None:
+        return f"Whether {judge} scores too high or too low cannot be told: {ended(corrected.reason)}"
+    figures = in_brackets("corrected", corrected)
+    if alone.value is None:
+        return f"{judge} alone gives no score {figures}."
+    if corrected.low is None or corrected.high is None:
+        return f"Whether {judge}’s score of {shown(alone.value)} is right is uncertain {figures}."
+    if alone.value > corrected.high:
+        return f"{judge} alone scores too high, {shown(alone.value)} {figures}."
+    if alone.value < corrected.low:
+        return f"{judge} alone scores too low, {shown(alone.value)} {figures}."
+    return f"Whether {judge}’s score of {shown(alone.value)} is too high or too low is not settled {figures}."
+
+
+def order_by_coverage(judge: str, unit: str, kendall: Estimate) -> str:
+    """Say whether the judge orders texts as people do. `kendall`: of its coverages with people's."""
+    if kendall.value is None:
+        return f"Whether {judge} orders the {unit}s as people do cannot be told: {ended(kendall.reason)}"
+    figures = in_brackets("τ_b", kendall)
+    if kendall.low is None or kendall.high is None:
+        return f"Whether {judge} orders the {unit}s as people do is uncertain {figures}."
+    if kendall.low > 0:
+        return f"By coverage, {judge} orders the {unit}s more as people do than by chance {figures}."
+    if kendall.high < 0:
+        return f"By coverage, {judge} orders the {unit}s against people {figures}."
+    return f"Whether {judge} orders the {unit}s as people do, rather than by chance, is not settled {figures}."
+
+
+def likeness(whose: str, measure: str, found: Estimate) -> str:
+    """Say how alike what two people wrote or marked is, 1 being the same; empty where nothing can be compared."""
+    if found.value is None:
+        return ""
+    return f"{whose} are alike to a degree of {shown(found.value)} of 1 {in_brackets(measure, found)}."
+
+
+def furthest_groups(by: str, groups: Mapping[str, Estimate]) -> str:
+    """Say between which two groups of items agreement differs most, and whether the intervals allow it.
+
+    `groups`: percent agreement by the group's name. The two are picked for being furthest apart, so that intervals
+    which do not overlap are no test.
+    """
+    known = {name: one for name, one in groups.items() if one.value is not None and one.low is not None}
+    if len(known) < 2:
+        return ""
+    in_order = sorted(known, key=lambda name: (known[name].value or 0.0, name))
+    (low, least), (high, most) = ((name, known[name]) for name in (in_order[0], in_order[-1]))
+    if least.value == most.value:
+        return f"By {by}, assessors agree equally in all {len(known)} groups with an interval."
+    ends = "do not overlap" if (least.high or 0.0) < (most.low or 0.0) else "overlap, so it may be chance"
+    ranked = f"least for {low} {in_brackets('agreement', least)} and most for {high} {in_brackets('agreement', most)}"
+    these = f"of the {len(known)} groups with an interval these are furthest apart"
+    return f"By {by}, assessors agree {ranked}; {these}. The intervals {ends}."
+
+
+def furthest_orders(coefficient: str, pairs: Mapping[tuple[str, str], Estimate], n_topics: int) -> str:
+    """Say which two orders of the systems differ most. `pairs` are of measures; their coefficients have no interval."""
+    known = {pair: one.value for pair, one in pairs.items() if one.value is not None}
+    if not known:
+        reason = next((one.reason for one in pairs.values()), "")
+        return f"No two orders of the systems can be compared: {ended(reason)}" if reason else ""
+    (first, other), least = min(known.items(), key=lambda found: (found[1], found[0]))
+    over = f"over {counted(n_topics, 'topics')}, without an interval"
+    return f"{first} and {other} put the systems in the least alike order ({coefficient} {shown(least)}, {over})."
+
+
+def labels_cover(k: int, shares: Mapping[str, float | None], n_topics: int) -> str:
+    """Say how much of the runs' first k passages has a label. `shares` by run, None where a run has none to judge."""
+    known = {run: share for run, share in shares.items() if share is not None}
+    if not known:
+        return ""
+    over = counted(n_topics, "topics")
+    if min(known.values()) == 1:
+        return f"All of every run’s top {k} is labelled ({over})."
+    worst = min(known, key=lambda run: (known[run], run))
+    of_all = sum(known.values()) / len(known)
+    return (
+        f"{of_all:.0%} of the runs’ top {k} is labelled on average ({over}), least of {worst}, {known[worst]:.0%}; "
+        "the rest counts as not relevant."
+    )
+
+
+def passages_needed(source: str, counts: Mapping[str, int], n_topics: int) -> str:
+    """Say how many passages answer all that can be answered. `counts`: by class, with what is `unjudged`."""
+    rated = sum(n for name, n in counts.items() if name != "unjudged")
+    if not rated:
+        return ""
+    needed, more = counts["required"], counts.get("unjudged", 0)
+    unknown = f"; {more:,} more have no ratings" if more else ""
+    of_rated = f"{needed:,} of {counted(rated, 'passages')}"
+    return f"By {source}, {of_rated} are required ({counted(n_topics, 'topics')}){unknown}."
+
+
+def citations_supported(source: str, yes: int, of: int, unjudged: int, *, over: str) -> str:
+    """Say how many of the judged citations support their sentence in full, and of all how many could.
+
+    `over`: “25 topics”.
+    """
+    if not of:
+        return ""
+    if not unjudged:
+        return f"By {source}, {yes:,} of all {counted(of, 'citations')} support their sentence in full ({over})."
+    return (
+        f"By {source}, {yes:,} of {counted(of, 'judged citations')} support their sentence in full ({over}): "
+        f"{unjudged:,} more are not judged, so of {of + unjudged:,} at least {yes:,} and at most {yes + unjudged:,} do."
+    )
+
+
+def elements_unfulfilled(source: str, n_not: int, n_unknown: int, n: int) -> str:
+    """Say how many rubric elements no passage fulfils, and how many more it could be."""
+    if not n:
+        return ""
+    if not n_unknown and not n_not:
+        return f"By {source}, some passage fulfils each of {counted(n, 'elements')}."
+    if not n_unknown:
+        return f"By {source}, no passage fulfils {n_not:,} of {counted(n, 'elements')}."
+    least = f"at least {n_not:,} and at most {n_not + n_unknown:,} of {counted(n, 'elements')}"
+    return f"By {source}, no passage fulfils {least}: of {n_unknown:,} grades are missing."
+
+
+def pull_of_suggestions(judge: str, shifts: Mapping[str, Estimate]) -> str:
+    """Say under which arms seeing the judge's grade moves labels. `shifts` by arm, of the share that are its grade."""
+    known = {arm: one for arm, one in shifts.items() if one.value is not None and one.low is not None}
+    if not known:
+        return f"Whether seeing {judge}’s grade moves labels cannot be told yet."
+    moved = {arm: one for arm, one in known.items() if (one.low or 0.0) > 0 or (one.high or 0.0) < 0}
+    if not moved:
+        arm, one = max(known.items(), key=lambda found: abs(found[1].value or 0.0))
+        figures = in_brackets(f"shift under {arm}", one, signed=True)
+        return f"Whether seeing {judge}’s grade moves labels is not settled {figures}."
+    arm, one = max(moved.items(), key=lambda found: abs(found[1].value or 0.0))
+    way = "towards it" if (one.value or 0.0) > 0 else "away from it"
+    others = [other for other in known if other not in moved]
+    open_ = f" Under {listed(others)} it is not settled." if others else ""
+    return (
+        f"Seeing {judge}’s grade moves labels {way}, most under {arm} {in_brackets('shift', one, signed=True)}.{open_}"
+    )
+
+
+def ended(reason: str) -> str:
+    """Return the reason as the end of a sentence."""
+    return f"{reason.rstrip('.')}."
 
 
 def listed(names: Sequence[str]) -> str:

@@ -38,8 +38,7 @@ def guarded(cell: Any) -> Any:
 
 def unguarded(cell: str) -> str:
     """Return the cell as it was before `guarded`. An apostrophe that `guarded` would not have put there stays."""
-    text = cell[1:]
-    return text if cell.startswith("'") and guarded(text) == cell else cell
+    return cell[1:] if cell.startswith("'") and guarded(cell[1:]) == cell else cell
 
 
 class _Echo:

@@ -150,6 +150,11 @@ class QrelsLabels:
         """The file."""
         return "".join(f"{line}\n" for line in self.lines)
 
+    def by_pair(self) -> dict[tuple[str, str], int]:
+        """Return the labels by topic and docno."""
+        words = (line.split() for line in self.lines)
+        return {(topic, docno): int(grade) for topic, _, docno, grade in words}
+
     def counts(self) -> dict[str, Any]:
         """Return what the provenance says of it. `tied_items` counts ties, however they were settled."""
         return {

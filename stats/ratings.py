@@ -242,7 +242,12 @@ def majority(ratings: Ratings) -> CodeArray:
 
 def n_tied(ratings: Ratings) -> int:
     """Return how many items were given several grades equally often, so that the rule had to decide."""
-    return int(most_given(_counts(ratings))[1].sum())
+    return int(tied(ratings).sum())
+
+
+def tied(ratings: Ratings) -> BoolArray:
+    """Return which items these are, shape (n,)."""
+    return most_given(_counts(ratings))[1]
 
 
 def _counts(ratings: Ratings) -> NDArray[np.int16]:

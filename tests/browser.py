@@ -15,6 +15,7 @@ Where there is no Chromium these tests skip and say so; with CI set that is an e
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -206,12 +207,10 @@ def _as_text(violation: dict[str, Any], node: dict[str, Any]) -> str:
     return f"{title}\n    {node['html']}\n    {node['failureSummary']}"
 
 
-def width_of_image(image: Locator) -> int:
-    """Return an image's own width in px once it is loaded; 0 for one that cannot be."""
-    image.scroll_into_view_if_needed()
-    loaded = """image => image.complete ? image.naturalWidth : new Promise((resolve) => {
-        image.onload = image.onerror = () => resolve(image.naturalWidth); })"""
-    return int(image.evaluate(loaded))
+def chart_on(page: Page, heading: str) -> Locator:
+    """Return the chart of this heading once it is drawn, in the width that the page shows."""
+    page.locator(".chart").first.scroll_into_view_if_needed()
+    return page.get_by_role("group", name=re.compile(heading)).locator("visible=true").and_(page.locator("svg"))
 
 
 def check_no_sideways_scroll(page: Page) -> None:

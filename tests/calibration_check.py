@@ -24,7 +24,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.simulations import agreement, corrected, scenarios, suggestions, systems
+from tests.simulations import agreement, battles, corrected, errors, scenarios, suggestions, systems
 from tests.simulations.promises import processes
 
 SEED = 1971
@@ -33,7 +33,8 @@ HEADS = {"topics": "topics", "items": "items, without topics", "labels": "labels
 
 @cache
 def all_scenarios() -> list[scenarios.Scenario]:
-    return [*agreement.scenarios(), *corrected.scenarios(), *systems.scenarios(), *suggestions.scenarios()]
+    modules = (agreement, corrected, systems, suggestions, errors, battles)
+    return [scenario for module in modules for scenario in module.scenarios()]
 
 
 def simulate(number: int, simulations: int, seed: int) -> list[scenarios.Coverage]:

@@ -15,11 +15,15 @@ from django.core.cache import caches
 from django.db import transaction
 from pytest_django import DjangoDbBlocker
 
+from annotate.templatetags import kept
 from collection.models import Collection, Rater, Study, User
 from tests.factories import a_collection, a_study, a_user, rater_of
 
 pytest_plugins = ["tests.browser"]
 
+
+# Whatever page a test draws again: what is kept of it must be as it would be drawn anew.
+kept.compares = True
 
 USES_THE_DATABASE = {"db", "transactional_db", "live_server"}
 

@@ -9,17 +9,20 @@ from django.utils.timezone import now
 
 from collection.accounts.account import make_token
 from collection.models import (
+    Arm,
     Collection,
     Criterion,
     ElementSpan,
     Guideline,
     Item,
+    Judgment,
     Passage,
     Rater,
     Report,
     RubricElement,
     Run,
     Study,
+    Suggestion,
     System,
     Topic,
     User,
@@ -133,3 +136,14 @@ def new_item(study: Study, task_type: str, *, topic: Topic, element: RubricEleme
         report=text if isinstance(text, Report) else None,
         passage=text if isinstance(text, Passage) else None,
     )
+
+
+def a_suggestion(
+    judgment: Judgment, arm: Arm, judge: Rater, *, own: float | None = None, shown: bool = True
+) -> Suggestion:
+    """What the judgment's rater was shown of the judge; `own` is what they had said before."""
+    at = judgment.judged_at
+    return Suggestion.objects.create(
+        item=judgment.item, criterion=judgment.criterion, rater=judgment.rater, arm=arm, probability=0.25, judge=judge,
+        grade=1, drawn_at=at, shown_at=at if shown else None, own_grade=own,
+    )  # fmt: skip

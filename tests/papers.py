@@ -1,5 +1,7 @@
 """Rebuild published figures from their data, and write docs/papers.md: `python tests/papers.py [--output FILE]`.
 
+The pictures stand in docs/papers-figures.md.
+
 Imports CRUX's and CLAPNQ's files into a database of its own, which is gone afterwards, and asks the product's commands.
 What is not here is named with the reason.
 """
@@ -42,6 +44,15 @@ def page(found: Sequence[Paper]) -> str:
     return "\n".join([HEAD, *(line for paper in found for line in paper.lines)]).rstrip() + "\n"
 
 
+def pictures(folder: Path) -> str:
+    """Draw the papers' figures into a folder beside the page, and return the page. Needs what `papers` imported."""
+    from tests.published.pictures import FOLDER, draw_pictures
+    from tests.published.rubric import import_for_pictures
+
+    import_for_pictures()
+    return "\n".join(draw_pictures(folder / FOLDER)).rstrip() + "\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "papers.md")
@@ -56,7 +67,9 @@ def main() -> None:
 
         call_command("migrate", verbosity=0)
         output.write_text(page(papers()), encoding="utf-8")
-    sys.stdout.write(f"{output}\n")
+        figures = output.with_name(f"{output.stem}-figures.md")
+        figures.write_text(pictures(output.parent), encoding="utf-8")
+    sys.stdout.write(f"{output}\n{figures}\n")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,12 @@ import pytest
 
 SMALL = {
     "evaluation": ["--items", "100", "--judgments", "300"],
+    "capacity": [
+        *("--seconds", "1", "--assessors", "3", "--reports", "60", "--questions", "3", "--databases", "sqlite"),
+        *("--workers", "1", "--kinds", "answerability", "citation_support", "sentence_nugget", "battle"),
+    ],
     "files": ["--items", "100", "--judgments", "50"],
+    "judges": ["--judges", "2"],
     "judging": ["--pairs", "100"],
 }
 
@@ -32,4 +37,14 @@ def test_a_bench_measures_something(name: str) -> None:
     )
 
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)
+    rows = json.loads(done.stdout)
+    assert rows
+    if name == "capacity":
+        worked = [row for row in rows if "lost" in row]
+        assert [row["what"] for row in worked] == [
+            "3 sub-questions a report",
+            "3 citations a cited report",
+            "3 nuggets beside a sentence",
+            "1 battle of two reports",
+        ]
+        assert all(row["answers"] > 0 and (row["lost"], row["surplus"]) == (0, 0) for row in worked)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import stats.intervals
-from tests import calibration_check
+from tests import calibration_check, corrected_scores_check
 from tests.simulations.promises import broken
 from tests.simulations.scenarios import LOOKS, Coverage, simulate
 
@@ -66,3 +66,34 @@ def test_a_study_near_its_bounds_is_drawn_more_often() -> None:
 
     assert {row.simulations for row in counted(1.6)} == {200 * LOOKS[-1]}
     assert {row.simulations for row in counted(2.093)} <= {200, 200 * LOOKS[1]}
+
+
+@pytest.mark.parametrize(
+    ("held", "pairs", "given", "kept"),
+    [(0.95, 0.95, 1, True), (0.9, 0.95, 1, False), (0.95, 0.99, 1, False), (0.5, 0.5, 0.05, True)],
+)
+def test_corrected_scores_that_hold_too_rarely_or_too_often_are_found(
+    held: float, pairs: float, given: float, kept: bool
+) -> None:
+    outcome = corrected_scores_check.Outcome(
+        "judge", "by topic", 0.2, 100, "P@10", given, 0.0, 0.1, 0.1, held, held, held, pairs, 2_000
+    )
+
+    assert outcome.kept is kept
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not corrected_scores_check.DL19.is_file(), reason="there is no DL19 in ../shared/data")
+def test_corrected_scores_of_dl19_hold_the_truth_and_half_as_wide_ones_do_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    study = corrected_scores_check.of_dl19(corrected_scores_check.DL19)
+    truths = corrected_scores_check.true_means(study)
+    cell = corrected_scores_check.CELLS[1]
+
+    found = corrected_scores_check.simulate(study, truths, cell, 200, ratios=False)
+    monkeypatch.setattr(stats.intervals, "t_quantile", lambda freedom: 1.0)
+    narrow = corrected_scores_check.simulate(study, truths, cell, 200, ratios=False)
+
+    assert all(one.kept for one in found)
+    assert not any(one.kept for one in narrow)

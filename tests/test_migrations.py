@@ -47,6 +47,12 @@ def site() -> Iterator[None]:
     migrate()
 
 
+OF_BANKS = (
+    "NuggetBank", "BankVersion", "BankEntry", "NuggetAnswer", "NuggetReference", "NuggetWorkshop", "WorkshopPerson",
+    "WorkshopTopic", "NuggetProposal", "ProposedNugget",
+)  # fmt: skip
+
+
 def counts() -> dict[str, int]:
     ours = [model for model in apps.get_models() if model._meta.app_label in {"collection", "annotate", "judging"}]
     return {model.__name__: model._default_manager.count() for model in ours}
@@ -74,7 +80,8 @@ def test_settings_of_studies_go_back_into_their_attributes_and_out_again() -> No
 
     assert rows_of(Study) == studies
     # What newer tables held is gone with them.
-    assert counts() == before | dict.fromkeys(("CollectionInvitation", "CommentReply", "Notice", "SiteRequest"), 0)
+    newer = ("CollectionInvitation", "CommentReply", "Notice", "SiteRequest", *OF_BANKS)
+    assert counts() == before | dict.fromkeys(newer, 0)
 
 
 @pytest.mark.usefixtures("site")
@@ -94,6 +101,6 @@ def test_what_was_told_of_accounts_goes_back_and_comes_again() -> None:
     assert User.objects.get(username="ada").made_for == Collection.objects.get(name="bridges")
     assert {name for name, count in counts().items() if count != before[name]} <= {
         "ApiToken", "CollectionInvitation", "CommentReply", "Errand", "GuidelineReading", "Masking", "Notice",
-        "SiteRequest", "TextFlag", "ThresholdChange",
+        "SiteRequest", "TextFlag", "ThresholdChange", *OF_BANKS,
     }  # fmt: skip
     assert counts()["ApiToken"] == 0

@@ -85,19 +85,20 @@ def _assigned(place: Place, rater: Rater, study: Study, *, at: datetime) -> Assi
     assignment = Assignment(task=place.task, place=place, rater=rater, opened_at=at, touched_at=at)
     is_new = insert_unless_there(assignment, unique=("task", "rater"))
     assert is_new, f"{assignment} was handed out before."
+    assignment.task.study = study
     drawn = drawn_items(place.task, rater)
-    insert_together(
-        [
-            AssignmentItem(
-                assignment=assignment,
-                item=asked.item,
-                position=position,
-                inclusion_probability=asked.inclusion_probability,
-                swapped=asked.swapped,
-            )
-            for position, asked in enumerate(drawn)
-        ]
-    )
+    rows = [
+        AssignmentItem(
+            assignment=assignment,
+            item=asked.item,
+            position=position,
+            inclusion_probability=asked.inclusion_probability,
+            swapped=asked.swapped,
+        )
+        for position, asked in enumerate(drawn)
+    ]
+    insert_together(rows)
+    assignment.drawn = rows  # type: ignore[attr-defined]  # so that its page need not ask for them
     if design := getattr(study, "suggestion_design", None):
         draw_suggestions(design, assignment, [asked.item for asked in drawn], at=at)
     return assignment
@@ -108,7 +109,7 @@ def _in_hand(*, study: int, rater: int) -> QuerySet[Assignment]:
     """This rater's open assignments in the study, in the order of work, each with whether tasks wait for it."""
     mine = Assignment.objects.filter(task__study=study, rater=rater, set_aside_at=None).open()
     waiting = Task.objects.filter(after=OuterRef("task"))
-    return mine.annotate(is_waited_for=Exists(waiting)).order_by("opened_at", "pk")
+    return mine.annotate(is_waited_for=Exists(waiting)).select_related("task").order_by("opened_at", "pk")
 
 
 @compiled

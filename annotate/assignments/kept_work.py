@@ -27,6 +27,7 @@ DRAFT_FIELDS = (
     "spans",
     "answer",
     "confirmations",
+    "unsure",
     "seconds",
     "saved_at",
     "unfinished",
@@ -125,6 +126,7 @@ def _bring_back_judgments(assignment: Assignment, kept: dict[str, Any], *, retur
             spans=[Span(one["start"], one["end"], one["quote"], one["purpose"]) for one in was.highlights],
             seconds=was.seconds,
             guideline=was.guideline,
+            unsure=was.unsure,
             written=None if names is None else Written(was.answer, tuple(names)),
             at=was.judged_at,
         )

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Case, Exists, F, Max, OuterRef, Q, QuerySet, Value, When
 
 from annotate.assignments.design import Design, design_of
+from annotate.assignments.topic_shares import begun_by, hold_share, is_shared_by_topic, open_to
 from annotate.models import Assignment, Draft, Enrolment, Place, Task, TaskItem
 from annotate.models.work import AssignmentQuerySet
 from annotate.notices.notices import Kind, notify, without_work
@@ -32,22 +33,27 @@ def take_place(*, study: Study, rater: Rater, enrolment: Enrolment, at: datetime
     Many raters at once pass by one another's locked places; SQLite, which has no such locks, lets one
     transaction in at a time.
     """
-    design = design_of(study)
+    design, by_topic = design_of(study), is_shared_by_topic(study)
     full = quota_is_full(study, rater, design)
-    if full and not design.control_share:
+    if full and not design.control_share and not by_topic:
         return None
+    if by_topic:
+        Study.objects.select_for_update().get(pk=study.pk)  # nobody begins the same share meanwhile
     start = start_of(enrolment, design)
-    place = lock_next(study, rater, design, start, only_controls=full)
+    place = lock_next(study, rater, design, start, only_begun=full)
     while place is None and release_next_batch(study, at=at):
-        place = lock_next(study, rater, design, start, only_controls=full)
+        place = lock_next(study, rater, design, start, only_begun=full)
     if place is not None:
+        if by_topic:
+            hold_share(place, rater)
         place.holder = rater
         update_row(Place, place.pk, {"holder": rater.pk})
     return place
 
 
-def lock_next(study: Study, rater: Rater, design: Design, start: int, *, only_controls: bool) -> Place | None:
-    lock = _lock_of(even=design.even, only_controls=only_controls, from_start=bool(start))
+def lock_next(study: Study, rater: Rater, design: Design, start: int, *, only_begun: bool) -> Place | None:
+    by_topic = is_shared_by_topic(study)
+    lock = _lock_of(even=design.even, only_begun=only_begun, from_start=bool(start), by_topic=by_topic)
     place = next(iter(lock(study=study.pk, rater=rater.pk, start=start, batch=released(study))), None)
     if not design.control_share:
         return place
@@ -60,13 +66,20 @@ def lock_next(study: Study, rater: Rater, design: Design, start: int, *, only_co
 
 
 @cache
-def _lock_of(*, even: bool, only_controls: bool, from_start: bool) -> Callable[..., list[Place]]:
+def _lock_of(*, even: bool, only_begun: bool, from_start: bool, by_topic: bool) -> Callable[..., list[Place]]:
     """Return the query, compiled once for each shape of a design, that locks the next free place for a rater."""
 
     @compiled
     def lock(*, study: int, rater: int, start: int, batch: int) -> QuerySet[Place]:
         places = _free_places(
-            study, rater, start if from_start else 0, even=even, only_controls=only_controls, batch=batch, free=NOBODYS
+            study,
+            rater,
+            start if from_start else 0,
+            even=even,
+            only_begun=only_begun,
+            by_topic=by_topic,
+            batch=batch,
+            free=NOBODYS,
         )
         return places.select_for_update(of=("self",), skip_locked=True)[:1]
 
@@ -117,35 +130,41 @@ def free_places(
     study: Study,
     rater: Rater,
     start: int = 0,
-    only_controls: bool = False,
+    only_begun: bool = False,
     batch: int | None = None,
     free: Q = NOBODYS,
 ) -> QuerySet[Place]:
     """Places that this rater may take now, in the order in which they are handed out to them.
 
-    `only_controls` is for a rater whose quota is full: what everyone sees comes beside it. `batch` is the last one
-    that is handed out, `free` which places count as free.
+    `only_begun` is for a rater whose quota is full: what everyone sees comes beside it, and so does the rest of a topic
+    that they began where work is shared by topic. `batch` is the last one that is handed out, `free` which places
+    count as free.
     """
-    even = design_of(study).even
+    even, by_topic = design_of(study).even, is_shared_by_topic(study)
     batch = batch or released(study)
-    return _free_places(study.pk, rater.pk, start, even=even, only_controls=only_controls, batch=batch, free=free)
+    return _free_places(
+        study.pk, rater.pk, start, even=even, only_begun=only_begun, by_topic=by_topic, batch=batch, free=free
+    )
 
 
 def _free_places(
-    study: int, rater: int, start: int, *, even: bool, only_controls: bool, batch: int, free: Q
+    study: int, rater: int, start: int, *, even: bool, only_begun: bool, by_topic: bool, batch: int, free: Q
 ) -> QuerySet[Place]:
     places = (
         Place.objects.filter(free, task__study=study, task__study__state=Study.State.OPEN)
         .filter(task__batch__lte=batch)
         .filter(offered_to(rater, task="task"))
-        .select_related("task")
+        .select_related("task__topic", "task__report", "task__passage")
     )
-    if only_controls:
-        places = places.filter(task__everyone=True)
+    begun = [Case(When(begun_by(rater), then=Value(0)), default=Value(1))] if by_topic else []
+    if only_begun:
+        places = places.filter(Q(task__everyone=True) | (Q(begun_by(rater)) if by_topic else Q()))
+    if by_topic:
+        places = places.filter(task_by_task(open_to(rater)))
     turn = [*([after_the_start("task__position", start)] if start else []), F("task__position").asc()]
     if even:
-        return places.order_by("number", *turn)
-    return places.order_by(*turn, "number")
+        return places.order_by(*begun, "number", *turn)
+    return places.order_by(*begun, *turn, "number")
 
 
 def next_control(
@@ -165,14 +184,14 @@ def next_task(study: Study, rater: Rater, *, at: datetime) -> Task | None:
     """
     design = design_of(study)
     full = quota_is_full(study, rater, design)
-    if full and not design.control_share:
+    if full and not design.control_share and not is_shared_by_topic(study):
         return None
     enrolment = Enrolment.objects.filter(study=study, user=rater.user_id).first()
     start = (enrolment.start if enrolment else None) or 0
     free = vacant([study], but_of=rater, at=at)
 
     def next_up_to(batch: int) -> Task | None:
-        places = free_places(study=study, rater=rater, start=start, only_controls=full, batch=batch, free=free)
+        places = free_places(study=study, rater=rater, start=start, only_begun=full, batch=batch, free=free)
         place = places.select_related("task__topic").first()
         control = next_control(study, rater, start, batch=batch, free=free) if design.control_share else None
         offered = [task for task in (place.task if place else None, control) if task is not None]
@@ -193,7 +212,16 @@ def offered_to(rater: Rater | int, *, task: str) -> Q:
     after = "after" if task == "pk" else f"{task}__after"
     submitted_before = mine.filter(task=OuterRef(after), state=Assignment.State.SUBMITTED)
     unknown = ~Q(Exists(mine.filter(task=OuterRef(task)))) & ~Q(Exists(own_answers(rater, task=task)))
-    return unknown & Q(Exists(still_asked(task=task))) & (Q(**{after: None}) | Q(Exists(submitted_before)))
+    is_offered = task_by_task(unknown & Q(Exists(still_asked(task=task))))
+    return is_offered & (Q(**{after: None}) | Q(Exists(submitted_before)))
+
+
+def task_by_task(condition: Q) -> Q:
+    """Have the condition looked up for each task as it comes.
+
+    PostgreSQL would make joins of it, and go through all tasks of a study, many times, to hand out one.
+    """
+    return Q(Case(When(condition, then=Value(value=True)), default=Value(value=False)))
 
 
 def still_asked(*, task: str) -> QuerySet[TaskItem]:

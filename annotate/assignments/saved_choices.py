@@ -19,8 +19,9 @@ from collection.models import Highlight, Judgment
 class Choice:
     grade: float | None = None
     spans: Sequence[Span] = ()
-    seconds: float = 0
+    seconds: float | None = None
     written: Written = NOTHING_WRITTEN
+    unsure: bool = False
 
 
 def choices_so_far(assignment: Assignment) -> defaultdict[tuple[int, int], Choice]:
@@ -30,15 +31,16 @@ def choices_so_far(assignment: Assignment) -> defaultdict[tuple[int, int], Choic
     judged = _judged(assignment=assignment.pk, rater=assignment.rater_id)
     for judgment, *place in _marked(assignment=assignment.pk, rater=assignment.rater_id) if judged else ():
         spans[judgment].append(Span(*place))
-    for judgment, item, criterion, grade, seconds, text, confirmations in judged:
+    for judgment, item, criterion, grade, seconds, text, confirmations, unsure in judged:
         written = NOTHING_WRITTEN if text is None else Written(text, tuple(confirmations))
-        chosen[item, criterion] = Choice(grade, spans[judgment], seconds or 0, written)
+        chosen[item, criterion] = Choice(grade, spans[judgment], seconds, written, unsure)
     for draft in _drafts(assignment=assignment.pk):
         chosen[draft.item_id, draft.criterion_id] = Choice(
             draft.grade,
             [Span(**span) for span in draft.spans],
-            draft.seconds or 0,
+            draft.seconds,
             Written(draft.answer, tuple(draft.confirmations)),
+            draft.unsure,
         )
     return chosen
 
@@ -47,7 +49,7 @@ def choices_so_far(assignment: Assignment) -> defaultdict[tuple[int, int], Choic
 def _judged(*, assignment: int, rater: int) -> QuerySet[Judgment, tuple[Any, ...]]:
     judged = Judgment.objects.filter(item__asked__assignment=assignment, rater=rater)
     return judged.values_list(
-        "pk", "item_id", "criterion_id", "grade", "seconds", "answer__text", "answer__confirmations"
+        "pk", "item_id", "criterion_id", "grade", "seconds", "answer__text", "answer__confirmations", "unsure"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +10,9 @@ from typing import Any, Literal
 
 from django.db.models import QuerySet
 
+from annotate.assignments.earlier_grades import earlier_grades
 from annotate.assignments.errors import why_fixed
 from annotate.assignments.guideline_reading import ShownGuidelines, shown_guidelines
-from annotate.assignments.said_before import said_before
 from annotate.assignments.saved_choices import Choice, choices_so_far
 from annotate.models import Assignment, AssignmentItem, Task
 from annotate.suggestions.shown import seen_suggestions
@@ -35,10 +34,10 @@ from collection.models import (
 )
 from collection.models.studies import TaskType
 from collection.task_types import TASK_TYPES
+from collection.texts.lines import lines_of
+from collection.texts.terms import terms_of
 
-LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-
-OF_AN_ITEM = ("item__element", "item__topic", "item__answer_to_revise")
+OF_AN_ITEM = ("item__element", "item__topic", "item__answer_to_revise", "item__sentence")
 
 State = Literal["judged", "draft", "empty"]
 # What was chosen, by item and criterion; nothing where it is not in there.
@@ -63,6 +62,7 @@ class Answer:
     """One criterion of a question with what was chosen so far. `lack` says what is missing, if anything.
 
     `before` is what the assessor said of the rubric element at another text, where that need not be asked again.
+    `unsure`: they are not sure of their grade, or were not of the one before.
     """
 
     criterion: Criterion
@@ -77,12 +77,19 @@ class Answer:
     written: Written = NOTHING_WRITTEN
     suggestion: Suggestion | None = None
     before: float | None = None
+    unsure: bool = False
 
     @property
     def state(self) -> State:
         if self.grade is None and not self.spans and not self.written.text:
             return "empty"
         return "draft" if self.lack else "judged"
+
+    @property
+    def kept_by(self) -> tuple[object, ...]:
+        """All that the buttons depend on by which it is answered, but for the item."""
+        asked = self.criterion.pk, self.criterion.question, self.criterion.threshold, self.highlighting, self.follows
+        return *asked, tuple(self.grades), self.grade, self.before is not None and (self.before,)
 
     def keeps_spans(self, grade: float | None) -> bool:
         """Whether the answer may keep its highlights when the grade becomes this one."""
@@ -111,10 +118,11 @@ class Question:
     candidates: Sequence[Span] = ()
     earlier: Earlier | None = None
     name: str = ""
+    sentence: str = ""
 
     @property
     def text(self) -> str:
-        return self.item.element.text if self.item.element else self.item.topic.request
+        return self.item.element.text if self.item.element else self.sentence or self.item.topic.request
 
     @property
     def lack(self) -> str:
@@ -166,6 +174,16 @@ class Screen:
         return is_open and any(answer.suggestion for question in self.questions for answer in question.answers)
 
     @property
+    def terms(self) -> list[str]:
+        """The terms that the assessor sees highlighted in the texts."""
+        return terms_of(self.assignment.task.study, self.assignment.task.topic)
+
+    @property
+    def translation(self) -> dict[str, str]:
+        """The translation of the passage that is judged; empty where it has none. Spans stand in the original alone."""
+        return self.text.translation if isinstance(self.text, Passage) else {}
+
+    @property
     def draws_markdown(self) -> bool:
         """Whether the text's Markdown is drawn: systems write reports in it, passages come from elsewhere."""
         return isinstance(self.text, Report)
@@ -185,6 +203,11 @@ def screen_of(assignment: Assignment, *, is_new: bool = False) -> Screen:
     return _screen(assignment, _asked(assignment=assignment.pk), chosen)
 
 
+def screen_of_new(assignment: Assignment, criteria: Sequence[Criterion]) -> Screen:
+    """Return what the page shows of an assignment that was just claimed, in a study with these criteria."""
+    return _screen(assignment, assignment.drawn, defaultdict(Choice), criteria)  # type: ignore[attr-defined]
+
+
 def screen_for_nobody(task: Task, asked: Iterable[AskedItem], *, at: datetime, revealed: bool = False) -> Screen:
     """Return what a page would show of the task that asks this; if `revealed`, its second step.
 
@@ -200,37 +223,45 @@ def screen_for_nobody(task: Task, asked: Iterable[AskedItem], *, at: datetime, r
     return _screen(assignment, rows, defaultdict(Choice))
 
 
-def _screen(assignment: Assignment, asked: Sequence[AssignmentItem], chosen: Chosen) -> Screen:
+def _screen(
+    assignment: Assignment,
+    asked: Sequence[AssignmentItem],
+    chosen: Chosen,
+    of_study: Sequence[Criterion] | None = None,
+) -> Screen:
     task = assignment.task
     text = task.report or task.passage
     rules = RULES[task.task_type]
     return Screen(
         assignment=assignment,
         text=text,
-        criteria=(criteria := criteria_of(assignment)),
+        criteria=(criteria := criteria_of(assignment, of_study)),
         questions=_questions(assignment, criteria, asked, chosen),
         shown_guidelines=shown_guidelines(study=task.study_id, rater=assignment.rater_id or NOBODY),
         extras=rules.extras_of(assignment, asked),
         purpose=rules.purpose,
         fixed=why_fixed(assignment) if assignment.state == Assignment.State.SUBMITTED else "",
-        paragraphs=LINE.findall(text.text or "") if text else [],
+        paragraphs=lines_of(text.text or "") if text else [],
     )
 
 
-def criteria_of(assignment: Assignment) -> list[Criterion]:
-    """Return the criteria that the assignment asks of its items, in their order. Some are for judges alone."""
+def criteria_of(assignment: Assignment, of_study: Sequence[Criterion] | None = None) -> list[Criterion]:
+    """Return the criteria that the assignment asks of its items, in their order. Some are for judges alone.
+
+    `of_study` are all criteria of its study, where they are known.
+    """
     task = assignment.task
     task_types = RULES[task.task_type].asks_about
     names = [shape.name for task_type in task_types for shape in TASK_TYPES[task_type].criteria]
     return [
         criterion
-        for criterion in _criteria(study=task.study_id)
+        for criterion in (of_study or criteria_of_study(study=task.study_id))
         if criterion.task_type in task_types and criterion.name in names
     ]
 
 
 @compiled
-def _criteria(*, study: int) -> QuerySet[Criterion]:
+def criteria_of_study(*, study: int) -> QuerySet[Criterion]:
     return Criterion.objects.filter(study=study).select_related("scale")
 
 
@@ -243,7 +274,7 @@ def _questions(
     assignment: Assignment, criteria: Sequence[Criterion], asked: Sequence[AssignmentItem], chosen: Chosen
 ) -> list[Question]:
     suggested = seen_suggestions(assignment)
-    before = said_before(assignment, [row.item for row in asked])
+    before = earlier_grades(assignment, [row.item for row in asked])
     candidates = _candidates(assignment, asked, suggested)
     earlier = _earlier_answers(assignment, asked)
     names = RULES[assignment.task.task_type].names_of(asked)
@@ -256,7 +287,7 @@ def _questions(
             number=_number(assignment, row),
             answers=_answers(
                 assignment,
-                row.item,
+                row,
                 by_type[row.item.task_type],
                 keys[row.item.task_type],
                 {one.pk: chosen[row.item_id, one.pk] for one in by_type[row.item.task_type]},
@@ -267,9 +298,16 @@ def _questions(
             candidates=candidates[row.item_id],
             earlier=earlier.get(row.item.element_id),
             name=names.get(row.item_id) or str(_number(assignment, row)),
+            sentence=_sentence(assignment, row.item),
         )
         for row in asked
     ]
+
+
+def _sentence(assignment: Assignment, item: Item) -> str:
+    """Return the sentence of the task's report that the item is about, or nothing."""
+    report = assignment.task.report
+    return report.text[item.sentence.start : item.sentence.end] if report and item.sentence else ""
 
 
 def keys_of(criteria: Sequence[Criterion]) -> dict[tuple[int, float], str]:
@@ -285,7 +323,7 @@ def keys_of(criteria: Sequence[Criterion]) -> dict[tuple[int, float], str]:
 
 def _answers(
     assignment: Assignment,
-    item: Item,
+    row: AssignmentItem,
     criteria: Sequence[Criterion],
     keys: Mapping[tuple[int, float], str],
     chosen: Mapping[int, Choice],
@@ -293,30 +331,37 @@ def _answers(
     suggested: Mapping[tuple[int, int], Suggestion],
     before: Mapping[tuple[int, int], Judgment],
 ) -> list[Answer]:
-    rules = RULES[assignment.task.task_type]
+    rules, item = RULES[assignment.task.task_type], row.item
     by_name = {criterion.name: criterion for criterion in criteria}
     answers = []
     for criterion in criteria:
         closed = any(name in positive for name in rules.closed_by.get(criterion.name, ()))
         gate = by_name.get(rules.follows.get(criterion.name, ""))
         choice = chosen[criterion.pk]
+        said = before.get((item.pk, criterion.pk))
         answers.append(
             Answer(
                 criterion=criterion,
                 grades=[
-                    Grade(point["value"], point["name"], point["text"], keys.get((criterion.pk, point["value"]), ""))
-                    for point in criterion.scale.points
+                    Grade(
+                        point["value"],
+                        point["name"],
+                        point["text"],
+                        point.get("key", keys.get((criterion.pk, point["value"]), "")),
+                    )
+                    for point in rules.points_of(row, criterion)
                 ],
                 highlighting=rules.highlighting_of(criterion),
                 follows=gate.pk if gate else None,
                 asked=not closed and rules.is_asked(criterion, gate, chosen[gate.pk].grade if gate else None),
                 grade=choice.grade,
                 spans=choice.spans,
-                seconds=choice.seconds,
+                seconds=choice.seconds or 0,
                 lack=rules.lack_of(item, criterion, choice.grade, choice.spans, choice.written),
                 written=choice.written,
                 suggestion=suggested.get((item.pk, criterion.pk)),
-                before=said.grade if (said := before.get((item.pk, criterion.pk))) else None,
+                before=said.grade if said else None,
+                unsure=said.unsure if said and choice.grade is None else choice.unsure,
             )
         )
     return answers

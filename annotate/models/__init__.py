@@ -29,4 +29,5 @@ from annotate.models.work import (
     SkippedWork,
     Task,
     TaskItem,
+    TopicShare,
 )

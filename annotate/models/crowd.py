@@ -108,6 +108,16 @@ class CrowdEntry(models.Model):
     site_study_id = models.CharField(
         max_length=64, blank=True, editable=False, help_text="The study at the site, if it was created from here."
     )
+    unattended_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        editable=False,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="Whose token reads statuses and asks for returns without a click.",
+    )
+    looked_at = models.DateTimeField(null=True, editable=False, help_text="When that was done last.")
+    look_failed = models.TextField(blank=True, editable=False, help_text="Why it failed then, if it did.")
     contact = models.EmailField(help_text="The address for questions about the study and personal data.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)

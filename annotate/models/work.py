@@ -109,6 +109,24 @@ class Place(models.Model):
         return f"place {self.number} of {self.task}"
 
 
+class TopicShare(models.Model):
+    """That a rater gets the places of this number in all tasks of a topic, in a study that shares work by topic."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="+")
+    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="+")
+    number = models.PositiveSmallIntegerField()
+    holder = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "topic", "number"], name="a_share_has_one_holder"),
+            models.UniqueConstraint(fields=["study", "topic", "holder"], name="nobody_holds_two_shares_of_a_topic"),
+        ]
+
+    def __str__(self) -> str:
+        return f"share {self.number} of {self.topic}"
+
+
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def of(self, user: Any) -> AssignmentQuerySet:
         """Assignments in this person's hands, now or before."""
@@ -256,6 +274,7 @@ class Draft(models.Model):
     spans = models.JSONField(default=list)
     answer = models.TextField(blank=True)
     confirmations = models.JSONField(default=list)
+    unsure = models.BooleanField(default=False, db_default=False)
     seconds = models.FloatField(null=True, help_text="Active time spent on it.")
     saved_at = models.DateTimeField()
     unfinished = models.BooleanField(

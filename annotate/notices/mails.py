@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import F, Max, Q
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, override
 from kombu.exceptions import OperationalError
 
 from annotate.models import Notice
@@ -72,7 +72,7 @@ def mail_notices(*, user: User, at: datetime) -> timedelta | None:
 
 
 def mail_of(user: User, notices: Iterable[Notice]) -> EmailMessage:
-    """Return the mail: what happened in which study, where it is, and the link that ends such mails."""
+    """Return the mail, in the person's language: what happened in which study, where, and what ends such mails."""
     site = settings.SITE_URL
     unsubscribe = f"{site}{reverse('annotate:notices_unsubscribe', args=[token_of(user)])}"
     context = {
@@ -80,12 +80,13 @@ def mail_of(user: User, notices: Iterable[Notice]) -> EmailMessage:
         "work": f"{site}{reverse('annotate:queue')}",
         "unsubscribe": unsubscribe,
     }
-    return EmailMessage(
-        subject=gettext("News about your studies"),
-        body=render_to_string("annotate/notices_mail.txt", context),
-        to=[user.email],
-        headers={"List-Unsubscribe": f"<{unsubscribe}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"},
-    )
+    with override(user.language or settings.LANGUAGE_CODE):
+        return EmailMessage(
+            subject=gettext("News about your studies"),
+            body=render_to_string("annotate/notices_mail.txt", context),
+            to=[user.email],
+            headers={"List-Unsubscribe": f"<{unsubscribe}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"},
+        )
 
 
 def token_of(user: User) -> str:

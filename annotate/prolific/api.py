@@ -17,6 +17,7 @@ from annotate.models import CrowdEntry
 from annotate.prolific.plans import MOST_PLACES, Kind, plan_of
 from annotate.prolific.requests import NotAsPlanned, NotDone, carry_out
 from annotate.prolific.tokens import NoToken
+from annotate.prolific.unattended import leave_alone, look_after
 from collection.api_tools import WholeField, checked, conflict_on, study_of, user_of
 
 
@@ -45,8 +46,7 @@ class ProlificRequest(APIView):
 
     @extend_schema(request=SiteRequestSerializer, responses=SitePlanSerializer)
     def post(self, request: Request, name: str) -> Response:
-        study = study_of(request, name)
-        entry = get_object_or_404(study.crowd_entries.select_related("study"), site=CrowdEntry.Site.PROLIFIC)
+        entry = _entry_of(request, name)
         sent = checked(SiteRequestSerializer(data=request.data))
         options = {"places": sent.get("places"), "url": request.build_absolute_uri(f"/p/{entry.token}/")}
         plan = plan_of(entry, sent["kind"], **options)
@@ -63,6 +63,37 @@ class ProlificRequest(APIView):
         return Response(SitePlanSerializer(told).data)
 
 
+class UnattendedSerializer(serializers.Serializer[Any]):
+    by = serializers.CharField(source="unattended_by.username", default=None, help_text="Whose token is used.")
+    looked_at = serializers.DateTimeField(allow_null=True)
+    look_failed = serializers.CharField(help_text="Why the last look failed; empty if it did not.")
+
+
+class ProlificUnattended(APIView):
+    """Statuses are read and returns asked for twice an hour without a click, under the token of whoever wants it."""
+
+    @extend_schema(responses=UnattendedSerializer)
+    def get(self, request: Request, name: str) -> Response:
+        return Response(UnattendedSerializer(_entry_of(request, name)).data)
+
+    @extend_schema(request=None, responses=UnattendedSerializer)
+    def put(self, request: Request, name: str) -> Response:
+        with conflict_on(NoToken):
+            look_after(entry=_entry_of(request, name), by=user_of(request))
+        return self.get(request, name)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, name: str) -> Response:
+        leave_alone(entry=_entry_of(request, name))
+        return Response(status=204)
+
+
+def _entry_of(request: Request, name: str) -> CrowdEntry:
+    entries = study_of(request, name).crowd_entries.select_related("study", "unattended_by")
+    return get_object_or_404(entries, site=CrowdEntry.Site.PROLIFIC)
+
+
 prolific_api_urlpatterns: list[URLPattern] = [
     path("studies/<slug:name>/crowd/prolific/", ProlificRequest.as_view(), name="prolific_request"),
+    path("studies/<slug:name>/crowd/prolific/unattended/", ProlificUnattended.as_view(), name="prolific_unattended"),
 ]

@@ -6,13 +6,10 @@ have to be entered again.
 
 from __future__ import annotations
 
-import base64
 from datetime import datetime
 
-from cryptography.fernet import Fernet, InvalidToken
-from django.utils.crypto import salted_hmac
-
 from annotate.models import SiteToken
+from collection.accounts.sealing import SealBroken, sealed, unsealed
 from collection.models import User
 
 SALT = "annotate.crowd.site-token"
@@ -24,8 +21,8 @@ class NoToken(Exception):
 
 def keep_token(*, user: User, token: str, at: datetime) -> None:
     """Keep the researcher's token in the place of any earlier one."""
-    sealed = _fernet().encrypt(token.encode()).decode()
-    SiteToken.objects.update_or_create(user=user, defaults={"sealed": sealed, "set_at": at})
+    kept = sealed(token, salt=SALT)
+    SiteToken.objects.update_or_create(user=user, defaults={"sealed": kept, "set_at": at})
 
 
 def forget_token(*, user: User) -> bool:
@@ -39,10 +36,6 @@ def token_of(user: User) -> str:
     if kept is None:
         raise NoToken("You have no token for Prolific here. Create one on Prolific (Settings, API token) and enter it.")
     try:
-        return _fernet().decrypt(kept.sealed.encode()).decode()
-    except InvalidToken as other:
+        return unsealed(kept.sealed, salt=SALT)
+    except SealBroken as other:
         raise NoToken("Your token can no longer be read: the site’s secret key was changed. Enter it again.") from other
-
-
-def _fernet() -> Fernet:
-    return Fernet(base64.urlsafe_b64encode(salted_hmac(SALT, "", algorithm="sha256").digest()))

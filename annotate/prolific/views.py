@@ -19,6 +19,7 @@ from annotate.prolific.forms import PlacesForm, SiteTokenForm
 from annotate.prolific.plans import Kind, Plan, plan_of, study_at_the_site
 from annotate.prolific.requests import AlreadySettled, NotAsPlanned, NotDone, carry_out, fetch_statuses, settle
 from annotate.prolific.tokens import NoToken, forget_token, keep_token
+from annotate.prolific.unattended import leave_alone, look_after
 from annotate.studies.views import study_of
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
@@ -99,8 +100,27 @@ def prolific_settle(request: SignedInRequest, name: str, pk: int) -> HttpRespons
     return redirect("annotate:prolific_account", study.name)
 
 
+@require_POST
+@login_required
+def prolific_unattended(request: SignedInRequest, name: str) -> HttpResponse:
+    """Let statuses be read and returns be asked for without a click, under this researcher's token; or no longer."""
+    study = study_of(request, name)
+    entry = entry_of(study)
+
+    with telling(request, NoToken):
+        if "on" in request.POST:
+            look_after(entry=entry, by=request.user)
+            messages.success(request, "Statuses are read and returns asked for twice an hour, with your token.")
+        else:
+            leave_alone(entry=entry)
+            messages.success(request, "Nothing is asked of Prolific without a click any more.")
+    return redirect("annotate:prolific_account", study.name)
+
+
 def entry_of(study: Study) -> CrowdEntry:
-    return get_object_or_404(study.crowd_entries.select_related("study"), site=CrowdEntry.Site.PROLIFIC)
+    return get_object_or_404(
+        study.crowd_entries.select_related("study", "unattended_by"), site=CrowdEntry.Site.PROLIFIC
+    )
 
 
 def url_of(request: SignedInRequest, entry: CrowdEntry) -> str:

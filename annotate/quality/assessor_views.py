@@ -14,6 +14,7 @@ from annotate.quality.people import ORDERS, detail_of, in_order, people_of
 from annotate.quality.screening import readmit
 from annotate.studies.views import exclude_person, include_person, person_of, study_of
 from collection.accounts.views import SignedInRequest
+from stats.overviews_in_words import assessors_differ
 
 
 @require_safe
@@ -25,12 +26,14 @@ def people(request: SignedInRequest, name: str) -> HttpResponse:
     order = request.GET.get("order", "flags")
     order = order if order in ORDERS else "flags"
     everybody = in_order(people_of(study), order)
+    n_flagged = sum(1 for person in everybody if person.flags)
+    agreements = {str(one.user): (one.agreement.value, one.agreement.n) for one in everybody if one.agreement}
     context = {
         "study": study,
         "people": everybody,
         "order": order,
         "orders": ORDERS,
-        "n_flagged": sum(1 for person in everybody if person.flags),
+        "answer": assessors_differ(agreements, n_flagged, len(everybody)),
     }
     return render(request, "annotate/quality/people.html", context)
 

@@ -9,10 +9,13 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import F, QuerySet
+from django.utils.timezone import now
 
+from annotate.frames.topics import store_topics
 from annotate.models import AssignmentItem, GoldGrade, Task, TaskItem
 from annotate.studies.layout import make_items
-from annotate.studies.task_counts import task_types_of, texts_of
+from annotate.studies.task_counts import asked_of
+from annotate.task_types import NothingToJudge
 from collection.formats.problems import MOST_PROBLEMS, BrokenFile, BrokenLine, InputFile, Problem
 from collection.formats.tables import csv_rows
 from collection.formats.values import read_number
@@ -36,8 +39,17 @@ def prepare_items(study: Study) -> int:
 
     Returns how many items the study has. Raises NothingToJudge.
     """
-    texts = [text for task_type in task_types_of(study) for text in texts_of(study, task_type)]
-    return len(make_items(study, texts))
+    asked = asked_of(study)
+    if asked.problems:
+        raise NothingToJudge(" ".join(dict.fromkeys(asked.problems.values())))
+    store_topics(study, asked.topics, at=now())
+    study.save(update_fields=["samples"])
+    return len(make_items(study, [text for found in asked.texts.values() for text in found]))
+
+
+def items_with_known_grades(items: Iterable[int]) -> set[int]:
+    """Return which of the items have a known grade under any criterion; `judging` finds this through the settings."""
+    return set(GoldGrade.objects.filter(item__in=list(items)).values_list("item_id", flat=True))
 
 
 @transaction.atomic

@@ -41,7 +41,9 @@ def gold(request: SignedInRequest, name: str) -> HttpResponse:
 def gold_item(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """One item with its text: mark its right grades, or take them back."""
     study = study_of(request, name)
-    item = get_object_or_404(study.items.select_related("topic", "element", "report", "other_report", "passage"), pk=pk)
+    item = get_object_or_404(
+        study.items.select_related("topic", "element", "report", "other_report", "passage", "sentence"), pk=pk
+    )
     known = {one.criterion_id: one for one in item.gold_grades.all()}
     forms = [GoldForm(request.POST or None, criterion=one, known=known.get(one.pk)) for one in asked_criteria(item)]
     first = next(iter(known.values()), None)

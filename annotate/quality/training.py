@@ -45,7 +45,7 @@ class TrainingQuestion:
 
     @property
     def asks(self) -> str:
-        return self.item.element.text if self.item.element else self.item.topic.request
+        return self.item.asked_about
 
     @property
     def grades(self) -> list[Grade]:
@@ -98,7 +98,13 @@ def training_texts(study: Study, attempt: TrainingAttempt | None) -> list[Traini
     known = (
         GoldGrade.objects.filter(item__study=study, purpose=GoldGrade.Purpose.TRAINING)
         .select_related(
-            "item__topic", "item__element", "item__report", "item__other_report", "item__passage", "criterion__scale"
+            "item__topic",
+            "item__element",
+            "item__report",
+            "item__other_report",
+            "item__passage",
+            "item__sentence",
+            "criterion__scale",
         )
         .order_by("item_id", "criterion__position", "criterion_id")
     )
@@ -115,7 +121,7 @@ def training_texts(study: Study, attempt: TrainingAttempt | None) -> list[Traini
 def n_training_texts(study: Study) -> int:
     """Return how many texts the training has."""
     items = Item.objects.filter(study=study, gold_grades__purpose=GoldGrade.Purpose.TRAINING).order_by()
-    return items.values("task_type", "topic", "report", "other_report", "passage").distinct().count()
+    return items.values("task_type", "topic", "report", "other_report", "passage", "sentence").distinct().count()
 
 
 def attempts_of(study: Study, user: User) -> list[TrainingAttempt]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
@@ -15,9 +17,10 @@ from annotate.review.texts import texts_beside
 from collection.judgments.services import check_grade
 from collection.models import Adjudication, Comment, Criterion, Item, Judgment, Rater, Study, User
 from collection.texts.highlights import Piece, pieces_of
+from stats.overviews_in_words import people_disagree
 
 # What an item's text and question are read of.
-TEXTS = ("topic", "element", "report", "other_report", "passage", "answer_to_revise")
+TEXTS = ("topic", "element", "report", "other_report", "passage", "answer_to_revise", "sentence")
 
 
 class JudgedItThemselves(Exception):
@@ -26,13 +29,17 @@ class JudgedItThemselves(Exception):
 
 @dataclass(frozen=True)
 class Disagreement:
-    """An item that people grade differently under a criterion. `spread` is highest minus lowest grade."""
+    """An item that people grade differently under a criterion. `spread` is highest minus lowest grade.
+
+    `unsure` of the grades are marked as not sure.
+    """
 
     item: Item
     criterion: Criterion
     grades: Sequence[float]
     crosses_threshold: bool
     decided: Adjudication | None
+    unsure: int = 0
 
     @property
     def spread(self) -> float:
@@ -151,8 +158,27 @@ def neighbours(case: Case) -> tuple[tuple[int, str] | None, tuple[int, str] | No
     return tuple((one[0][0], names[one[0][1]]) if one else None for one in (before, after))  # type: ignore[return-value]
 
 
+def count_disagreements(study: Study) -> int:
+    """Count the items and criteria on which people disagree about yes or no, and that nobody has decided."""
+    return _disagreeing(study, across_threshold=True, undecided=True).count()
+
+
+def disagreement_in_words(study: Study) -> str:
+    """Say how often people disagree about yes or no, over everything that two of them judged."""
+    judged = people_s_judgments(study).exclude(item__element__masked=True).order_by()
+    shared = judged.values("item__pk", "criterion__pk").annotate(n=Count("pk")).filter(n__gte=2).count()
+    across = _disagreeing(study, across_threshold=True, undecided=False).count()
+    return people_disagree(shared, across, count_disagreements(study))
+
+
 def _pairs(study: Study, *, across_threshold: bool, undecided: bool) -> list[tuple[int, int]]:
     """Return the items and criteria with different grades, the widest apart first."""
+    found = _disagreeing(study, across_threshold=across_threshold, undecided=undecided)
+    rows = found.order_by(F("lowest") - F("highest"), "item__pk", "criterion__pk")
+    return list(rows.values_list("item__pk", "criterion__pk"))
+
+
+def _disagreeing(study: Study, *, across_threshold: bool, undecided: bool) -> QuerySet[Judgment, Any]:
     found = (
         people_s_judgments(study)
         .exclude(item__element__masked=True)
@@ -167,18 +193,19 @@ def _pairs(study: Study, *, across_threshold: bool, undecided: bool) -> list[tup
             item=OuterRef("item"), criterion=OuterRef("criterion"), superseded_at=None
         )
         found = found.filter(~Exists(decided))
-    rows = found.order_by(F("lowest") - F("highest"), "item__pk", "criterion__pk")
-    return list(rows.values_list("item__pk", "criterion__pk"))
+    return found
 
 
 def _as_disagreements(study: Study, pairs: Sequence[tuple[int, int]]) -> list[Disagreement]:
     items = Item.objects.select_related(*TEXTS).in_bulk({item for item, _ in pairs})
     criteria = {criterion.pk: criterion for criterion in study.criteria.select_related("scale")}
     grades: dict[tuple[int, int], list[float]] = {pair: [] for pair in pairs}
+    n_unsure: Counter[tuple[int, int]] = Counter()
     judgments = people_s_judgments(study).filter(item__in=items).order_by("grade")
-    for item, criterion, grade in judgments.values_list("item__pk", "criterion__pk", "grade"):
+    for item, criterion, grade, unsure in judgments.values_list("item__pk", "criterion__pk", "grade", "unsure"):
         if grade is not None and (item, criterion) in grades:
             grades[item, criterion].append(grade)
+            n_unsure[item, criterion] += unsure
     decided = {
         (one.item_id, one.criterion_id): one
         for one in Adjudication.objects.filter(item__in=items, superseded_at=None).select_related("rater")
@@ -190,6 +217,7 @@ def _as_disagreements(study: Study, pairs: Sequence[tuple[int, int]]) -> list[Di
             grades=grades[item, criterion],
             crosses_threshold=grades[item, criterion][0] < criteria[criterion].threshold <= grades[item, criterion][-1],
             decided=decided.get((item, criterion)),
+            unsure=n_unsure[item, criterion],
         )
         for item, criterion in pairs
     ]

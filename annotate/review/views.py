@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from django.contrib import messages
@@ -23,6 +24,7 @@ from annotate.review.adjudication import (
     JudgedItThemselves,
     adjudicate,
     case_of,
+    disagreement_in_words,
     find_disagreements,
     find_disputed_items,
     neighbours,
@@ -36,6 +38,7 @@ from annotate.studies.views import study_of
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Item, Judgment, Rater, Study
 from collection.page_tools import telling
+from stats.overviews_in_words import spot_checks_found
 
 LONGEST_PAGE = 7
 PER_PAGE = 50
@@ -60,6 +63,7 @@ def disagreements(request: SignedInRequest, name: str) -> HttpResponse:
 
     context = {
         "study": study,
+        "answer": disagreement_in_words(study),
         "disputed": found,
         "page": Paginator(range(total), PER_PAGE).get_page(page),
         "across": across,
@@ -172,7 +176,11 @@ def spot_checks(request: SignedInRequest, name: str) -> HttpResponse:
         )
         .order_by("name")
     )
-    context = {"study": study, "people": people, "checks": checks_of(study.pk), "form": DrawSpotChecksForm()}
+    checks = list(checks_of(study.pk))
+    verdicts = Counter(check.verdict for check in checks)
+    n_open, n_good = verdicts[SpotCheck.Verdict.OPEN], verdicts[SpotCheck.Verdict.GOOD]
+    answer = spot_checks_found(n_good, len(checks) - n_open - n_good, n_open)
+    context = {"study": study, "people": people, "checks": checks, "answer": answer, "form": DrawSpotChecksForm()}
     return render(request, "annotate/review/spot_checks.html", context)
 
 
@@ -213,7 +221,15 @@ def spot_check(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
 
     judgments = (
         Judgment.objects.filter(rater=check.assignment.rater, item__asked__assignment=check.assignment)
-        .select_related("item__element", "item__topic", "item__passage", "criterion__scale", "answer")
+        .select_related(
+            "item__element",
+            "item__topic",
+            "item__passage",
+            "item__report",
+            "item__sentence",
+            "criterion__scale",
+            "answer",
+        )
         .prefetch_related("highlights")
         .order_by("item__asked__position", "criterion__position")
         .distinct()

@@ -8,7 +8,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from annotate.studies.edits import EDITABLE, MOST_ASSESSORS, name_for
+from annotate.studies.forms import TermsField
 from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
+from collection.languages.languages import NAMES
 from collection.models import Study
 
 MOST = 1_000_000
@@ -40,6 +42,15 @@ class EditForm(forms.ModelForm[Study]):
         help_text="A task in which nothing was saved for so long goes to somebody else. Empty: no time-out.",
     )
 
+    language = forms.ChoiceField(
+        choices=list(NAMES.items()),
+        required=False,
+        label="Language of the pages",
+        help_text="For assessors who have chosen none. Questions, grades and guidelines stay as they are written.",
+    )
+
+    terms = TermsField()
+
     class Meta:
         model = Study
         fields = EDITABLE
@@ -53,6 +64,9 @@ class EditForm(forms.ModelForm[Study]):
         overlap.validators.append(forms.IntegerField(min_value=least).validators[0])
         if instance.state == Study.State.CLOSED:
             self.fields = {"title": self.fields["title"]}
+
+    def clean_language(self) -> str:
+        return self.cleaned_data["language"] or self.instance.language
 
 
 class CopyForm(forms.Form):

@@ -22,7 +22,7 @@ from stats.plurals import counted
 @login_required
 @never_cache
 def study_edit(request: SignedInRequest, name: str) -> HttpResponse:
-    """Change the study's title, overlap, limits, batches and time-out."""
+    """Change the study's title, language, overlap, limits, batches and time-out."""
     study = study_of(request, name)
     form = EditForm(request.POST or None, instance=study)
 

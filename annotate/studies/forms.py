@@ -20,6 +20,7 @@ from collection.languages.languages import ENGLISH, NAMES
 from collection.models import Collection, Study, User
 from collection.models.studies import TaskType
 from collection.task_types import CriterionShape
+from collection.texts.terms import check_terms
 
 MOST_PEOPLE_AT_ONCE = 200
 
@@ -40,6 +41,23 @@ class UsernamesField(forms.CharField):
             except ValidationError as error:
                 raise ValidationError(f"“{name}”: {' '.join(error.messages)}") from error
         return names
+
+
+class TermsField(forms.CharField):
+    """Terms to scan for, one a line."""
+
+    widget = forms.Textarea
+
+    def __init__(self, **kwargs: Any) -> None:
+        said = {
+            "required": False,
+            "label": "Terms to scan for",
+            "help_text": "One a line. Assessors see them highlighted in the texts, and may switch that off. A topic’s "
+            "attribute “terms” adds its own.",
+            "widget": forms.Textarea(attrs={"rows": 4}),
+            "validators": [check_terms],
+        }
+        super().__init__(**{**said, **kwargs})
 
 
 class PeopleForm(forms.Form):
@@ -112,6 +130,7 @@ class StudyForm(PeopleForm):
         help_text="What assessors’ pages speak to people who come by this study; they may choose another. Questions, "
         "grades and guidelines are yours to write in it.",
     )
+    terms = TermsField()
     depth = forms.IntegerField(
         min_value=1,
         max_value=1000,
@@ -135,6 +154,28 @@ class StudyForm(PeopleForm):
         required=False,
         widget=forms.RadioSelect,
         label="Texts to search for key points",
+    )
+    pooled_from = forms.ChoiceField(
+        choices=Study.PooledFrom.choices,
+        initial=Study.PooledFrom.RANKINGS,
+        required=False,
+        widget=forms.RadioSelect,
+        label="Passages of the pool",
+    )
+    citations_asked = forms.ChoiceField(
+        choices=Study.CitationsAsked.choices,
+        initial=Study.CitationsAsked.ALL,
+        required=False,
+        widget=forms.RadioSelect,
+        label="Citations to ask about",
+    )
+    drawn_by = forms.ChoiceField(
+        choices=Study.DrawnBy.choices,
+        initial=Study.DrawnBy.REPORT,
+        required=False,
+        widget=forms.RadioSelect,
+        label="What a sample is drawn of",
+        help_text="What is drawn of one report is one task, in which the whole report can be read.",
     )
     revise = forms.ChoiceField(
         choices=[

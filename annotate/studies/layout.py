@@ -16,9 +16,11 @@ from math import ceil
 from django.db.models import Max
 
 from annotate.assignments.design import design_of
+from annotate.frames.frame import frame_of
+from annotate.frames.topics import store_topics
 from annotate.models import GoldGrade, Place, Task, TaskItem
 from annotate.studies.sampling import Drawn, sample_of
-from annotate.studies.task_counts import task_types_of, texts_of
+from annotate.studies.task_counts import asked_of, task_types_of
 from annotate.task_types import NewItem, NothingToJudge, Text
 from collection.models import Draw, Item, Study
 from collection.models.studies import TaskType
@@ -29,12 +31,17 @@ ROWS_AT_ONCE = 5_000
 def lay_out_tasks(*, study: Study, at: datetime) -> int:
     """Make the items, draws, tasks and places that the study lacks. Returns the number of new tasks.
 
-    Items that active labelling drew are asked too: alone, where their text is not in the sample.
+    It has items on the topics that its frame asks about. Items that active labelling drew are asked too: alone, where
+    their text is not in the sample. Raises NothingToJudge.
     """
     task_types = task_types_of(study)
     if not task_types:
         raise NothingToJudge("This study has no criterion for assessors.")
-    texts = {task_type: texts_of(study, task_type) for task_type in task_types}
+    asked = asked_of(study)
+    if asked.problems:
+        raise NothingToJudge(" ".join(dict.fromkeys(asked.problems.values())))
+    store_topics(study, asked.topics, at=at)
+    texts = asked.texts
     items = make_items(study, chain.from_iterable(texts.values()))
     in_a_task = set(TaskItem.objects.filter(task__study=study).values_list("item_id", flat=True))
     in_a_task.update(items_for_training(study))  # nobody is asked for what the training tells
@@ -45,7 +52,7 @@ def lay_out_tasks(*, study: Study, at: datetime) -> int:
     for task_type in task_types:
         sample = sample_of(study, task_type, texts[task_type], at=at)
         for text in texts[task_type]:
-            unasked = [pk for asked in text.items if (pk := items[key_of(asked, text.topic)]) not in in_a_task]
+            unasked = [pk for one in text.items if (pk := items[key_of(one, text.topic)]) not in in_a_task]
             drawn = sample.drawn(text)
             if drawn is None:
                 if chosen := [pk for pk in unasked if pk in active]:
@@ -59,9 +66,20 @@ def lay_out_tasks(*, study: Study, at: datetime) -> int:
         seen_by_everyone = Drawn(probability, "simple")
         draws += draws_of(fresh[text], seen_by_everyone, at=at, purpose=Draw.Purpose.CONTROL)
     Draw.objects.bulk_create(draws, batch_size=ROWS_AT_ONCE, ignore_conflicts=True)
-    make_tasks(study, fresh, everyone=controls.keys())
+    whole = gathered(fresh, everyone=controls.keys())
+    make_tasks(study, whole, everyone=controls.keys())
     study.save(update_fields=["samples"])
-    return len(fresh)
+    return len(whole)
+
+
+def gathered(fresh: Mapping[Text, Sequence[int]], *, everyone: Collection[Text]) -> dict[Text, list[int]]:
+    """Return the items of the texts by task: those drawn of one report are asked by one, named by the first of them."""
+    first: dict[tuple[object, ...], Text] = {}
+    whole: dict[Text, list[int]] = {}
+    for text, items in fresh.items():
+        together = (text.task_type, text.report, text in everyone) if text.is_part else (text,)
+        whole.setdefault(first.setdefault(together, text), []).extend(items)
+    return whole
 
 
 def draws_of(
@@ -95,16 +113,17 @@ def draw_controls(study: Study, probabilities: Mapping[Text, float]) -> dict[Tex
 
 # --- Items ---------------------------------------------------------------------------------------
 
-ItemKey = tuple[str, int, int | None, int | None, int | None, int | None]
+ItemKey = tuple[str, int, int | None, int | None, int | None, int | None, int | None]
 
 
 def key_of(asked: NewItem, topic: int) -> ItemKey:
-    return asked.task_type.value, topic, asked.element, asked.report, asked.passage, asked.other_report
+    texts = asked.report, asked.passage, asked.other_report, asked.sentence
+    return asked.task_type.value, topic, asked.element, *texts
 
 
 def make_items(study: Study, texts: Iterable[Text]) -> dict[ItemKey, int]:
     """Make the items that the study lacks, and return all of them by what they are made of."""
-    parts = ("task_type", "topic_id", "element_id", "report_id", "passage_id", "other_report_id")
+    parts = ("task_type", "topic_id", "element_id", "report_id", "passage_id", "other_report_id", "sentence_id")
     stored: dict[ItemKey, int] = {tuple(row[1:]): row[0] for row in study.items.values_list("pk", *parts)}
     new: dict[ItemKey, Item] = {}
     for text in texts:
@@ -128,6 +147,7 @@ def new_item(study: Study, text: Text, asked: NewItem) -> Item:
         report_id=asked.report,
         passage_id=asked.passage,
         other_report_id=asked.other_report,
+        sentence_id=asked.sentence,
     )
 
 
@@ -140,7 +160,7 @@ def make_tasks(study: Study, fresh: Mapping[Text, Sequence[int]], *, everyone: C
     What everyone sees has no places yet: it gets one for each who comes.
     """
     first = (study.tasks.aggregate(last=Max("position"))["last"] or 0) + 1
-    ordered = in_order(list(fresh))
+    ordered = in_order(list(fresh), by_topic=frame_of(study).share_by == "topic")
     size = design_of(study).batch_size
     tasks = {
         text: Task(
@@ -182,11 +202,11 @@ def make_tasks(study: Study, fresh: Mapping[Text, Sequence[int]], *, everyone: C
     )
 
 
-def in_order(texts: Sequence[Text]) -> list[Text]:
+def in_order(texts: Sequence[Text], *, by_topic: bool = False) -> list[Text]:
     """Put the texts into the order in which they are handed out.
 
     A report whose sub-questions are asked is followed by the passages that wait for it, while it is fresh in
-    mind; after each such group comes one of the next topic.
+    mind; after each such group comes one of the next topic, or with `by_topic` the rest of the same.
     """
     awaited = {text.report: text for text in texts if text.task_type == TaskType.ANSWERABILITY}
     waiting: dict[Text, list[Text]] = defaultdict(list)
@@ -201,6 +221,9 @@ def in_order(texts: Sequence[Text]) -> list[Text]:
     for topics in leading.values():
         for groups in zip_longest(*topics.values(), fillvalue=()):
             ordered += chain.from_iterable(groups)
+    if by_topic:
+        first = {text.topic: place for place, text in reversed(list(enumerate(ordered)))}
+        ordered.sort(key=lambda text: first[text.topic])
     return ordered
 
 

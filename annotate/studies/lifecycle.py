@@ -10,6 +10,8 @@ from django.db import transaction
 from annotate.assignments.assignments import return_open
 from annotate.assignments.design import Design
 from annotate.assignments.revisions import NON_CONSECUTIVE, PLACES, lay_out_revisions
+from annotate.frames.checks import check_frame
+from annotate.frames.frame import Frame, settled
 from annotate.models import Assignment, Enrolment
 from annotate.notices.notices import Kind, notify, people_of, without_work
 from annotate.studies.guidelines import standard_guidelines
@@ -33,7 +35,7 @@ from collection.models import (
 from collection.models.studies import TaskType
 from collection.task_types import CriterionShape
 
-RESERVED_NAMES = ("new", "preview")
+RESERVED_NAMES = ("new", "preview", "frame")
 OPENS_FROM = (Study.State.DRAFT, Study.State.PAUSED, Study.State.OPEN)
 
 
@@ -70,11 +72,16 @@ def make_study(
     depth: int = 10,
     nuggets_in: str = REPORTS,
     key_points_in: str = DOCUMENTS,
+    pooled_from: str = Study.PooledFrom.RANKINGS,
+    citations_asked: str = Study.CitationsAsked.ALL,
+    drawn_by: str = Study.DrawnBy.REPORT,
     design: Design = Design(),  # noqa: B008 - it is frozen
+    frame: Frame = Frame(),  # noqa: B008 - it is frozen
     revise: str = NON_CONSECUTIVE,
     revision_places: int = PLACES,
     guidelines: str = "",
     language: str = ENGLISH,
+    terms: str = "",
     assessors: Iterable[User] = (),
     by: User,
     at: datetime,
@@ -87,13 +94,17 @@ def make_study(
     tells for a task type how many texts are drawn for people; without a size all are asked. `depth` is
     how far down each ranking passages come into the pool, `nuggets_in` whether nuggets are looked for in
     "reports" or "passages", `key_points_in` whether key points are verified in their "documents" or looked for
-    in "answers", where nobody is asked for their utility. `revise` is which answers of round 1 have a second
+    in "answers", where nobody is asked for their utility. `pooled_from` is whether relevance is asked of what runs rank
+    or of what reports cite; `citations_asked` and `drawn_by` which citations of a sentence are asked about, and whether
+    a sample is drawn of reports, of their sentences or of citations. `revise` is which answers of round 1 have a second
     round ("non_consecutive" or "all"), `revision_places` how many people then read each. `language` is what the pages
-    speak to assessors who come by the study.
+    speak to assessors who come by the study, `terms` what they see highlighted in texts, one a line. `frame` is which
+    runs, topics and passages it asks about. Raises NothingWasAsked, NameTaken and FrameRefused.
     """
     if not task_types:
         raise NothingWasAsked("Choose at least one task type.")
     refuse_a_taken_name(name)
+    check_frame(frame, collection)
     study = Study.objects.create(
         collection=collection,
         name=name,
@@ -104,9 +115,14 @@ def make_study(
         depth=depth,
         nuggets_in=nuggets_in,
         key_points_in=key_points_in,
+        pooled_from=pooled_from,
+        citations_asked=citations_asked,
+        drawn_by=drawn_by,
         revise=revise,
         revision_places=revision_places,
         language=language,
+        terms=terms,
+        frame=settled(frame).as_dict(),
         **design.as_dict(),
     )
     shapes = [

@@ -12,7 +12,7 @@ from django.db.models import Count, Max, Q
 
 from annotate.assignments.places import emptied_tasks
 from annotate.models import Assignment, Enrolment, Place, Task
-from collection.models import Exclusion, Judgment, Study, User
+from collection.models import Exclusion, Judgment, Rater, Study, User
 from collection.models.studies import TaskType
 
 
@@ -52,9 +52,23 @@ class AssessorProgress:
 
 
 @dataclass(frozen=True)
+class CriterionProgress:
+    """The grades that people gave under a criterion, and how many of them they are not sure of."""
+
+    criterion: str
+    grades: int
+    unsure: int
+
+    @property
+    def share(self) -> float | None:
+        return self.unsure / self.grades if self.grades else None
+
+
+@dataclass(frozen=True)
 class Progress:
     task_types: list[TaskTypeProgress] = field(default_factory=list)
     assessors: list[AssessorProgress] = field(default_factory=list)
+    criteria: list[CriterionProgress] = field(default_factory=list)
 
     @property
     def places(self) -> int:
@@ -66,8 +80,8 @@ class Progress:
 
 
 def progress_of(study: Study) -> Progress:
-    """Count the study's places and what became of them, and what each of its people did."""
-    return Progress(task_types=by_task_type(study), assessors=by_assessor(study))
+    """Count the study's places and what became of them, what each of its people did, and the grades."""
+    return Progress(task_types=by_task_type(study), assessors=by_assessor(study), criteria=by_criterion(study))
 
 
 def by_task_type(study: Study) -> list[TaskTypeProgress]:
@@ -96,6 +110,15 @@ def by_task_type(study: Study) -> list[TaskTypeProgress]:
         for task_type in TaskType
         if task_type.value in tasks
     ]
+
+
+def by_criterion(study: Study) -> list[CriterionProgress]:
+    """Return the criteria under which people gave grades, in their order."""
+    grades = Judgment.objects.of_study(study).graded().filter(rater__kind=Rater.Kind.ASSESSOR)
+    rows = grades.values_list("criterion__position", "criterion__name").annotate(
+        n=Count("pk"), unsure=Count("pk", filter=Q(unsure=True))
+    )
+    return [CriterionProgress(name, n, unsure) for _, name, n, unsure in rows.order_by("criterion__position")]
 
 
 def by_assessor(study: Study) -> list[AssessorProgress]:

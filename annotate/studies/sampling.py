@@ -11,7 +11,6 @@ drawn with a known probability, and none twice.
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ from typing import Any
 from django.db.models.functions import Length
 
 from annotate.assignments.design import Design, design_of
+from annotate.frames.topics import number_of as number_of_names
 from annotate.task_types import Text
 from collection.models import Draw, Passage, Report, Study
 from collection.models.studies import TaskType
@@ -191,6 +191,5 @@ def labels_actively(study: Study, task_type: TaskType) -> bool:
 
 
 def number_of(text: Text, seed: str) -> float:
-    """Return the text's own number in [0, 1): the first 53 bits of a hash of the seed and the text's names."""
-    digest = hashlib.sha256(f"{seed}\n{text.topic_id}\n{text.name}".encode()).digest()
-    return (int.from_bytes(digest[:8], "big") >> 11) / 2**53
+    """Return the text's own number in [0, 1): that of its names."""
+    return number_of_names(seed, text.topic_id, text.name)

@@ -1,17 +1,19 @@
 from django.urls import URLPattern, path
 
-from annotate.studies import criterion_views, edit_views, suggestion_views, views
+from annotate.studies import criterion_views, edit_views, frame_views, suggestion_views, views
 
 urlpatterns: list[URLPattern] = [
     path("studies/", views.studies, name="studies"),
     path("studies/new/", views.study_new, name="study_new"),
     path("studies/preview/", views.guidelines_preview, name="guidelines_preview"),
+    path("studies/frame/", frame_views.study_frame_fields, name="study_frame_fields"),
     path("studies/<slug:name>/", views.study, name="study"),
     *(
         path(f"studies/<slug:name>/{move}/", views.study_state, {"move": move}, name=f"study_{move}")
         for move in views.MOVES
     ),
     path("studies/<slug:name>/edit/", edit_views.study_edit, name="study_edit"),
+    path("studies/<slug:name>/frame/", frame_views.study_frame, name="study_frame"),
     path("studies/<slug:name>/copy/", edit_views.study_copy, name="study_copy"),
     path("studies/<slug:name>/delete/", views.study_delete, name="study_delete"),
     path("studies/<slug:name>/guidelines/", views.study_guidelines, name="study_guidelines"),

@@ -16,10 +16,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotate.assignments.design import design_of, sentences_on
 from annotate.assignments.places import batches_of
 from annotate.assignments.revisions import NON_CONSECUTIVE, PLACES
+from annotate.frames.frame import frame_of, frame_sentences
 from annotate.studies.assessor_accounts import NewAccount, NotYourPeople, enrol_by_name
 from annotate.studies.criterion_views import criterion_rows
 from annotate.studies.design_forms import DesignForm
 from annotate.studies.forms import AddPeopleForm, GuidelinesForm, ReasonForm, StudyForm
+from annotate.studies.frame_forms import FrameForm
 from annotate.studies.lifecycle import (
     AlreadyExcluded,
     NotEmpty,
@@ -49,10 +51,12 @@ from collection.thresholds import why_locked
 from stats.plurals import counted
 
 # What a new study is made of, as its form has it; and what stands for a choice that the browser left out.
-AS_SENT = ("collection", "name", "title", "task_types", "overlap", "depth", "guidelines")
+AS_SENT = ("collection", "name", "title", "task_types", "overlap", "depth", "terms", "guidelines")
 WHERE_EMPTY: dict[str, Any] = {
     "language": ENGLISH,
-    "nuggets_in": REPORTS, "key_points_in": DOCUMENTS, "revise": NON_CONSECUTIVE, "revision_places": PLACES
+    "nuggets_in": REPORTS, "key_points_in": DOCUMENTS, "revise": NON_CONSECUTIVE, "revision_places": PLACES,
+    "pooled_from": Study.PooledFrom.RANKINGS, "citations_asked": Study.CitationsAsked.ALL,
+    "drawn_by": Study.DrawnBy.REPORT,
 }  # fmt: skip
 
 
@@ -77,24 +81,32 @@ def study_new(request: SignedInRequest) -> HttpResponse:
         return render(request, "annotate/study_new.html", {"no_collection": True})
     form = StudyForm(request.POST or None, user=request.user, initial={"collection": request.GET.get("collection")})
     design_form = DesignForm(request.POST or None)
+    frame_form = FrameForm(request.POST or None, collection=collection_chosen(request))
 
-    if form.is_valid() and design_form.is_valid():
+    if form.is_valid() and design_form.is_valid() and frame_form.is_valid():
         try:
-            study, accounts = make_chosen_study(request, form, design_form)
+            study, accounts = make_chosen_study(request, form, design_form, frame_form)
         except NotYourPeople as refused:
             form.add_error("usernames", str(refused))
         else:
             messages.success(request, f"“{study}” is created as a draft. Check it, then open it.")
             return show_accounts(request, study, accounts) if accounts else redirect("annotate:study", study.name)
 
-    invalid = form.errors or design_form.errors
-    context = {"form": form, "design_form": design_form}
+    invalid = form.errors or design_form.errors or frame_form.errors
+    context = {"form": form, "design_form": design_form, "frame_form": frame_form}
     return render(request, "annotate/study_new.html", context, status=422 if invalid else 200)
+
+
+def collection_chosen(request: SignedInRequest) -> Collection:
+    """Return the collection that was sent or linked to, else the one that the page's list begins with."""
+    mine = Collection.objects.of(request.user)
+    named = request.POST.get("collection") or request.GET.get("collection") or ""
+    return mine.filter(name=named).first() or mine[0]
 
 
 @transaction.atomic
 def make_chosen_study(
-    request: SignedInRequest, form: StudyForm, design_form: DesignForm
+    request: SignedInRequest, form: StudyForm, design_form: DesignForm, frame_form: FrameForm
 ) -> tuple[Study, list[NewAccount]]:
     """Make the study that the forms describe, with its people, or nothing. Raises NotYourPeople."""
     at, sent = now(), form.cleaned_data
@@ -104,6 +116,7 @@ def make_chosen_study(
         criteria=form.criterion_shapes,
         sample_sizes=form.sample_sizes,
         design=design_form.design,
+        frame=frame_form.frame,
         by=request.user,
         at=at,
     )
@@ -292,6 +305,7 @@ def render_study(
         "progress": progress_of(study),
         "asked_types": task_types_of(study),
         "design_sentences": sentences_on(design_of(study)),
+        "frame_sentences": frame_sentences(frame_of(study)),
         "batches": batches_of(study),
         "guideline": study.guidelines.order_by("-version").first(),
         "people_form": people_form or AddPeopleForm(user=request.user, study=study),

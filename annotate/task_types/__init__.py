@@ -6,10 +6,13 @@ from annotate.task_types import (
     answer_evaluation,
     answer_revision,
     answerability,
+    battle,
+    citation_support,
     key_point,
     nugget,
     rating,
     relevance,
+    sentence_nugget,
     written_answer,
 )
 from annotate.task_types.rules import AskedItem, Highlighting, TaskTypeRules
@@ -28,6 +31,9 @@ RULES: dict[str, TaskTypeRules] = {
         written_answer,
         answer_revision,
         answer_evaluation,
+        citation_support,
+        battle,
+        sentence_nugget,
     )
 }
 SHAPES = [TASK_TYPES[name] for name in RULES]

@@ -18,6 +18,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
+from annotate.frames.scope import framed_reports
 from annotate.models import Assignment, AssignmentItem, Task
 from annotate.task_types.rules import AskedItem, TaskTypeRules
 from annotate.task_types.texts import NewItem, NothingToJudge, Text
@@ -41,7 +42,7 @@ def answers_of(study: Study) -> list[Text]:
     collection = study.collection
     grounds = grounds_of(collection)
     by_topic: dict[tuple[int, str], list[tuple[int, str]]] = defaultdict(list)
-    rows = Report.objects.filter(run__collection=collection).order_by("topic", "run__name")
+    rows = framed_reports(study).order_by("topic", "run__name")
     for pk, run, topic, topic_id in rows.values_list("pk", "run__name", "topic__pk", "topic__topic_id"):
         if pk in grounds:
             by_topic[topic, topic_id].append((pk, run))

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from annotate.frames.frame import Frame, frame_of
+from annotate.frames.scope import framed_reports
 from annotate.task_types.rules import TaskTypeRules, every_item
 from annotate.task_types.texts import NothingToJudge, Text, key_point_passages_of, pool_of, text_with_elements
-from collection.models import Collection, ElementSpan, Report, RubricElement, Study
+from collection.models import Collection, ElementSpan, RubricElement, Study
 from collection.models.studies import TaskType
 
 DOCUMENTS, ANSWERS = "documents", "answers"
@@ -29,8 +31,8 @@ def key_points_of(study: Study) -> list[Text]:
 
 def answers_and_documents_of(study: Study) -> list[Text]:
     """Every report with its question's key points, and every document of a question with the answers' own."""
-    asked, own = _key_points(study.collection)
-    texts = [*_reports(study.collection, asked), *_documents(study, own)]
+    asked, own = _key_points(study.collection, frame_of(study))
+    texts = [*_reports(study, asked), *_documents(study, own)]
     if not texts:
         raise NothingToJudge(
             f"“{study.collection}” has no report on a question with key points, and no answer’s own key points with "
@@ -39,8 +41,8 @@ def answers_and_documents_of(study: Study) -> list[Text]:
     return texts
 
 
-def _key_points(collection: Collection) -> tuple[Elements, Elements]:
-    """Return the questions' key points that are not masked, and the answers' own, by topic."""
+def _key_points(collection: Collection, frame: Frame) -> tuple[Elements, Elements]:
+    """Return the questions' key points that are not masked, and those of the frame's answers, by topic."""
     asked: Elements = defaultdict(list)
     own: Elements = defaultdict(list)
     elements = RubricElement.objects.filter(
@@ -48,12 +50,15 @@ def _key_points(collection: Collection) -> tuple[Elements, Elements]:
     )
     rows = elements.order_by("topic", "position").values_list("topic__pk", "pk", "element_id", "attributes")
     for topic, pk, element_id, attributes in rows:
-        (own if OWN in attributes else asked)[topic].append((pk, element_id))
+        if OWN not in attributes:
+            asked[topic].append((pk, element_id))
+        elif frame.takes(str(attributes[OWN])):
+            own[topic].append((pk, element_id))
     return asked, own
 
 
-def _reports(collection: Collection, asked: Elements) -> Iterator[Text]:
-    reports = Report.objects.filter(run__collection=collection, topic__in=list(asked)).order_by("topic", "run__name")
+def _reports(study: Study, asked: Elements) -> Iterator[Text]:
+    reports = framed_reports(study).filter(topic__in=list(asked)).order_by("topic", "run__name")
     rows = reports.values_list("pk", "topic__pk", "topic__topic_id", "run__name", "run__system__name")
     for pk, topic, topic_id, run, system in rows:
         yield text_with_elements(TaskType.KEY_POINT, topic, topic_id, run, asked[topic], report=pk, system=system)

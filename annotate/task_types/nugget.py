@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from annotate.frames.scope import framed_reports
 from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
 from annotate.task_types.texts import NothingToJudge, Text, elements_of, pool_of, text_with_elements
-from collection.models import Highlight, Report, RubricElement, Study
+from collection.models import Highlight, RubricElement, Study
 from collection.models.studies import TaskType
 
 REPORTS, PASSAGES = "reports", "passages"
@@ -29,7 +30,7 @@ def texts_with_nuggets(study: Study) -> list[Text]:
             if pooled.topic in nuggets
         ]
     else:
-        reports = Report.objects.filter(run__collection=study.collection, topic__in=nuggets)
+        reports = framed_reports(study).filter(topic__in=nuggets)
         parts = ("pk", "topic__pk", "topic__topic_id", "run__name", "run__system__name")
         texts = [
             text_with_elements(TaskType.NUGGET, topic, topic_id, run, nuggets[topic], report=pk, system=system)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
-from annotate.task_types.texts import NewItem, NothingToJudge, Text, pool_of
+from annotate.task_types.texts import NewItem, NothingToJudge, Text, cited_pool_of, pool_of
 from collection.models import Highlight, Study
 from collection.models.studies import TaskType
 
 
 def pooled_passages_of(study: Study) -> list[Text]:
-    """The pool of every topic; each passage is asked about the topic itself."""
+    """The pool of every topic, of rankings or of citations; each passage is asked about the topic itself."""
+    cites = study.pooled_from == Study.PooledFrom.CITATIONS
     texts = [
         Text(
             TaskType.RELEVANCE,
@@ -21,8 +22,13 @@ def pooled_passages_of(study: Study) -> list[Text]:
             system=pooled.system,
             rank=pooled.rank,
         )
-        for pooled in pool_of(study)
+        for pooled in (cited_pool_of(study) if cites else pool_of(study))
     ]
+    if not texts and cites:
+        raise NothingToJudge(
+            f"“{study.collection}” has no cited passage with its text, so there is no pool to judge. Import cited "
+            "reports and the passages that they cite, or leave out the task type “relevance of a passage”."
+        )
     if not texts:
         raise NothingToJudge(
             f"“{study.collection}” has no ranked passage with its text, so there is no pool to judge. Import runs "

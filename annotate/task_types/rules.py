@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -54,7 +54,9 @@ class TaskTypeRules:
     page shows what the others need, and are fixed then. `names_of` gives items a name where a number would
     tell little. `writing` says which grades take an answer in the assessor's own words, and what it must have.
     `said_once` names criteria about the rubric element alone: answered about one text, they are copied to the others.
+    `left_out_of` says how much on some topics (by primary key) cannot be asked about, or nothing.
     `needs` is the task type without which a study cannot ask this one.
+    `points_of` are the scale's points as an item is asked them: their order and names and, as `key`, their keys.
     `drawn` is false where the texts only come into being by the work itself, so that none can be drawn before.
     `item_types` are the task types of its items where a task mixes several; each item is asked the
     criteria of its own. `extras_of` reads what the task type's template shows besides, of the assignment
@@ -76,9 +78,13 @@ class TaskTypeRules:
     first_step: tuple[str, ...] = ()
     names_of: Callable[[Sequence[AssignmentItem]], Mapping[int, str]] = field(default=lambda _: {})
     writing: Writing | None = None
+    points_of: Callable[[AssignmentItem, Criterion], Sequence[Mapping[str, Any]]] = field(
+        default=lambda _, criterion: criterion.scale.points
+    )
     drawn: bool = True
     needs: TaskType | None = None
     said_once: tuple[str, ...] = ()
+    left_out_of: Callable[[Study, Container[int]], str] = field(default=lambda *_: "")
 
     @property
     def asks_about(self) -> tuple[TaskType, ...]:
@@ -164,4 +170,5 @@ def unmasked_items(task: Task) -> list[Item]:
 
 @compiled
 def _items_of(*, task: int) -> QuerySet[Item]:
-    return Item.objects.filter(task_item__task=task).select_related("element").order_by("task_item__position")
+    items = Item.objects.filter(task_item__task=task).select_related("element", "topic", "answer_to_revise", "sentence")
+    return items.order_by("task_item__position")

@@ -10,9 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from collection.models import Collection, ElementSpan, Report, RubricElement, Run, Study, Topic
+from annotate.frames.frame import BY_GRADES, OF_ONE_RUN, frame_of
+from annotate.frames.passages import passages_by_grades
+from annotate.frames.scope import framed_reports, framed_runs
+from collection.banks.versions import dropped_elements
+from collection.models import Collection, ElementSpan, RubricElement, Run, Study, Topic
 from collection.models.studies import TaskType
 from collection.rankings import read_rankings
+from collection.texts.cited_reports import CitedReport, cited_reports_of
 from collection.texts.evidence import held_passages
 
 DEFAULT_DEPTH = 10
@@ -32,6 +37,7 @@ class NewItem:
     report: int | None = None
     passage: int | None = None
     other_report: int | None = None
+    sentence: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +45,8 @@ class Text:
     """A text with the items asked about it. `after` is the report whose sub-questions come first.
 
     Where neither `report` nor `passage` is set the task shows the texts of its items. `system` and `rank`
-    tell samples whose text it is and how high its run ranks it.
+    tell samples whose text it is and how high its run ranks it. Of a report drawn in parts, each `is_part` is a text;
+    one task asks all those that were drawn.
     """
 
     task_type: TaskType
@@ -52,6 +59,7 @@ class Text:
     after: int | None = None
     system: str = ""
     rank: int | None = None
+    is_part: bool = False
 
 
 def text_with_elements(
@@ -80,7 +88,8 @@ def reports_of(study: Study) -> list[Text]:
     collection = study.collection
     questions = elements_of(collection, RubricElement.Kind.SUB_QUESTION)
     rows = (
-        Report.objects.filter(run__collection=collection, topic__in=questions)
+        framed_reports(study)
+        .filter(topic__in=questions)
         .order_by("topic", "run__name")
         .values_list("pk", "topic__pk", "topic__topic_id", "run__name", "run__system__name")
     )
@@ -105,7 +114,7 @@ def ranked_passages_of(study: Study) -> list[Text]:
     questions = elements_of(collection, RubricElement.Kind.SUB_QUESTION)
     reports: dict[tuple[int, int], int] = {}
     if study.criteria.filter(task_type=TaskType.ANSWERABILITY).exists():
-        rows = Report.objects.filter(run__collection=collection).values_list("run__pk", "topic__pk", "pk")
+        rows = framed_reports(study).values_list("run__pk", "topic__pk", "pk")
         reports = {(run, topic): pk for run, topic, pk in rows}
     texts = [
         text_with_elements(
@@ -132,7 +141,7 @@ def ranked_passages_of(study: Study) -> list[Text]:
 
 @dataclass(frozen=True)
 class Pooled:
-    """A passage of a topic's pool, with the run that ranks it best and its place there, from 1."""
+    """A passage of a topic's pool, with the run (0: none) that ranks it best and its place there, from 1."""
 
     topic: int
     topic_id: str
@@ -144,25 +153,63 @@ class Pooled:
 
 
 def pool_of(study: Study) -> list[Pooled]:
-    """The first `depth` passages of every run's ranking that are held with their text, each once per topic.
+    """The passages of rankings that the study's frame chooses and that are held with their text, each once per topic.
 
-    Rankings are those of leaderboards: by score, whatever number their ranks begin with. By topic and best place. A
-    passage that two runs place equally belongs to the first by name.
+    Of the frame's runs, or of the one whose passages it names, the first `depth`; of a context all; or those that
+    grades choose, ranked or not. Rankings are those of leaderboards: by score, whatever number their ranks begin with.
+    By topic and best place. A passage that two runs place equally belongs to the first by name.
     """
-    collection, depth = study.collection, study.depth or DEFAULT_DEPTH
-    runs = {run.pk: run for run in Run.objects.filter(collection=collection).select_related("system")}
+    collection, frame = study.collection, frame_of(study)
+    chosen = passages_by_grades(frame, collection) if frame.passages in BY_GRADES else None
+    whole = frame.passages == "context" or chosen is not None
+    listed = Run.objects.filter(collection=collection, name=frame.passages_of)
+    of_runs = listed if frame.passages in OF_ONE_RUN else framed_runs(study)
+    runs = {run.pk: run for run in of_runs.select_related("system")}
     topics = dict(Topic.objects.filter(collection=collection).values_list("pk", "topic_id"))
     ranked = [
         (ranking.topic, place, runs[ranking.run].name, ranking.run, docno)
-        for ranking in read_rankings(collection, depth=depth)
+        for ranking in read_rankings(collection, depth=None if whole else study.depth or DEFAULT_DEPTH)
+        if ranking.run in runs
         for place, docno in enumerate(ranking.docnos, start=1)
     ]
+    if chosen is not None:
+        wanted = set(chosen)
+        ranked = [row for row in ranked if (row[0], row[-1]) in wanted]
+        last = 1 + max((place for _, place, *_ in ranked), default=0)
+        unranked = wanted - {(topic, docno) for topic, *_, docno in ranked}
+        ranked += [(topic, last, "", 0, docno) for topic, docno in unranked]
     passages = held_passages(collection, {docno for *_, docno in ranked})
     pool: dict[tuple[int, str], Pooled] = {}
     for topic, place, _, run, docno in sorted(ranked):
         if docno in passages and (topic, docno) not in pool:
-            system = runs[run].system.name
+            system = runs[run].system.name if run else ""
             pool[topic, docno] = Pooled(topic, topics[topic], passages[docno], docno, run, system, place)
+    return list(pool.values())
+
+
+def cited_reports_in(study: Study) -> list[CitedReport]:
+    """Return the reports of the frame's runs that cite at least one document, by topic and run."""
+    if frame_of(study).runs == "all":
+        return cited_reports_of(study.collection)
+    return cited_reports_of(study.collection, reports=list(framed_reports(study).values_list("pk", flat=True)))
+
+
+def cited_pool_of(study: Study) -> list[Pooled]:
+    """The passages that reports cite for a topic and that are held with their text, each once, in citing order.
+
+    The place of a passage is the first at which a report cites it: 1 for the first document that the report names.
+    """
+    pool: dict[tuple[int, int], Pooled] = {}
+    runs = dict(Run.objects.filter(collection=study.collection).values_list("name", "pk"))
+    for report in cited_reports_in(study):
+        cited = dict.fromkeys(cited for sentence in report.sentences for cited in sentence.citations)
+        for place, one in enumerate(cited, start=1):
+            if one.passage is None:
+                continue
+            found = pool.get((report.topic, one.passage))
+            if found is None or place < found.rank:
+                whose = (runs[report.run], report.system, place)
+                pool[report.topic, one.passage] = Pooled(report.topic, report.topic_id, one.passage, one.docno, *whose)
     return list(pool.values())
 
 
@@ -203,9 +250,13 @@ def key_point_passages_of(study: Study) -> list[Text]:
 
 
 def elements_of(collection: Collection, kind: RubricElement.Kind) -> dict[int, tuple[tuple[int, str], ...]]:
-    """Return the rubric elements of this kind that are asked, as (primary key, element_id), by topic."""
+    """Return the rubric elements of this kind that are asked, as (primary key, element_id), by topic.
+
+    Neither the masked ones nor those that the newest version of their bank no longer holds.
+    """
     asked: dict[int, list[tuple[int, str]]] = defaultdict(list)
     rows = RubricElement.objects.filter(topic__collection=collection, kind=kind, masked=False)
+    rows = rows.exclude(pk__in=dropped_elements(collection))
     for topic, pk, element_id in rows.order_by("topic", "position").values_list("topic__pk", "pk", "element_id"):
         asked[topic].append((pk, element_id))
     return {topic: tuple(elements) for topic, elements in asked.items()}

@@ -37,8 +37,12 @@ class PanelQuestion:
     ways: Sequence[Way] = ()
 
     @property
+    def name(self) -> str:
+        return f"{self.item}-{self.answer.criterion.pk}"
+
+    @property
     def field(self) -> str:
-        return f"grade-{self.item}-{self.answer.criterion.pk}"
+        return f"grade-{self.name}"
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,11 @@ class Panel:
     def none_ticked(self) -> bool:
         """Whether the assessor said that no passage is it."""
         return all(box.asked.answer.grade == 0 for box in self.boxes)
+
+    @property
+    def boxes_unsure(self) -> bool:
+        """Whether the assessor is not sure of what they ticked."""
+        return any(box.asked.answer.unsure for box in self.boxes)
 
 
 @register.simple_tag

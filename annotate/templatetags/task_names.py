@@ -17,6 +17,9 @@ TEXTS = {
     "written_answer": gettext_lazy("an answer"),
     "answer_evaluation": gettext_lazy("evaluation of answers"),
     "answer_revision": gettext_lazy("second reading"),
+    "citation_support": gettext_lazy("citations"),
+    "battle": gettext_lazy("two reports"),
+    "sentence_nugget": gettext_lazy("sentences"),
 }
 
 

@@ -74,6 +74,7 @@ def _save_and_submit(
         seconds=sent.seconds,
         written=sent.written,
         guidelines=sent.guidelines,
+        unsure=sent.unsure,
         at=at,
     )
     if saved.state == "judged" and not saved.submitted and _is_all_that_is_asked(asked):
@@ -101,7 +102,8 @@ def _stands(asked: AssignmentItem, criterion: Criterion, sent: SentChoice) -> bo
         marks = [(mark.start, mark.end, mark.quote) for mark in judgment.highlights.all()]
         sent_marks = [(span.start, span.end, span.quote) for span in sent.spans]
         written = written_in(judgment) or NOTHING_WRITTEN
-        return (judgment.grade, marks, written.text) == (sent.grade, sent_marks, sent.written.text)
+        stands = judgment.grade, judgment.unsure, marks, written.text
+        return stands == (sent.grade, sent.unsure, sent_marks, sent.written.text)
     return False
 
 

@@ -8,7 +8,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.safestring import mark_safe
 from django.utils.timezone import now
 from django.utils.translation import gettext, ngettext
@@ -20,7 +19,7 @@ from annotate.quality.gates import next_gate
 from annotate.work.later import SkippedForGood, TooManySetAside, set_aside, undo_skip
 from annotate.work.next_work import next_work
 from annotate.work.pace import SkipReason, claim_ahead, skip_assignment
-from annotate.work.views import address_of, mine, mine_or_404, redirect_to_next
+from annotate.work.views import address_of, addresses_ahead, mine, mine_or_404, redirect_to_next
 from collection.accounts.views import SignedInRequest
 
 
@@ -43,7 +42,7 @@ def ahead(request: SignedInRequest, pk: int) -> HttpResponse:
     following = claim_ahead(assignment=assignment, at=now())
     if not following:
         return HttpResponse(status=204)
-    return JsonResponse({"ahead": [reverse("annotate:assignment", args=[one.pk]) for one in following]})
+    return JsonResponse({"ahead": addresses_ahead(following)})
 
 
 @require_POST

@@ -21,7 +21,7 @@ from annotate.task_types.rules import unmasked_items
 from annotate.work.views import render_screen
 from collection.accounts.views import SignedInRequest
 from collection.languages.languages import speak_as
-from collection.models import Item, RubricElement, Study
+from collection.models import Item, ReportSentence, RubricElement, Study
 from collection.models.studies import TaskType
 from collection.page_tools import telling
 
@@ -73,10 +73,12 @@ def _task_to_be(study: Study, task_type: TaskType) -> tuple[Task, list[Item]]:
 def _items_to_be(study: Study, text: Text) -> list[Item]:
     """Return the text's items, under keys below 0, which no table holds."""
     elements = RubricElement.objects.in_bulk([asked.element for asked in text.items if asked.element])
+    sentences = ReportSentence.objects.in_bulk([asked.sentence for asked in text.items if asked.sentence])
     items = []
     for number, asked in enumerate(text.items, start=1):
         item = new_item(study, text, asked)
         item.pk = -number
         item.element = elements[asked.element] if asked.element else None
+        item.sentence = sentences[asked.sentence] if asked.sentence else None
         items.append(item)
     return items

@@ -14,6 +14,7 @@ from django.db.models.functions import RowNumber
 
 from annotate.assignments.design import design_of
 from annotate.assignments.places import due, emptied_tasks, left_of_quota, next_task, own_answers, vacant
+from annotate.assignments.topic_shares import is_shared_by_topic, open_to
 from annotate.models import Assignment, Place, Task
 from annotate.participants.sessions import began_of_session, within_session
 from annotate.work.pace import minutes_left, pace_of
@@ -153,6 +154,8 @@ def _submitted(mine: QuerySet[Assignment], *, all_submitted: bool) -> defaultdic
 def _tasks_left(studies: Sequence[Study], rater: Rater, *, at: datetime) -> dict[int, int]:
     """Count the tasks that have a free place for this rater, now or once the report before them is submitted."""
     places = vacant(studies, but_of=rater, at=at)
+    if by_topic := [study.pk for study in studies if is_shared_by_topic(study)]:
+        places &= ~Q(task__study__in=by_topic) | open_to(rater)
     had = Assignment.objects.filter(task=OuterRef("pk"), rater=rater)
     free = Place.objects.filter(places, task=OuterRef("pk"))
     before_had = Assignment.objects.filter(task=OuterRef("after"), rater=rater)

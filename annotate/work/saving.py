@@ -13,6 +13,7 @@ from django.db.models.functions import Coalesce, Greatest
 from django.utils.translation import gettext
 
 from annotate.assignments.assignments import believed, is_claim
+from annotate.assignments.earlier_grades import copy_earlier_grades
 from annotate.assignments.errors import (
     IN_HAND,
     TAKES_CHOICES,
@@ -24,11 +25,11 @@ from annotate.assignments.errors import (
     why_fixed,
 )
 from annotate.assignments.revisions import hand_on_answer, is_with_second_reader
+from annotate.assignments.saved_choices import Choice
 from annotate.assignments.task_page import Question, State, criteria_of, questions_of
 from annotate.models import Assignment, AssignmentItem, Draft
 from annotate.suggestions.shown import note_decision
 from annotate.task_types import RULES
-from annotate.work.said_before import copy_what_was_said
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.inserting import update_row
 from collection.judgments.pair_orders import record_order
@@ -67,6 +68,7 @@ def keep_choice(
     seconds: float | None = None,
     written: Written = NOTHING_WRITTEN,
     guidelines: int | None = None,
+    unsure: bool = False,
     at: datetime,
 ) -> SavedChoice:
     """Keep what the assessor chose: as a judgment when it is complete, as a draft until then.
@@ -75,7 +77,8 @@ def keep_choice(
     in the judgment where it belongs to it, else in the draft. In a submitted assignment the earlier judgments of
     the item stay in force until all that is asked about it is complete again. `seconds` is the active time spent
     on this answer so far; no more of it counts than has passed since the assignment was opened.
-    `guidelines` is the version that the assessor was shown, which the judgment remembers; None: not known.
+    `guidelines` is the version that the assessor was shown, which the judgment remembers; None: not known. `unsure`:
+    they are not sure of the grade, which counts as any other.
     Raises NotAsked, StudyClosed, AssignmentReturned, GradeNotOnScale and HighlightDoesNotFit. In the caller's
     transaction, which then rolls back.
     """
@@ -88,20 +91,17 @@ def keep_choice(
     held = _hold(assignment, item, criterion, claimed=claimed, guidelines=guidelines, at=at)
     refuse_out_of_step(assignment, criterion)
     note_decision(assignment, item=item.pk, criterion=criterion.pk, seconds=seconds, at=at)
+    choice = Choice(grade, spans, seconds, written, unsure)
     if held.submitted_at is not None:
         assignment.submitted_at = held.submitted_at
-        return _change_submitted(
-            assignment, item, criterion, held, grade=grade, spans=spans, written=written, seconds=seconds, at=at
-        )
+        return _change_submitted(assignment, item, criterion, held, choice, at=at)
     if grade is not None:
         refuse_before_its_gate(assignment, item, criterion)
         refuse_behind_a_closed_gate(assignment, item, criterion)
     lack = rules.lack_of(item, criterion, grade, spans, written)
     is_empty = grade is None and not spans and not written.text
     if grade is not None and not lack:
-        has_draft = _judge(
-            assignment, item, criterion, held, grade=grade, spans=spans, written=written, seconds=seconds, at=at
-        )
+        has_draft = _judge(assignment, item, criterion, held, choice, at=at)
     else:
         if grade is not None:
             check_grade(grade, criterion)
@@ -111,9 +111,7 @@ def keep_choice(
         has_draft = not is_empty
     question = {"assignment": assignment, "item": item, "criterion": criterion}
     if has_draft:
-        _keep_draft(
-            question, held, unfinished=bool(lack), grade=grade, spans=spans, written=written, seconds=seconds, at=at
-        )
+        _keep_draft(question, held, choice, unfinished=bool(lack), at=at)
     elif held.drafted:
         Draft.objects.filter(**question).delete()
     if closed := rules.closed_with(criterion, grade):
@@ -128,33 +126,27 @@ save_choice = transaction.atomic(keep_choice)
 
 
 def _judge(
-    assignment: Assignment,
-    item: Item,
-    criterion: Criterion,
-    held: _Held,
-    *,
-    grade: float,
-    spans: Sequence[Span],
-    written: Written,
-    seconds: float | None,
-    at: datetime,
+    assignment: Assignment, item: Item, criterion: Criterion, held: _Held, choice: Choice, *, at: datetime
 ) -> bool:
     """Make the complete choice the judgment. Returns whether a text is left that does not belong to it."""
-    kept_spans, kept_answer = RULES[assignment.task.task_type].handed_in(item, grade, spans, written)
+    grade, written = choice.grade, choice.written
+    assert grade is not None  # nothing is lacking
+    kept_spans, kept_answer = RULES[assignment.task.task_type].handed_in(item, grade, choice.spans, written)
     judgment = record_judgment(
         item=item,
         criterion=criterion,
         rater=assignment.rater,
         grade=grade,
         spans=kept_spans,
-        seconds=seconds,
+        seconds=choice.seconds,
         written=kept_answer,
+        unsure=choice.unsure,
         guideline=held.guideline,
         at=at,
     )
     if item.other_report_id is not None:
         record_order(judgment=judgment, swapped=held.swapped)
-    copy_what_was_said(assignment, item, criterion, guideline=held.guideline, at=at)
+    copy_earlier_grades(assignment, item, criterion, guideline=held.guideline, at=at)
     return written.text.strip() not in ("", kept_answer.text if kept_answer else "")
 
 
@@ -162,30 +154,21 @@ def _judge(
 
 
 def _change_submitted(
-    assignment: Assignment,
-    item: Item,
-    criterion: Criterion,
-    held: _Held,
-    *,
-    grade: float | None,
-    spans: Sequence[Span],
-    written: Written,
-    seconds: float | None,
-    at: datetime,
+    assignment: Assignment, item: Item, criterion: Criterion, held: _Held, choice: Choice, *, at: datetime
 ) -> SavedChoice:
     """Keep the change as a draft; once nothing is lacking about the item, hand in all that was changed about it."""
     if fixed := why_fixed(assignment):
         raise NotAsked(fixed)
     if item.task_type == TaskType.WRITTEN_ANSWER and is_with_second_reader(item=item, writer=assignment.rater):
         raise NotAsked(gettext("A second person is reading your answer, so it can no longer be changed."))
-    if grade is not None:
-        check_grade(grade, criterion)
-    check_spans(spans, item.judged_text.text or "")
+    if choice.grade is not None:
+        check_grade(choice.grade, criterion)
+    check_spans(choice.spans, item.judged_text.text or "")
     draft = {"assignment": assignment, "item": item, "criterion": criterion}
-    _keep_draft(draft, held, unfinished=True, grade=grade, spans=spans, written=written, seconds=seconds, at=at)
+    _keep_draft(draft, held, choice, unfinished=True, at=at)
     (question,) = [one for one in questions_of(assignment, criteria_of(assignment)) if one.item.pk == item.pk]
     (answer,) = [one for one in question.answers if one.criterion.pk == criterion.pk]
-    if grade is not None and not answer.asked:
+    if choice.grade is not None and not answer.asked:
         raise NotAsked(
             gettext("“{criterion}” is not asked after what you answered before it.").format(criterion=criterion)
         )
@@ -204,12 +187,8 @@ def _hand_in_changes(assignment: Assignment, item: Item, question: Question, hel
             withdraw_judgment(item=item, criterion=answer.criterion, rater=assignment.rater, at=at)
             mine.delete()
         elif answer.criterion.pk in names:
-            assert answer.grade is not None  # nothing is lacking
-            has_text = _judge(
-                assignment, item, answer.criterion, held, grade=answer.grade, spans=answer.spans,
-                written=answer.written, seconds=answer.seconds, at=at,
-            )  # fmt: skip
-            if has_text:
+            choice = Choice(answer.grade, answer.spans, answer.seconds, answer.written, answer.unsure)
+            if _judge(assignment, item, answer.criterion, held, choice, at=at):
                 mine.update(unfinished=False)
             else:
                 mine.delete()
@@ -300,24 +279,15 @@ def _as_it_stands(
     )
 
 
-def _keep_draft(
-    question: dict[str, Any],
-    held: _Held,
-    *,
-    unfinished: bool,
-    grade: float | None,
-    spans: Sequence[Span],
-    written: Written,
-    seconds: float | None,
-    at: datetime,
-) -> None:
+def _keep_draft(question: dict[str, Any], held: _Held, choice: Choice, *, unfinished: bool, at: datetime) -> None:
     """Keep what stands on the page at this question, in the place of the draft before."""
     on_page = {
-        "grade": grade,
-        "spans": [asdict(span) for span in spans],
-        "answer": written.text,
-        "confirmations": list(written.confirmations),
-        "seconds": seconds,
+        "grade": choice.grade,
+        "spans": [asdict(span) for span in choice.spans],
+        "answer": choice.written.text,
+        "confirmations": list(choice.written.confirmations),
+        "unsure": choice.unsure,
+        "seconds": choice.seconds,
         "saved_at": at,
         "unfinished": unfinished,
     }

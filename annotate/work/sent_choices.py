@@ -13,6 +13,7 @@ from collection.formats.values import strict_object
 from collection.judgments.services import NOTHING_WRITTEN, Span, Written
 
 MAX_SPANS = 200
+MOST_HELD = 20
 BIGGEST_KEY = 2**63
 LONGEST_KEY = 19
 BIGGEST_VERSION = 2**15
@@ -35,6 +36,8 @@ class SentChoice:
     guidelines: int | None
     pasted: Pasted
     submit: bool = False
+    unsure: bool = False
+    held: frozenset[int] | None = None
 
 
 def is_of_another(request: HttpRequest) -> bool:
@@ -47,11 +50,12 @@ def is_of_another(request: HttpRequest) -> bool:
 
 
 def read_choice(body: bytes) -> SentChoice:
-    """Read `{item, criterion, grade, spans: [{start, end, quote}], seconds, guidelines, answer, submit}`.
+    """Read `{item, criterion, grade, spans: [{start, end, quote}], seconds, guidelines, answer, submit, unsure, held}`.
 
     An answer is `{text, confirmations}`, and beside it stands `pasted: {times, characters}` where something was pasted;
     `guidelines` is the version that the page shows. `submit`: this is the last answer, so the task is to be submitted
-    with it.
+    with it. `unsure`: the assessor is not sure of the grade. `held` lists the assignments whose pages the browser has,
+    and says that it takes the other pages that it needs next with the reply.
     Raises UnreadableChoice.
     """
     try:
@@ -70,6 +74,8 @@ def read_choice(body: bytes) -> SentChoice:
             written=_read_written(sent["answer"]) if "answer" in sent else NOTHING_WRITTEN,
             guidelines=_read_version(sent.get("guidelines")),
             submit=sent.get("submit") is True,
+            unsure=sent.get("unsure") is True,
+            held=_read_held(sent.get("held")),
             pasted=_read_pasted(sent["pasted"]) if "pasted" in sent else NOTHING_PASTED,
         )
     except UnreadableChoice:
@@ -87,6 +93,14 @@ def _read_key(key: Any) -> int:
     if not isinstance(key, int) or not 0 < key < BIGGEST_KEY:
         raise UnreadableChoice("This is not a choice: items and criteria are named by their numbers.")
     return key
+
+
+def _read_held(held: Any) -> frozenset[int] | None:
+    if held is None:
+        return None
+    if not isinstance(held, list) or len(held) > MOST_HELD:
+        raise UnreadableChoice(f"The pages that a browser holds are a list of {MOST_HELD} numbers at most.")
+    return frozenset(_read_key(key) for key in held)
 
 
 def _read_version(version: Any) -> int | None:
@@ -121,7 +135,7 @@ NONE = "none"
 
 
 def with_grades_of_boxes(posted: QueryDict) -> QueryDict:
-    """Return the form with the grade 1 for each ticked box of a group and 0 for each other one.
+    """Return the form with the grade 1 for each ticked box of a group and 0 for each other one, unsure as the group is.
 
     A group is a name whose boxes each stand in “boxes” as “group field”; its values are the ticked fields, or “none”.
     A group of which nothing is ticked, not even “none”, is not answered yet and gives no grades.
@@ -131,4 +145,6 @@ def with_grades_of_boxes(posted: QueryDict) -> QueryDict:
         group, _, field = box.partition(" ")
         if ticked := posted.getlist(group):
             graded[field] = "1" if field in ticked else "0"
+            if f"unsure-{group}" in posted:
+                graded[f"unsure-{field.removeprefix('grade-')}"] = "on"
     return graded

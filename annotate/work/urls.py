@@ -4,6 +4,7 @@ from annotate.work import comment_views, gate_views, pace_views, preview_views, 
 
 urlpatterns: list[URLPattern] = [
     path("work/", views.queue, name="queue"),
+    path("work/page_worker.js", views.page_worker, name="page_worker"),
     path("work/next/<slug:name>/", views.next_assignment, name="next_assignment"),
     path("work/done/<slug:name>/", views.nothing_left, name="nothing_left"),
     path("work/<int:pk>/", views.assignment, name="assignment"),

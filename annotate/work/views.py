@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.staticfiles import finders
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
@@ -16,13 +18,13 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers, patch_cache_control
 from django.utils.timezone import now
 from django.utils.translation import gettext
-from django.views.decorators.cache import never_cache
+from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.assignments.assignments import AHEAD, Unfinished, reveal_passages, submit_assignment
 from annotate.assignments.errors import AssignmentReturned, NotAsked, StudyClosed
 from annotate.assignments.guideline_reading import note_reading
-from annotate.assignments.task_page import Answer, Question, Screen, screen_of
+from annotate.assignments.task_page import Answer, Question, Screen, criteria_of_study, screen_of, screen_of_new
 from annotate.models import Assignment, AssignmentItem, CrowdSession, Draft
 from annotate.notices.notices import notices_of
 from annotate.participants.sessions import end_address
@@ -32,6 +34,8 @@ from annotate.quality.replies import replied_to
 from annotate.suggestions.shown import as_shown, note_decision
 from annotate.task_types import RULES
 from annotate.task_types.writing import Writing
+from annotate.templatetags.kept import drawn_page
+from annotate.work.addresses import Addresses, address_of_task
 from annotate.work.answers import answer_and_submit
 from annotate.work.next_work import NextWork, next_work
 from annotate.work.pace import SkipReason, pay_so_far
@@ -46,10 +50,11 @@ from annotate.work.sent_choices import (
     read_choice,
     with_grades_of_boxes,
 )
+from annotate.work.turns import in_turn
 from collection.accounts.views import SignedInRequest
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.services import GradeNotOnScale, HighlightDoesNotFit, Span, Written
-from collection.models import Criterion, Judgment, Study
+from collection.models import Criterion, Judgment, NuggetWorkshop, Study
 
 TEXTS_OF_AN_ITEM = ("item__report", "item__passage", "item__answer_to_revise")
 PARTS_OF_A_PAGE = ("rater", "task__study", "task__topic", "task__report", "task__passage")
@@ -72,6 +77,10 @@ PARTS_OF_A_CHOICE = (
 SECONDS_AHEAD = 120
 
 
+# How long a browser may ask nothing anew about the script that hands it pages.
+WORKER_FOR = 3600
+
+
 # --- The queue ----------------------------------------------------------------------------------
 
 
@@ -87,6 +96,7 @@ def queue(request: SignedInRequest) -> HttpResponse:
         "all_submitted": all_submitted,
         "notices": notices_of(request.user),
         "comments": replied_to(request.user),
+        "workshops": list(NuggetWorkshop.objects.of(request.user).open().select_related("bank__collection")),
     }
     return render(request, "annotate/queue.html", context)
 
@@ -106,7 +116,7 @@ def redirect_to_next(request: SignedInRequest, study: Study) -> HttpResponse:
 def address_of(following: NextWork, study: Study) -> str:
     """Where what comes next is."""
     if following.assignment:
-        return reverse("annotate:assignment", args=[following.assignment.pk])
+        return address_of_task(following.assignment.pk)
     if following.gate:
         return following.gate
     if following.ended:
@@ -116,8 +126,17 @@ def address_of(following: NextWork, study: Study) -> str:
 
 def addresses_of(following: NextWork, study: Study) -> dict[str, Any]:
     """Where what comes next is, and the tasks behind it."""
-    ahead = [reverse("annotate:assignment", args=[one.pk]) for one in following.ahead]
-    return {"next": address_of(following, study), "ahead": ahead}
+    return {"next": address_of(following, study), "ahead": addresses_ahead(following.ahead)}
+
+
+def addresses_ahead(ahead: Iterable[Assignment]) -> list[str]:
+    """Where the pages are that may be fetched ahead."""
+    return [address_of_task(one.pk) for one in may_be_drawn_ahead(ahead)]
+
+
+def may_be_drawn_ahead(ahead: Iterable[Assignment]) -> list[Assignment]:
+    """Leave those out whose pages change with what is answered before them."""
+    return [one for one in ahead if not RULES[one.task.task_type].said_once]
 
 
 @require_safe
@@ -155,6 +174,7 @@ def fetched_ahead_or_never_cached(view: Callable[..., HttpResponse]) -> Callable
 
 
 @require_http_methods(["GET", "POST"])
+@in_turn
 @login_required
 @fetched_ahead_or_never_cached
 def assignment(request: SignedInRequest, pk: int) -> HttpResponse:
@@ -251,9 +271,11 @@ def render_screen(
     back = key_in(request.GET.get("back", ""))
     is_work = not preview and screen.assignment.state == Assignment.State.OPEN
     nth, n_tasks = nth_of_all(screen.assignment, request.user, at=now()) if is_work else (None, None)
+    template = f"annotate/assignment_{task.task_type}.html"
     context = {
         "screen": screen,
         "assignment": screen.assignment,
+        "addresses": Addresses(screen.assignment.pk),
         "task": task,
         "refusal": refusal,
         "preview": preview,
@@ -270,6 +292,7 @@ def render_screen(
                     "grade": answer.grade,
                     "spans": [[span.start, span.end] for span in answer.spans],
                     "seconds": answer.seconds,
+                    "unsure": answer.unsure,
                     **({"before": answer.before} if answer.before is not None else {}),
                     **({"suggestion": as_shown(answer.suggestion)} if answer.suggestion else {}),
                 }
@@ -283,7 +306,29 @@ def render_screen(
             if question.candidates
         },
     }
-    return render(request, f"annotate/assignment_{task.task_type}.html", context, status=status)
+    by = kept_by(request, screen) if is_work and not refusal and not back else None
+    if by:
+        return HttpResponse(drawn_page(request, template, context, by=by), status=status)
+    return render(request, template, context, status=status)
+
+
+def kept_by(request: SignedInRequest, screen: Screen) -> tuple[object, ...] | None:
+    """Return all that a page depends on in what is alike at each of a study's open tasks.
+
+    None where a judge's grades or something to say make it another.
+    """
+    task, shown = screen.assignment.task, screen.shown_guidelines
+    if screen.assignment.arm or len(messages.get_messages(request)):
+        return None
+    of_task = task.task_type, task.study.name, screen.purpose, screen.takes_highlights, min(len(screen.questions), 10)
+    of_reader = shown and (shown.guideline.version, shown.guideline.markdown, shown.is_new, shown.last_read)
+    look = request.COOKIES.get("theme")
+    return (
+        *of_task,
+        of_reader or "no guidelines",
+        request.user.has_usable_password(),
+        look in {"dark", "light"} and look,
+    )
 
 
 def save_form(screen: Screen, posted: QueryDict) -> str:
@@ -295,7 +340,8 @@ def save_form(screen: Screen, posted: QueryDict) -> str:
     for question in screen.questions:
         closed: set[str] = set()
         for answer in question.answers:
-            sent = posted.get(f"grade-{question.item.pk}-{answer.criterion.pk}")
+            name = f"{question.item.pk}-{answer.criterion.pk}"
+            sent, unsure = posted.get(f"grade-{name}"), f"unsure-{name}" in posted
             if sent is None or answer.criterion.name in closed:
                 continue
             try:
@@ -304,7 +350,8 @@ def save_form(screen: Screen, posted: QueryDict) -> str:
                 written = answer.written
                 if rules.writing:
                     spans, written = read_answer(screen, rules.writing, question, answer, grade, posted)
-                if (grade, list(spans), written) != (answer.grade, list(answer.spans), answer.written):
+                on_form = grade, list(spans), written, unsure
+                if on_form != (answer.grade, list(answer.spans), answer.written, answer.unsure):
                     save_choice(
                         assignment=screen.assignment,
                         item=question.item,
@@ -314,6 +361,7 @@ def save_form(screen: Screen, posted: QueryDict) -> str:
                         seconds=answer.seconds,
                         written=written,
                         guidelines=version,
+                        unsure=unsure,
                         at=now(),
                     )
             except (ValueError, AssignmentReturned, StudyClosed) as refused:
@@ -341,11 +389,13 @@ def read_answer(
 
 
 @require_POST
+@in_turn
 @login_required
 def choice(request: SignedInRequest, pk: int) -> JsonResponse:
     """Save one choice, sent as JSON as soon as it is made, and say what became of it.
 
-    One that is sent to submit its task too is told where the next one is, and the addresses of those after it.
+    One that is sent to submit its task too is told where the next one is, and the addresses of those after it; their
+    pages go along to a browser that can show them later.
     """
     if pk >= BIGGEST_KEY:
         raise Http404
@@ -356,14 +406,17 @@ def choice(request: SignedInRequest, pk: int) -> JsonResponse:
     except UnreadableChoice as refused:
         return JsonResponse({"refused": str(refused)}, status=400)
     asked = question_of(assignment=pk, item=sent.item, user=request.user.pk)
-    criteria = criterion_of(pk=sent.criterion)
-    if not asked or not criteria:
+    if not asked:
+        raise Http404
+    of_study = criteria_of_study(study=asked[0].assignment.task.study_id)
+    criteria = [one for one in of_study if one.pk == sent.criterion] or criterion_of(pk=sent.criterion)
+    if not criteria:
         raise Http404
     note_pasting(asked=asked[0], pasted=sent.pasted, at=now())
 
     try:
         if sent.submit:
-            return answered(request, asked[0], criteria[0], sent)
+            return answered(request, asked[0], criteria[0], sent, of_study)
         saved = save_choice(
             assignment=asked[0].assignment,
             item=asked[0].item,
@@ -373,6 +426,7 @@ def choice(request: SignedInRequest, pk: int) -> JsonResponse:
             seconds=sent.seconds,
             written=sent.written,
             guidelines=sent.guidelines,
+            unsure=sent.unsure,
             at=now(),
         )
     except (NotAsked, GradeNotOnScale, HighlightDoesNotFit) as refused:
@@ -384,11 +438,48 @@ def choice(request: SignedInRequest, pk: int) -> JsonResponse:
     return JsonResponse(asdict(saved))
 
 
-def answered(request: SignedInRequest, asked: AssignmentItem, criterion: Criterion, sent: SentChoice) -> JsonResponse:
+def answered(
+    request: SignedInRequest,
+    asked: AssignmentItem,
+    criterion: Criterion,
+    sent: SentChoice,
+    of_study: Sequence[Criterion],
+) -> JsonResponse:
     done = answer_and_submit(asked=asked, criterion=criterion, sent=sent, user=request.user, at=now())
     if done.unfinished:
         return JsonResponse({**asdict(done.saved), "unfinished": done.unfinished})
-    return JsonResponse({**asdict(done.saved), **addresses_of(done.following, asked.assignment.task.study)})
+    reply = {**asdict(done.saved), **addresses_of(done.following, asked.assignment.task.study)}
+    if sent.held is not None:
+        reply["pages"] = pages_of(request, done.following, held=sent.held, of_study=of_study)
+    return JsonResponse(reply)
+
+
+def pages_of(
+    request: SignedInRequest, following: NextWork, *, held: Collection[int], of_study: Sequence[Criterion]
+) -> dict[str, str]:
+    """Draw the pages of what is in hand now, by their addresses, but for those that the browser holds."""
+    in_hand = [following.assignment] if following.assignment else []
+    pages = {}
+    for one in (*in_hand, *may_be_drawn_ahead(following.ahead)):
+        if one.pk in held:
+            continue
+        if hasattr(one, "drawn"):
+            screen = screen_of_new(one, of_study)
+        else:
+            found = _assignment_of(pk=one.pk, user=request.user.pk)
+            if not found or found[0].state != Assignment.State.OPEN:
+                continue  # it has just been taken back
+            screen = screen_of(found[0], is_new=not found[0].is_begun)  # type: ignore[attr-defined]
+        pages[address_of_task(one.pk)] = render_screen(request, screen).content.decode()
+    return pages
+
+
+@require_safe
+@cache_control(public=True, max_age=WORKER_FOR)
+def page_worker(_request: HttpRequest) -> HttpResponse:
+    """The service worker of these pages. A browser lets it stand for addresses below its own, so it is among them."""
+    script = Path(finders.find("js/page_worker.js") or "")
+    return HttpResponse(script.read_text(), content_type="text/javascript; charset=utf-8")
 
 
 @require_POST

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celery import current_app
 from django.conf import settings
@@ -20,10 +20,13 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.encoding import force_bytes, force_str
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy, override
 from kombu.exceptions import OperationalError
 
 from collection.models import User
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise as StrPromise
 
 logger = logging.getLogger(__name__)
 
@@ -61,8 +64,7 @@ def mail_reset(address: str) -> None:
         uid = urlsafe_base64_encode(force_bytes(user.pk))
         path = reverse("password_reset", args=[uid, default_token_generator.make_token(user)])
         context = {"user": user, "link": f"{settings.SITE_URL}{path}"}
-        body = render_to_string("account/password_reset_mail.txt", context)
-        EmailMessage(gettext("Your password"), body, to=[user.email]).send()
+        _mail(user, gettext_lazy("Your password"), "account/password_reset_mail.txt", context, to=user.email)
 
 
 def resettable(address: str) -> Iterator[User]:
@@ -81,6 +83,12 @@ def user_to_reset(uid: str, token: str) -> User | None:
     return user if user and user.may_sign_in and default_token_generator.check_token(user, token) else None
 
 
+def _mail(user: User, subject: StrPromise, template: str, context: dict[str, Any], *, to: str) -> None:
+    """Send the mail in the language of its receiver, which is not always that of whoever asked for it."""
+    with override(user.language or settings.LANGUAGE_CODE):
+        EmailMessage(str(subject), render_to_string(template, context), to=[to]).send()
+
+
 # --- Addresses ------------------------------------------------------------------------------------
 
 
@@ -89,8 +97,7 @@ def mail_confirmation(user: int, address: str) -> None:
     person = User.objects.get(pk=user)
     token = dumps({"user": person.pk, "address": address, "instead_of": person.email}, salt=SALT)
     context = {"user": person, "link": f"{settings.SITE_URL}{reverse('address_confirm', args=[token])}"}
-    body = render_to_string("account/address_mail.txt", context)
-    EmailMessage(gettext("Your mail address"), body, to=[address]).send()
+    _mail(person, gettext_lazy("Your mail address"), "account/address_mail.txt", context, to=address)
 
 
 def address_of_link(token: str) -> tuple[User, str] | None:

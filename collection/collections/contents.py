@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery, Value
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from collection.models import (
@@ -14,6 +16,7 @@ from collection.models import (
     Masking,
     Passage,
     RankedPassage,
+    Rater,
     Report,
     RubricElement,
     Run,
@@ -27,6 +30,71 @@ KIND_NAMES = {
     RubricElement.Kind.NUGGET.value: "nuggets",
     RubricElement.Kind.KEY_POINT.value: "key points",
 }
+
+
+MOST_NAMES = 3
+
+
+@dataclass(frozen=True)
+class HeldJudgments:
+    """What raters of one kind and origin judged under a criterion; `n_ungraded` of it without a readable grade."""
+
+    criterion: Criterion
+    raters: tuple[Rater, ...]
+    n: int
+    n_ungraded: int
+
+    @property
+    def origin(self) -> str:
+        """Where the judgments came from, in words."""
+        return str(self.raters[0].get_origin_display())
+
+    @property
+    def unit(self) -> str:
+        """What the raters are called together."""
+        return "judges" if self.raters[0].kind == Rater.Kind.JUDGE else "assessors"
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the first raters; how many others there are, `n_others` says."""
+        return [rater.name for rater in self.raters[:MOST_NAMES]]
+
+    @property
+    def n_others(self) -> int:
+        return len(self.raters[MOST_NAMES:])
+
+
+def judgments_held(collection: Collection) -> list[HeldJudgments]:
+    """Return the collection's judgments by criterion and by who gave them, people before judges."""
+    criteria = {
+        one.pk: one
+        for one in Criterion.objects.filter(study__collection=collection)
+        .select_related("study")
+        .order_by("study__name", "position", "pk")
+    }
+    counted = (
+        Judgment.objects.filter(criterion__in=list(criteria))
+        .order_by()
+        .values_list("criterion", "rater")
+        .annotate(n=Count("pk"), n_ungraded=Count("pk", filter=~Q(ungraded="")))
+    )
+    rows = list(counted)
+    raters = Rater.objects.in_bulk({row[1] for row in rows})
+    found: dict[tuple[int, str, str], list[tuple[Rater, int, int]]] = defaultdict(list)
+    for criterion, rater, n, n_ungraded in rows:
+        who = raters[rater]
+        found[criterion, who.kind, who.origin].append((who, n, n_ungraded))
+    return [
+        HeldJudgments(
+            criteria[key[0]],
+            tuple(who for who, _, _ in sorted(some, key=lambda one: one[0].name)),
+            sum(n for _, n, _ in some),
+            sum(n for _, _, n in some),
+        )
+        for criterion in criteria
+        for key, some in sorted(found.items())
+        if key[0] == criterion
+    ]
 
 
 def count_of(rows: QuerySet[Any], key: str) -> Coalesce:
@@ -53,6 +121,7 @@ def counts(collection: Collection) -> list[tuple[str, int]]:
         ("topics", topics.count()),
         *((name, elements[kind]) for kind, name in KIND_NAMES.items() if kind in elements),
         ("passages", Passage.objects.filter(collection=collection).count()),
+        ("runs", Run.objects.filter(collection=collection).count()),
         ("reports", Report.objects.filter(run__collection=collection).count()),
     ]
 
@@ -65,7 +134,7 @@ def topics_with_counts(collection: Collection) -> QuerySet[Topic]:
     )
 
 
-def runs_with_counts(collection: Collection) -> QuerySet[Run]:
+def runs_with_counts(collection: Collection) -> QuerySet[Any]:
     """Add the numbers of reports and of ranked passages."""
     return (
         Run.objects.filter(collection=collection)

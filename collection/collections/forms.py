@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.text import slugify
 
 from collection.collections.sharing import InAlready, invite_researcher
 from collection.masking import NothingToAsk, mask_elements, unmask_elements
@@ -19,9 +20,21 @@ class CollectionForm(forms.ModelForm[Collection]):
         fields = ["title", "name", "description", "licence"]
         widgets = {"description": forms.Textarea({"rows": 3})}
         help_texts = {
-            "name": "The name in addresses, files and commands: letters, digits, - and _.",
+            "name": (
+                "In addresses, files and commands: letters, digits, - and _. Leave empty to derive it from the title."
+            ),
             "licence": "The licence of its texts, if known.",
         }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].required = False
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"] or slugify(self.cleaned_data.get("title", ""))[:100]
+        if not name:
+            raise ValidationError("Enter a title or a name with a letter that can be used in an address.")
+        return name
 
 
 class MaskingForm(forms.Form):

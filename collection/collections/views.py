@@ -17,6 +17,7 @@ from collection.collections.contents import (
     collections_with_counts,
     counts,
     elements_by_kind,
+    judgments_held,
     maskings_of,
     ranking_of,
     runs_that_rank,
@@ -26,7 +27,8 @@ from collection.collections.contents import (
 )
 from collection.collections.forms import CollectionForm, InviteForm, MaskingForm
 from collection.collections.sharing import dismiss_researcher, make_collection
-from collection.models import Collection, CollectionInvitation
+from collection.formats.requests import EXCHANGED
+from collection.models import Collection, CollectionInvitation, DocumentSource
 
 TOPICS_A_PAGE = 50
 
@@ -72,15 +74,21 @@ def collection(request: SignedInRequest, name: str) -> HttpResponse:
             )
             return redirect("collection:collection", collection.name)
 
+    held = judgments_held(collection)
+    runs = runs_with_counts(collection)
     context = {
         "collection": collection,
-        "counts": counts(collection),
+        "counts": [*counts(collection), ("judgments", sum(one.n for one in held))],
+        "held": held,
         "topics": Paginator(topics_with_counts(collection), TOPICS_A_PAGE).get_page(request.GET.get("page")),
-        "runs": runs_with_counts(collection),
+        "runs": runs,
+        "pools": [run for run in runs if run.ranked_count],
+        "exchanged": EXCHANGED,
         "studies": studies_with_counts(collection),
         "researchers": collection.researchers.order_by("username"),
         "invitations": collection.invitations.pending(at=now()),
         "form": form,
+        "has_banks": collection.nugget_banks.exists(),
     }
     return render(request, "collection/collection.html", context, status=422 if form.errors else 200)
 
@@ -121,6 +129,8 @@ def topic(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
 
     runs = list(runs_that_rank(topic))
     run = next((run for run in runs if run.name == request.GET.get("run")), runs[0] if runs else None)
+    ranking = ranking_of(run, topic) if run else []
+    lacks_texts = any(passage is None or passage.text is None for _, passage in ranking)
     context = {
         "collection": collection,
         "topic": topic,
@@ -130,7 +140,8 @@ def topic(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
         "reports": topic.reports.select_related("run__system").order_by("run__name"),
         "runs": runs,
         "run": run,
-        "ranking": ranking_of(run, topic) if run else [],
+        "ranking": ranking,
         "most": MOST_PASSAGES,
+        "has_source": lacks_texts and DocumentSource.objects.filter(collection=collection).exists(),
     }
     return render(request, "collection/topic.html", context, status=422 if form.errors else 200)

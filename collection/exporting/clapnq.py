@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from collection.formats.clapnq import FIRST, NOBODY, SECOND, ClapnqLine, Output, Sentence, written_line
+from collection.judgments.rater_names import names_in_files
 from collection.judgments.services import Span
 from collection.models import Item, Judgment, Study
 from collection.models.studies import TaskType
@@ -28,15 +29,17 @@ class LeftOut:
 def exported_clapnq(study: Study, told: LeftOut | None = None) -> Iterator[str]:
     """Yield a line for each question and passage that somebody answered, in an order that does not change.
 
-    A question that a file says to have no answer comes out too; what nobody has answered yet is left out.
+    A question that a file says to have no answer comes out too. Left out is what nobody has answered yet, and what an
+    excluded person wrote. People who wrote here are numbered.
     """
     items = study.items.filter(task_type=TaskType.WRITTEN_ANSWER).select_related("topic", "passage").order_by("pk")
     rows = items.iterator(CHUNK)
     several = _topics_with_several_passages(study)
+    called = names_in_files(study)
     while chunk := list(islice(rows, CHUNK)):
         answers = _judgments(chunk)
         for item in chunk:
-            outputs = _outputs(item, answers[item.pk])
+            outputs = _outputs(item, answers[item.pk], called)
             if outputs:
                 yield written_line(_line(item, outputs, several))
             elif told:
@@ -63,13 +66,13 @@ class _Answer:
 def _judgments(items: Sequence[Item]) -> dict[int, list[_Answer]]:
     """Return the answers by item, in the order in which they came."""
     pks = [item.pk for item in items]
-    judgments = Judgment.objects.select_related("answer", "rater").prefetch_related("highlights").order_by("pk")
-    judgments = judgments.filter(rater__kind="assessor")
+    judgments = Judgment.objects.select_related("answer").prefetch_related("highlights").order_by("pk")
+    judgments = judgments.filter(rater__kind="assessor").without_the_excluded()
     revisions: dict[tuple[int, int], list[Judgment]] = defaultdict(list)
     of_round_2 = judgments.filter(
         item__answer_to_revise__answered__in=pks, criterion__task_type=TaskType.ANSWER_REVISION
     )
-    for judgment in of_round_2.select_related("answer", "rater", "item__answer_to_revise"):
+    for judgment in of_round_2.select_related("answer", "item__answer_to_revise"):
         handed_on = judgment.item.answer_to_revise
         revisions[handed_on.answered_id, handed_on.writer_id].append(judgment)
     answers: dict[int, list[_Answer]] = defaultdict(list)
@@ -92,7 +95,7 @@ def _line(item: Item, outputs: Sequence[Output], several: set[int]) -> ClapnqLin
     )
 
 
-def _outputs(item: Item, answers: Sequence[_Answer]) -> list[Output]:
+def _outputs(item: Item, answers: Sequence[_Answer], called: Mapping[int, str]) -> list[Output]:
     if not answers:
         return [NO_ANSWER] if item.topic.attributes.get("answerable") is False else []
     passage = item.passage
@@ -100,10 +103,11 @@ def _outputs(item: Item, answers: Sequence[_Answer]) -> list[Output]:
     sentences = sentences_of(passage)
     outputs = []
     for answer in answers:
-        keepers = [one.rater.name for one in answer.revisions if one.grade == KEPT]
-        people = (answer.judgment.rater.name, *keepers)
+        keepers = [called[one.rater_id] for one in answer.revisions if one.grade == KEPT]
+        people = (called[answer.judgment.rater_id], *keepers)
         outputs.append(_output(answer.judgment, people, SECOND if keepers else FIRST, sentences))
-        outputs += [_output(one, (one.rater.name,), SECOND, sentences) for one in answer.revisions if one.grade != KEPT]
+        changed = (one for one in answer.revisions if one.grade != KEPT)
+        outputs += [_output(one, (called[one.rater_id],), SECOND, sentences) for one in changed]
     return outputs
 
 

@@ -3,23 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from django.conf import settings
 
 from collection.formats.jsonl import (
+    BankEntryLine,
+    BankVersionLine,
+    CitationLine,
     CollectionLine,
     ElementSpanLine,
     Line,
+    NuggetAnswerLine,
+    NuggetReferenceLine,
     PassageLine,
     RankingLine,
     ReportLine,
     RubricElementLine,
     RunLine,
+    SentenceLine,
     SystemLine,
     TopicLine,
     written_line,
 )
-from collection.models import Collection, ElementSpan, Passage, RankedPassage, Report, RubricElement, Run, System, Topic
+from collection.models import (
+    BankEntry,
+    BankVersion,
+    Citation,
+    Collection,
+    ElementSpan,
+    NuggetAnswer,
+    NuggetReference,
+    Passage,
+    RankedPassage,
+    Report,
+    ReportSentence,
+    RubricElement,
+    Run,
+    System,
+    Topic,
+)
 
 CHUNK = 2_000
 
@@ -44,7 +67,8 @@ def collection_lines(collection: Collection) -> Iterator[Line]:
         yield TopicLine(topic.topic_id, topic.request, topic.title, topic.attributes)
     yield from _elements(collection)
     for passage in Passage.objects.filter(collection=collection).order_by("id").iterator(CHUNK):
-        yield PassageLine(passage.passage_id, passage.text, passage.title, passage.document_id, passage.attributes)
+        named = (passage.passage_id, passage.text, passage.title, passage.document_id)
+        yield PassageLine(*named, passage.attributes, passage.translation)
     yield from _spans(collection)
     for system in System.objects.filter(collection=collection).order_by("id").iterator(CHUNK):
         yield SystemLine(system.name, system.family, system.attributes)
@@ -53,12 +77,16 @@ def collection_lines(collection: Collection) -> Iterator[Line]:
     reports = Report.objects.filter(run__collection=collection).select_related("run", "topic").order_by("id")
     for report in reports.iterator(CHUNK):
         yield ReportLine(report.run.name, report.topic.topic_id, report.text, report.attributes)
+    yield from _sentences(collection)
     yield from _rankings(collection)
+    yield from _banks(collection)
 
 
 def _elements(collection: Collection) -> Iterator[Line]:
-    elements = RubricElement.objects.filter(topic__collection=collection).select_related("topic")
-    for element in elements.order_by("topic_id", "kind", "position", "id").iterator(CHUNK):
+    """Yield the elements: those that replace others behind all that replace none, in the order in which they came."""
+    elements = RubricElement.objects.filter(topic__collection=collection).select_related("topic", "replaces")
+    firsts = elements.filter(replaces=None).order_by("topic_id", "kind", "position", "id")
+    for element in chain(firsts.iterator(CHUNK), elements.exclude(replaces=None).order_by("id").iterator(CHUNK)):
         yield RubricElementLine(
             topic_id=element.topic.topic_id,
             kind=element.kind,
@@ -68,6 +96,10 @@ def _elements(collection: Collection) -> Iterator[Line]:
             importance=element.importance,
             masked=element.masked,
             attributes=element.attributes,
+            weight=element.weight,
+            aggregator=element.aggregator,
+            group=element.group,
+            replaces=element.replaces.element_id if element.replaces else "",
         )
 
 
@@ -78,7 +110,46 @@ def _spans(collection: Collection) -> Iterator[Line]:
         yield ElementSpanLine(*row)
 
 
+def _sentences(collection: Collection) -> Iterator[Line]:
+    sentences = ReportSentence.objects.filter(report__run__collection=collection).order_by("report_id", "position")
+    fields = ("report__run__name", "report__topic__topic_id", "position", "start", "end", "splitter", "attributes")
+    for row in sentences.values_list(*fields).iterator(CHUNK):
+        yield SentenceLine(*row)
+    citations = Citation.objects.filter(sentence__report__run__collection=collection)
+    named = ("sentence__report__run__name", "sentence__report__topic__topic_id", "sentence__position", "position")
+    for row in (
+        citations.order_by("sentence__report_id", "sentence__position", "position")
+        .values_list(*named, "passage_id", "weight", "place")
+        .iterator(CHUNK)
+    ):
+        yield CitationLine(*row)
+
+
 def _rankings(collection: Collection) -> Iterator[Line]:
     ranking = RankedPassage.objects.filter(run__collection=collection).order_by("run_id", "topic_id", "rank", "id")
     for row in ranking.values_list("run__name", "topic__topic_id", "passage_id", "rank", "score").iterator(CHUNK):
         yield RankingLine(*row)
+
+
+def _banks(collection: Collection) -> Iterator[Line]:
+    """Yield what nuggets consist of, then every version of every bank."""
+    element = ("element__topic__topic_id", "element__kind", "element__element_id")
+    answers = NuggetAnswer.objects.filter(element__topic__collection=collection).order_by("element_id", "position")
+    of_answer = ("position", "text", "importance", "right", "creator", "attributes")
+    for row in answers.values_list(*element, *of_answer).iterator(CHUNK):
+        yield NuggetAnswerLine(*row)
+    references = NuggetReference.objects.filter(element__topic__collection=collection)
+    of_reference = ("answer__position", "position", "docno", "start", "end", "quote", "encoding", "quality", "creator")
+    for row in references.order_by("id").values_list(*element, *of_reference, "attributes").iterator(CHUNK):
+        yield NuggetReferenceLine(*row)
+    versions = BankVersion.objects.filter(bank__collection=collection).select_related("bank", "made_by")
+    for version in versions.order_by("bank__name", "number"):
+        attributes = dict(version.attributes)
+        made_by = version.made_by.username if version.made_by else attributes.pop("made_by", "")
+        yield BankVersionLine(
+            version.bank.name, version.number, version.made_at.isoformat(), made_by, version.note, attributes
+        )
+    entries = BankEntry.objects.filter(version__bank__collection=collection)
+    of_entry = (*element, "position", "parent__position", "importance", "weight", "attributes")
+    for row in entries.order_by("id").values_list("version__bank__name", "version__number", *of_entry):
+        yield BankEntryLine(*row)

@@ -35,6 +35,7 @@ from collection.models import (
 )
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
+from collection.task_types import TASK_TYPES
 
 CHUNK = 2_000
 # The columns of the table, in their order: `_written` takes the row apart.
@@ -55,6 +56,7 @@ FIELDS = (
     "item__passage__passage_id",
     "item__element__element_id",
     "item__other_report__run__name",
+    "unsure",
 )
 ORDER = ("item__topic__topic_id", "item__item_id", "criterion__name", "rater__kind", "rater__name", "id")
 A_LABEL = ("item_id", "criterion_id", "rater_id")
@@ -65,22 +67,46 @@ Rows = Iterator[tuple[int, WrittenJudgment]]
 ROUNDS = {TaskType.WRITTEN_ANSWER: 1, TaskType.ANSWER_REVISION: 2}
 
 
-def exported_judgments(study: Study, *, table: Format, crowd_ids: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Yield the lines of the study's table, in an order that does not change.
+def exported_judgments(
+    study: Study,
+    *,
+    table: Format,
+    crowd_ids: Mapping[str, str] | None = None,
+    chosen: Mapping[str, str] | None = None,
+) -> Iterator[str]:
+    """Yield the lines of the study's table, in an order that does not change: of all judgments, or of those `chosen`.
 
     A JSONL has the highlights, each checked against the stored text. Written answers and the orders of pairs are
     in it where the study asks for them. `crowd_ids`, by the names of raters who judged here, become a column;
     without it nobody is named but by pseudonym. Raises HighlightDoesNotFit.
     """
-    judgments = Judgment.objects.of_study(study).order_by(*ORDER)
+    told, extras = _table(study, highlighted=table != "csv", crowd_ids=crowd_ids, chosen=chosen)
+    return written_csv(told, extras) if table == "csv" else written_jsonl(told, extras)
+
+
+def exported_parquet(
+    study: Study, *, crowd_ids: Mapping[str, str] | None = None, chosen: Mapping[str, str] | None = None
+) -> Iterator[bytes]:
+    """Yield what the JSONL holds as a Parquet file, row group by row group. Raises HighlightDoesNotFit."""
+    from collection.exporting.judgments_parquet import written_parquet
+
+    return written_parquet(*_table(study, highlighted=True, crowd_ids=crowd_ids, chosen=chosen))
+
+
+def _table(
+    study: Study, *, highlighted: bool, crowd_ids: Mapping[str, str] | None, chosen: Mapping[str, str] | None
+) -> tuple[Iterator[WrittenJudgment], Extras]:
+    """Return the rows of the table, and what it holds beyond the usual columns."""
+    judgments = Judgment.objects.of_study(study).filter(**chosen or {}).order_by(*ORDER)
     asked = set(study.criteria.values_list("task_type", flat=True))
     extras = Extras(
         answers=bool(asked & ROUNDS.keys()),
-        orders=TaskType.PREFERENCE in asked,
+        orders=any(TASK_TYPES[one].text == "pair" for one in asked),
         crowd_ids=crowd_ids is not None,
         suggestions=Suggestion.objects.filter(criterion__study=study).exists(),
+        unsure=judgments.filter(unsure=True).exists(),
     )
-    rows = _rows(judgments) if table == "csv" else _highlighted_rows(judgments)
+    rows = _highlighted_rows(judgments) if highlighted else _rows(judgments)
     if extras.orders:
         rows = _with_orders(rows)
     if extras.answers:
@@ -90,7 +116,7 @@ def exported_judgments(study: Study, *, table: Format, crowd_ids: Mapping[str, s
     told = (row for _, row in rows)
     if crowd_ids is not None:
         told = (_with_crowd_id(row, crowd_ids) for row in told)
-    return written_csv(told, extras) if table == "csv" else written_jsonl(told, extras)
+    return told, extras
 
 
 def _with_crowd_id(row: WrittenJudgment, crowd_ids: Mapping[str, str]) -> WrittenJudgment:
@@ -176,10 +202,10 @@ def _texts(keys: Iterable[tuple[int | None, int | None]]) -> Texts:
 
 
 def _written(row: Sequence[Any], highlights: tuple[WrittenHighlight, ...] = ()) -> WrittenJudgment:
-    *before, judged_at, seconds, version, task_type, run, passage, element, other_run = row
+    *before, judged_at, seconds, version, task_type, run, passage, element, other_run, unsure = row
     at = judged_at.astimezone(UTC).isoformat()
     names = (run or "", passage or "", element or "", other_run or "")
-    values = [*before, at, seconds, version, task_type, *names, highlights]
+    values = [*before, at, seconds, version, task_type, *names, highlights, unsure]
     return WrittenJudgment(*values)
 
 

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import re
+from typing import cast
+
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponseBadRequest
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
+from collection.exporting.cited_reports import exported_cited_reports
 from collection.exporting.clapnq import exported_clapnq
 from collection.exporting.collections import exported_collection
-from collection.exporting.judgments import exported_judgments
+from collection.exporting.exchanged import EXPORTS, NoSuchRun, exchanged_file
+from collection.exporting.judgments import exported_judgments, exported_parquet
+from collection.exporting.nugget_banks import NeedsOneTopic, assigning_raters, exported_assignments, exported_bank
+from collection.exporting.scores import exported_scores, score_file
 from collection.formats.judgments_reader import Format
-from collection.models import Collection
+from collection.formats.nugget_banks import FORMS
+from collection.formats.scores.tools import LABELS, SeveralCriteria
+from collection.models import BankVersion, Collection
+from collection.models.studies import TaskType
 from collection.page_tools import download
 
 
@@ -26,11 +38,70 @@ def export(request: SignedInRequest, name: str) -> HttpResponseBase:
 
 @require_safe
 @login_required
-def export_judgments(request: SignedInRequest, name: str, study: str, table: Format) -> HttpResponseBase:
-    """A study's judgments as a long table."""
+def export_reports(request: SignedInRequest, name: str) -> HttpResponseBase:
+    """The reports that have sentences, as the tracks exchange them."""
+    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
+    return download(exported_cited_reports(collection), f"{collection.name}-reports.jsonl")
+
+
+@require_safe
+@login_required
+def export_texts(request: SignedInRequest, name: str) -> HttpResponseBase:
+    """Topics, passages or a run's rankings as the field exchanges them: `as` says which, `run` of which run."""
+    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
+    export = EXPORTS.get(request.GET.get("as", ""))
+    if export is None:
+        raise Http404
+    try:
+        lines = export(collection, request.GET.get("run", ""))
+    except NoSuchRun as refused:
+        messages.error(request, str(refused))
+        return redirect("collection:collection", collection.name)
+    return download(lines, exchanged_file(collection, request.GET["as"]))
+
+
+@require_safe
+@login_required
+def export_bank(request: SignedInRequest, name: str, bank: str) -> HttpResponseBase:
+    """A nugget bank: its newest version, or `version`, in the form that it came in, or in `form`; of one `topic`."""
+    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
+    number, form, topic = (request.GET.get(one, "") for one in ("version", "form", "topic"))
+    versions = BankVersion.objects.filter(bank__collection=collection, bank__name=bank)
+    if number:
+        versions = versions.filter(number=number) if re.fullmatch("[0-9]{1,9}", number) else versions.none()
+    version = versions.order_by("number").last()
+    if version is None or (form and form not in FORMS):
+        raise Http404
+    try:
+        lines = exported_bank(version, form=form or None, topic=topic)
+    except NeedsOneTopic as refused:
+        messages.error(request, str(refused))
+        return redirect("collection:bank", collection.name, bank)
+    return download(lines, f"{bank}-{version.number}.jsonl")
+
+
+@require_safe
+@login_required
+def export_assignments(request: SignedInRequest, name: str, study: str) -> HttpResponseBase:
+    """Which nuggets answers support by one `rater`, as AutoNuggetizer writes it; of one `run`."""
     collection = get_object_or_404(Collection.objects.of(request.user), name=name)
     found = get_object_or_404(collection.studies, name=study)
-    return download(exported_judgments(found, table=table), f"{found.name}-judgments.{table}")
+    criterion = get_object_or_404(found.criteria, task_type=TaskType.NUGGET, name="support")
+    rater = assigning_raters(criterion, request.GET.get("rater", ""), kind=request.GET.get("kind", "")).first()
+    if rater is None:
+        raise Http404
+    lines = exported_assignments(criterion, rater, run=request.GET.get("run", ""))
+    return download(lines, f"{found.name}-assignments.jsonl")
+
+
+@require_safe
+@login_required
+def export_judgments(request: SignedInRequest, name: str, study: str, table: str) -> HttpResponseBase:
+    """A study's judgments as a long table: CSV, JSONL or Parquet."""
+    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
+    found = get_object_or_404(collection.studies, name=study)
+    written = exported_parquet(found) if table == "parquet" else exported_judgments(found, table=cast("Format", table))
+    return download(written, f"{found.name}-judgments.{table}")
 
 
 @require_safe
@@ -40,3 +111,19 @@ def export_answers(request: SignedInRequest, name: str, study: str) -> HttpRespo
     collection = get_object_or_404(Collection.objects.of(request.user), name=name)
     found = get_object_or_404(collection.studies, name=study)
     return download(exported_clapnq(found), f"{found.name}-clapnq.jsonl")
+
+
+@require_safe
+@login_required
+def export_scores(request: SignedInRequest, name: str, study: str) -> HttpResponseBase:
+    """A study's judgments as scores of another tool: `as` says of which, `criterion` of which criterion."""
+    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
+    found = get_object_or_404(collection.studies, name=study)
+    form = request.GET.get("as", "")
+    if form not in LABELS:
+        raise Http404
+    try:
+        lines = exported_scores(found, form, criterion=request.GET.get("criterion", ""))
+    except SeveralCriteria as refused:
+        return HttpResponseBadRequest(str(refused), content_type="text/plain; charset=utf-8")
+    return download(lines, score_file(found, form))

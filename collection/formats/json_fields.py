@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from collection.formats.problems import BrokenLine, InputFile
-from collection.formats.values import LARGEST_NUMBER, LARGEST_WHOLE, shown, strict_object
+from collection.formats.problems import MOST_LINE_BYTES, BrokenFile, BrokenLine, InputFile, Problem
+from collection.formats.values import LARGEST_NUMBER, LARGEST_WHOLE, shown, strict_json, strict_object
 
 
 def json_objects(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -14,6 +15,39 @@ def json_objects(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in file.lines():
         with file.line(number):
             yield number, strict_object(line)
+
+
+def is_open(line: str) -> bool:
+    """Whether a first line only begins a JSON value, as where it is written over several lines."""
+    return line.startswith(("{", "[")) and line.endswith(("{", "[", ","))
+
+
+def whole_json(file: InputFile, *, remedy: str = "Write one object per line.") -> Any:
+    """Return the one value that a file is, over many lines. Raises BrokenFile."""
+    lines, left = [], MOST_LINE_BYTES
+    for _, line in file.lines():
+        lines.append(line)
+        if (left := left - len(line)) < 0:
+            raise BrokenFile(file.name, [Problem(None, "The file is one large value.", remedy)])
+    try:
+        return strict_json("\n".join(lines))
+    except BrokenLine as broken:
+        raise BrokenFile(file.name, [Problem(None, broken.reason, broken.remedy)]) from broken
+
+
+def first_present(found: dict[str, Any], *names: str) -> str:
+    """Return the first of these names that the object has a value for. Raises BrokenLine if it has none."""
+    for name in names:
+        if found.get(name) is not None:
+            return name
+    raise BrokenLine(f"There is no field “{names[0]}”.", f"One of these is needed: {', '.join(names)}.")
+
+
+TRANSLATION = (
+    'Write {"text": "…", "language": "en", "by": "the name of a person or a model", "kind": "human" or "model"}.'
+)
+LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
+LONGEST_MAKER = 200
 
 
 class Fields:
@@ -104,6 +138,23 @@ class Fields:
         if value not in choices:
             raise BrokenLine(f"The field “{name}” is {shown(value)}, not one of {', '.join(filter(None, choices))}.")
         return str(value)
+
+    def translation(self, name: str) -> dict[str, str]:
+        """Return a translation: `text`, `language` (BCP 47), and `by` whom, a `human` or a `model`; {}: none."""
+        found = self.rest.pop(name, None)
+        if found is None or found == {}:
+            return {}
+        if not isinstance(found, dict):
+            raise BrokenLine(f"The field “{name}” is {shown(found)}, not an object.", TRANSLATION)
+        inner = Fields(found)
+        said = {part: inner.name(part) for part in ("text", "language", "by")}
+        said["kind"] = inner.choice("kind", ("human", "model"))
+        inner.end()
+        if not LANGUAGE_TAG.fullmatch(said["language"]):
+            raise BrokenLine(f"“{said['language'][:40]}” is not a language.", TRANSLATION)
+        if len(said["by"]) > LONGEST_MAKER:
+            raise BrokenLine(f"The maker of the translation has {len(said['by'])} characters.", TRANSLATION)
+        return said
 
     def attributes(self) -> dict[str, Any]:
         """Return the `attributes` with every field that is left: nothing of a line is lost."""

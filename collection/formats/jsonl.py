@@ -14,6 +14,8 @@ from collection.formats.values import shown
 
 KINDS = ("sub_question", "nugget", "key_point")
 IMPORTANCES = ("vital", "okay")
+AGGREGATORS = ("and", "or", "not", "sum")
+ENCODINGS = ("utf-8", "utf-16")
 
 
 # How a field is read whose type and default do not say it. Other texts without a default are names, never empty.
@@ -23,6 +25,12 @@ ONE_OF_KINDS = {"read": lambda fields, name: fields.choice(name, KINDS)}
 ONE_OF_IMPORTANCES = {
     "read": lambda fields, name: fields.choice(name, ("", *IMPORTANCES)) if name in fields.rest else ""
 }
+ONE_OF_AGGREGATORS = {
+    "read": lambda fields, name: fields.choice(name, ("", *AGGREGATORS)) if name in fields.rest else ""
+}
+ONE_OF_ENCODINGS = {"read": lambda fields, name: fields.choice(name, ("", *ENCODINGS)) if name in fields.rest else ""}
+TRUE_UNLESS_SAID = {"read": lambda fields, name: fields.flag(name) if name in fields.rest else True}
+ANYTHING = {"read": lambda fields, name: fields.rest.pop(name, None)}
 
 
 @dataclass(frozen=True)
@@ -49,7 +57,7 @@ class TopicLine:
 
 @dataclass(frozen=True)
 class RubricElementLine:
-    """`position` is None where the file leaves it to the order of its lines."""
+    """`position` is None where the file leaves it to the order of its lines; `replaces` is the id of a former one."""
 
     TYPE: ClassVar = "rubric_element"
     topic_id: str
@@ -60,6 +68,10 @@ class RubricElementLine:
     importance: str = field(default="", metadata=ONE_OF_IMPORTANCES)
     masked: bool = False
     attributes: dict[str, Any] = field(default_factory=dict)
+    weight: float | None = None
+    aggregator: str = field(default="", metadata=ONE_OF_AGGREGATORS)
+    group: str = ""
+    replaces: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,6 +82,7 @@ class PassageLine:
     title: str = ""
     document_id: str = ""
     attributes: dict[str, Any] = field(default_factory=dict)
+    translation: dict[str, str] = field(default_factory=dict, metadata={"read": Fields.translation})
 
 
 @dataclass(frozen=True)
@@ -112,6 +125,34 @@ class ReportLine:
 
 
 @dataclass(frozen=True)
+class SentenceLine:
+    """`position` counts the report's sentences, `start` and `end` the code points of its text."""
+
+    TYPE: ClassVar = "sentence"
+    run: str
+    topic_id: str
+    position: int
+    start: int
+    end: int
+    splitter: str = ""
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CitationLine:
+    """`sentence` is the position of the sentence that cites, `position` the citation's own in it."""
+
+    TYPE: ClassVar = "citation"
+    run: str
+    topic_id: str
+    sentence: int
+    position: int
+    passage_id: str
+    weight: float | None = None
+    place: int | None = None
+
+
+@dataclass(frozen=True)
 class RankingLine:
     TYPE: ClassVar = "ranking"
     run: str
@@ -119,6 +160,70 @@ class RankingLine:
     passage_id: str
     rank: int
     score: float
+
+
+@dataclass(frozen=True)
+class NuggetAnswerLine:
+    TYPE: ClassVar = "nugget_answer"
+    topic_id: str
+    kind: str = field(metadata=ONE_OF_KINDS)
+    element_id: str
+    position: int
+    text: str
+    importance: str = field(default="", metadata=ONE_OF_IMPORTANCES)
+    right: bool = field(default=True, metadata=TRUE_UNLESS_SAID)
+    creator: Any = field(default=None, metadata=ANYTHING)
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NuggetReferenceLine:
+    """`answer` is the position of the answer that it belongs to; `encoding` what its first file counted."""
+
+    TYPE: ClassVar = "nugget_reference"
+    topic_id: str
+    kind: str = field(metadata=ONE_OF_KINDS)
+    element_id: str
+    answer: int | None
+    position: int
+    docno: str
+    start: int | None = None
+    end: int | None = None
+    quote: str = ""
+    encoding: str = field(default="", metadata=ONE_OF_ENCODINGS)
+    quality: Any = field(default=None, metadata=ANYTHING)
+    creator: Any = field(default=None, metadata=ANYTHING)
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BankVersionLine:
+    """`made_by` is a user's name."""
+
+    TYPE: ClassVar = "bank_version"
+    bank: str
+    number: int
+    made_at: str
+    made_by: str = ""
+    note: str = ""
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BankEntryLine:
+    """`parent` is the position, in the same version and topic, of the nugget that this one is a part of."""
+
+    TYPE: ClassVar = "bank_entry"
+    bank: str
+    version: int
+    topic_id: str
+    kind: str = field(metadata=ONE_OF_KINDS)
+    element_id: str
+    position: int
+    parent: int | None = None
+    importance: str = field(default="", metadata=ONE_OF_IMPORTANCES)
+    weight: float | None = None
+    attributes: dict[str, Any] = field(default_factory=dict)
 
 
 Line = (
@@ -130,7 +235,13 @@ Line = (
     | SystemLine
     | RunLine
     | ReportLine
+    | SentenceLine
+    | CitationLine
     | RankingLine
+    | NuggetAnswerLine
+    | NuggetReferenceLine
+    | BankVersionLine
+    | BankEntryLine
 )
 
 
@@ -141,6 +252,7 @@ READERS: dict[str, Callable[[Fields, str], Any]] = {
     "int": Fields.count,
     "int | None": Fields.optional_count,
     "float": Fields.number,
+    "float | None": Fields.optional_number,
     "bool": Fields.flag,
 }
 

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
 
 from collection.formats.json_fields import Fields, json_objects
-from collection.formats.problems import BrokenFile, BrokenLine, InputFile, Problem
+from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.tables import csv_rows
-from collection.formats.values import read_moment, read_number, read_whole, shown, strict_json
+from collection.formats.values import (
+    LARGEST_NUMBER,
+    LARGEST_WHOLE,
+    read_moment,
+    read_number,
+    read_whole,
+    shown,
+    strict_json,
+)
 
 Format = Literal["csv", "jsonl"]
 RATER_KINDS = ("assessor", "judge")
@@ -56,8 +65,7 @@ class RevisesLine:
     writer: str
 
 
-@dataclass(frozen=True)
-class JudgmentLine:
+class JudgmentLine(NamedTuple):
     """A row of the table as it is read. `rest` is what the table holds besides."""
 
     item_id: str
@@ -75,16 +83,14 @@ class JudgmentLine:
     orders: tuple[OrderLine, ...] = ()
     answer: AnswerLine | None = None
     revises: RevisesLine | None = None
+    unsure: bool = False
     rest: tuple[str, ...] = ()
 
 
 def read_judgments(file: InputFile) -> Iterator[tuple[int, JudgmentLine]]:
-    """Yield the rows of a table, whose name ends in .csv, .json or .jsonl."""
-    suffix = file.path.suffix.lower()
-    if suffix not in (".csv", ".json", ".jsonl"):
-        problem = Problem(None, f"A table of judgments is not a “{suffix}” file.", "Name it .csv or .jsonl.")
-        raise BrokenFile(file.name, [problem])
-    if suffix == ".csv":
+    """Yield the rows of a table, JSONL where it begins with an object and else CSV."""
+    _, first = next(InputFile(file.path, name=file.name).lines(), (0, ""))
+    if not first.lstrip().startswith("{"):
         for number, row in csv_rows(file, needed=REQUIRED, remedy=f"The first line names the columns: {HEADER}."):
             with file.line(number):
                 yield number, parse_judgment(_typed(row))
@@ -99,17 +105,26 @@ HEADER = ", ".join(REQUIRED)
 
 def _typed(row: dict[str, str]) -> dict[str, Any]:
     typed: dict[str, Any] = dict(row)
-    for name, kind in (("grade", read_number), ("seconds", read_number), ("guideline_version", read_whole)):
-        written = typed.get(name, "").strip()
+    for name, kind in NUMBERS:
+        written = row.get(name, "").strip()
         typed[name] = kind(written, name) if written else None
-    return typed | _typed_extras(typed)
+    return typed if typed.keys().isdisjoint(EXTRAS) else typed | _typed_extras(typed)
+
+
+# The same few numbers stand in most rows.
+NUMBERS = (
+    ("grade", lru_cache(maxsize=4096)(read_number)),
+    ("seconds", lru_cache(maxsize=4096)(read_number)),
+    ("guideline_version", read_whole),
+)
+EXTRAS = {"answer", "confirmations", "revises_item_id", "revises_writer", "orders", "unsure"}
 
 
 def _typed_extras(row: dict[str, Any]) -> dict[str, Any]:
     """Return the cells of a CSV that a JSONL has as objects, and take their parts out of the row."""
     text, confirmations = row.pop("answer", ""), row.pop("confirmations", "")
     answered, writer = row.pop("revises_item_id", ""), row.pop("revises_writer", "")
-    found: dict[str, Any] = {"orders": json_cell("orders", row.pop("orders", ""))}
+    found: dict[str, Any] = {name: json_cell(name, row.pop(name, "")) for name in ("orders", "unsure")}
     if text:
         found["answer"] = {"text": text, "confirmations": json_cell("confirmations", confirmations)}
     if answered or writer:
@@ -127,6 +142,52 @@ def json_cell(name: str, written: str) -> Any:
 
 def parse_judgment(found: dict[str, Any]) -> JudgmentLine:
     """Return what a row says. Raises BrokenLine."""
+    return _plain(found) or _with_care(found)
+
+
+def _plain(found: dict[str, Any]) -> JudgmentLine | None:
+    """Return what a row says in which nothing needs a second look, as in most; None for any other."""
+    if not found.keys() <= PLAIN:
+        return None
+    value: Callable[..., Any] = found.get
+    grade, seconds, judged_at = value("grade"), value("seconds"), value("judged_at")
+    item_id, criterion, rater = value("item_id"), value("criterion"), value("rater")
+    version = value("guideline_version")
+    rater_kind, topic_id = value("rater_kind") or RATER_KINDS[0], value("topic_id", "")
+    if not (
+        type(item_id) is type(criterion) is type(rater) is type(topic_id) is str
+        and item_id.strip()
+        and criterion.strip()
+        and rater.strip()
+        and rater_kind in RATER_KINDS
+        and type(grade) in NUMERIC
+        and abs(grade) <= LARGEST_NUMBER
+        and (seconds is None or (type(seconds) in NUMERIC and 0 <= seconds <= LARGEST_NUMBER))
+        and (judged_at is None or type(judged_at) is str)
+        and not value("ungraded")
+        and not value("rater_origin")
+        and (version is None or (type(version) is int and 0 <= version <= LARGEST_WHOLE))
+    ):
+        return None
+    return JudgmentLine(
+        item_id=item_id,
+        criterion=criterion,
+        rater=rater,
+        grade=float(grade),
+        topic_id=topic_id,
+        rater_kind=rater_kind,
+        judged_at=read_moment(judged_at) if judged_at else None,
+        seconds=None if seconds is None else float(seconds),
+        guideline_version=version,
+    )
+
+
+NUMERIC = (int, float)
+OF_ONE_VALUE = {"item_id", "criterion", "rater", "grade", "topic_id", "rater_kind", "rater_origin", "ungraded"}
+PLAIN = {*OF_ONE_VALUE, "judged_at", "seconds", "guideline_version", *CONTEXT}
+
+
+def _with_care(found: dict[str, Any]) -> JudgmentLine:
     fields = Fields(found)
     line = JudgmentLine(
         item_id=fields.name("item_id"),
@@ -144,12 +205,15 @@ def parse_judgment(found: dict[str, Any]) -> JudgmentLine:
         orders=tuple(_order(found) for found in _list("orders", fields.rest.pop("orders", None))),
         answer=_answer(fields.rest.pop("answer", None)),
         revises=_revises(fields.rest.pop("revises", None)),
+        unsure=_unsure(fields.rest.pop("unsure", None)),
         rest=tuple(sorted(fields.rest.keys() - {*CONTEXT, "rater_kind"})),
     )
     if (line.grade is None) == (not line.ungraded):
         raise BrokenLine(
             "A row needs either a grade, or in “ungraded” the reason why there is none.", "Give one of the two."
         )
+    if line.unsure and line.grade is None:
+        raise BrokenLine("“unsure” is true, and there is no grade to be unsure of.", "Leave it out.")
     if line.seconds is not None and line.seconds < 0:
         raise BrokenLine(f"The seconds are {line.seconds:g}, below 0.")
     return line
@@ -188,6 +252,12 @@ def _answer(found: Any) -> AnswerLine | None:
     if not isinstance(confirmations, list) or not all(isinstance(name, str) for name in confirmations):
         raise BrokenLine(f"“confirmations” is {shown(confirmations)}, not a list of names.")
     return AnswerLine(text, tuple(confirmations), fields.attributes())
+
+
+def _unsure(found: Any) -> bool:
+    if found is not None and not isinstance(found, bool):
+        raise BrokenLine(f"“unsure” is {shown(found)}, neither true nor false.")
+    return bool(found)
 
 
 def _revises(found: Any) -> RevisesLine | None:

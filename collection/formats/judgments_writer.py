@@ -58,6 +58,7 @@ class WrittenJudgment:
     element_id: str
     other_run: str
     highlights: tuple[WrittenHighlight, ...] = ()
+    unsure: bool = False
     orders: tuple[OrderLine, ...] = ()
     round: int | None = None
     answer: AnswerLine | None = None
@@ -74,6 +75,7 @@ class Extras:
     orders: bool = False
     crowd_ids: bool = False
     suggestions: bool = False
+    unsure: bool = False
 
     @property
     def columns(self) -> list[str]:
@@ -83,6 +85,7 @@ class Extras:
             *(["orders"] if self.orders else ()),
             *(["crowd_id"] if self.crowd_ids else ()),
             *(SUGGESTION_COLUMNS if self.suggestions else ()),
+            *(["unsure"] if self.unsure else ()),
         ]
 
 
@@ -119,6 +122,7 @@ def _extra_cells(row: WrittenJudgment) -> dict[str, str]:
         "revises_writer": revises.writer if revises else "",
         "orders": json.dumps([vars(order) for order in row.orders]) if row.orders else "",
         "crowd_id": row.crowd_id,
+        "unsure": json.dumps(row.unsure),
     }
 
 
@@ -140,6 +144,8 @@ def written_jsonl(rows: Iterable[WrittenJudgment], extras: Extras = NO_EXTRAS) -
             found["revises"] = vars(row.revises)
         if row.suggestion:
             found["suggestion"] = vars(row.suggestion)
+        if extras.unsure:
+            found["unsure"] = row.unsure
         yield encode(found) + "\n"
 
 

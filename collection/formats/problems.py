@@ -1,17 +1,22 @@
-"""Files that come in: read line by line, and what is wrong with them by line, reason and remedy."""
+"""Files that come in, plain or gzipped: read line by line, and what is wrong with them by line, reason and remedy."""
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, cast
 
 from stats.plurals import counted
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+GZIP = b"\x1f\x8b"
+MOST_UNPACKED = 4 * 1024**3
 MOST_PROBLEMS = 20
 # Of what a file names and the collection lacks, so many are listed.
 MOST_NAMED = 5
@@ -52,7 +57,7 @@ class BrokenFile(ValueError):
         super().__init__(f"{listed}{more}\nNothing was imported.")
 
 
-class Waits(BrokenFile):
+class ReferencesMissing(BrokenFile):
     """A file names what is not here yet: it can be imported once that is."""
 
 
@@ -81,18 +86,18 @@ class Missing:
 
 
 def refuse_missing(*missing: Missing) -> None:
-    """Raise Waits if anything is missing and nothing else is wrong with the file."""
+    """Raise ReferencesMissing if anything is missing and nothing else is wrong with the file."""
     problems = [problem for one in missing if (problem := one.problem())]
     file = missing[0].file
     if problems:
-        raise (BrokenFile if file.problems else Waits)(file.name, [*file.problems, *problems])
+        raise (BrokenFile if file.problems else ReferencesMissing)(file.name, [*file.problems, *problems])
 
 
 class InputFile:
-    """A file that is being read, its problems so far, and how far it was read.
+    """A file that is being read, plain or gzipped, its problems so far, and how far it was read.
 
     Use it as a context manager: leaving it raises BrokenFile if any line was broken. `name` is what
-    messages call it; `advance` is told the bytes read.
+    messages call it; `advance` is told the bytes read from the disk.
     """
 
     def __init__(self, path: Path, *, name: str = "", advance: Callable[[int], object] | None = None) -> None:
@@ -120,7 +125,7 @@ class InputFile:
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each line that is not blank, without its line end."""
-        for number, raw in self._raw_lines():
+        for number, raw in self.raw_lines():
             if raw.strip():
                 try:
                     line = decoded(raw.removesuffix(b"\n").removesuffix(b"\r"))
@@ -131,23 +136,36 @@ class InputFile:
 
     def lines_with_ends(self) -> Iterator[str]:
         """Yield every line as it is, for Python's csv module, whose fields may hold line ends."""
-        for number, raw in self._raw_lines():
+        for number, raw in self.raw_lines():
             try:
                 yield decoded(raw)
             except BrokenLine as broken:
                 raise BrokenFile(self.name, [Problem(number, broken.reason, broken.remedy)]) from broken
 
-    def _raw_lines(self) -> Iterator[tuple[int, bytes]]:
+    def raw_lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and the bytes of every line with its end, unpacked. Raises BrokenFile."""
+        number = unpacked = read = 0
         try:
-            stream = self.path.open("rb")
+            with self.path.open("rb") as stored:
+                packed = stored.read(len(GZIP)) == GZIP
+                stored.seek(0)
+                lines = cast("IO[bytes]", gzip.GzipFile(fileobj=stored)) if packed else stored
+                for number, raw in self._bounded(lines):
+                    unpacked += len(raw)
+                    if packed and unpacked > MOST_UNPACKED:
+                        reason = f"Unpacked, the file is larger than {MOST_UNPACKED // 1024**3} GB."
+                        raise BrokenFile(self.name, [Problem(number, reason, "Split it.")])
+                    if self._advance:
+                        at = stored.tell() if packed else unpacked
+                        self._advance(at - read)
+                        read = at
+                    yield number, raw
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            problem = Problem(number + 1, f"The gzip file is incomplete or damaged ({error}).", "Download it again.")
+            raise BrokenFile(self.name, [problem]) from error
         except OSError as error:
             reason = f"The file cannot be read ({error.strerror})."
             raise BrokenFile(self.name, [Problem(None, reason, "Check the path.")]) from error
-        with stream:
-            for number, raw in self._bounded(stream):
-                if self._advance:
-                    self._advance(len(raw))
-                yield number, raw
 
     def _bounded(self, stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
         """Yield the stream's lines by number. Raises BrokenFile for a line without an end in sight."""
@@ -156,6 +174,9 @@ class InputFile:
                 reason = f"The line is longer than {MOST_LINE_BYTES // 1024**2} MB."
                 raise BrokenFile(self.name, [Problem(number, reason, "Write one record per line.")])
             if number == 1:
+                if raw.startswith(UTF_16_MARKS):
+                    reason = "The file is UTF-16, not UTF-8."
+                    raise BrokenFile(self.name, [Problem(None, reason, "Save it as UTF-8 and import it again.")])
                 raw = raw.removeprefix(BYTE_ORDER_MARK)
                 if b"\r" in raw.rstrip(b"\r\n"):
                     reason = "The lines end with CR alone, as on very old Macs."

@@ -7,19 +7,16 @@ could not be read, it is ungraded here, and the reply is kept.
 
 from __future__ import annotations
 
-import gzip
-import zlib
-from collections.abc import Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any, cast
+from typing import Any, TypeVar
 
 from collection.formats.json_fields import Fields
-from collection.formats.problems import BrokenFile, BrokenLine, InputFile, Problem
+from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.values import LARGEST_WHOLE, shown, strict_json
-
-GZIP = b"\x1f\x8b"
-MOST_UNPACKED = 4 * 1024**3
 
 
 @dataclass(frozen=True)
@@ -36,6 +33,7 @@ class Grading:
     """One judge's grades of one passage against the topic's questions or nuggets.
 
     - `llm`, `prompt_class`, `prompt_type`: who graded with which prompt; empty where older files do not say.
+    - `kind`: "question" or "nugget", what the grades are about.
     - `grades`: by question or nugget; None where the reply was unreadable. Empty where the prompt asked for answers
       and no self-rating.
     - `correct`, `wrong`: which were answered, by the workbench's own reading.
@@ -45,12 +43,22 @@ class Grading:
     llm: str
     prompt_class: str
     prompt_type: str
+    kind: str
     grades: Mapping[str, int | None]
     correct: tuple[str, ...]
     wrong: tuple[str, ...]
     answers: Mapping[str, str]
     unreadable: Mapping[str, Mapping[str, Any]]
     attributes: Mapping[str, Any]
+
+    def reply(self, element: str) -> str:
+        """Return what the model wrote about the element, empty where the file does not say."""
+        response = self.unreadable.get(element, {}).get("response")
+        return response if isinstance(response, str) else self.answers.get(element, "")
+
+    @property
+    def graded(self) -> Sequence[str]:
+        return list(self.grades)
 
 
 @dataclass(frozen=True)
@@ -59,10 +67,15 @@ class RelevanceGrading:
 
     llm: str
     prompt_class: str
+    prompt_type: str
     grade: int | None
     relevant: bool
     reply: str
     attributes: Mapping[str, Any]
+
+    @property
+    def graded(self) -> Sequence[str]:
+        return [""]
 
 
 @dataclass(frozen=True)
@@ -102,30 +115,21 @@ class BankTopic:
     attributes: Mapping[str, Any]
 
 
-class WorkbenchFile(InputFile):
-    """An input file that may be gzipped; progress counts the bytes on disk."""
+Attempt = TypeVar("Attempt", Grading, RelevanceGrading)
 
-    def _raw_lines(self) -> Iterator[tuple[int, bytes]]:
-        number = unpacked = read = 0
-        try:
-            with self.path.open("rb") as stored:
-                packed = stored.read(len(GZIP)) == GZIP
-                stored.seek(0)
-                lines = cast("IO[bytes]", gzip.GzipFile(fileobj=stored)) if packed else stored
-                for number, raw in self._bounded(lines):
-                    if (unpacked := unpacked + len(raw)) > MOST_UNPACKED and packed:
-                        reason = f"Unpacked, the file is larger than {MOST_UNPACKED // 1024**3} GB."
-                        raise BrokenFile(self.name, [Problem(number, reason, "Split it.")])
-                    if self._advance:
-                        self._advance(stored.tell() - read)
-                        read = stored.tell()
-                    yield number, raw
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            problem = Problem(number + 1, f"The gzip file is incomplete or damaged ({error}).", "Download it again.")
-            raise BrokenFile(self.name, [problem]) from error
-        except OSError as error:
-            problem = Problem(None, f"The file cannot be read ({error.strerror}).", "Check the path.")
-            raise BrokenFile(self.name, [problem]) from error
+
+def with_judges(gradings: Sequence[Attempt]) -> Iterator[tuple[str, Attempt]]:
+    """Yield a passage's gradings, each with its judge's name: model and prompt, and which attempt if not the first.
+
+    A further attempt is one that grades anew what the same model under the same prompt has graded.
+    """
+    attempts: Counter[tuple[str, str]] = Counter()
+    for grading in gradings:
+        name = " · ".join(filter(None, (grading.llm, grading.prompt_class)))
+        graded = [(name, element) for element in grading.graded]
+        attempts.update(graded)
+        attempt = max((attempts[one] for one in graded), default=1)
+        yield name if attempt == 1 else " · ".join(filter(None, (name, f"attempt {attempt}"))), grading
 
 
 def read_graded(file: InputFile) -> Iterator[tuple[int, WorkbenchTopic]]:
@@ -138,6 +142,11 @@ def read_graded(file: InputFile) -> Iterator[tuple[int, WorkbenchTopic]]:
                 raise BrokenLine(f"Topic “{topic.topic_id}” is already in line {seen[topic.topic_id]}.")
             seen[topic.topic_id] = number
             yield number, topic
+
+
+def is_graded_topic(line: str) -> bool:
+    """Whether the line may be one of a graded file: a pair of a topic's id and a list of its passages."""
+    return re.match(r"\[\s*\"(?:[^\"\\]|\\.)*\"\s*,\s*\[\s*[{\]]", line) is not None
 
 
 def read_question_bank(file: InputFile) -> Iterator[tuple[int, BankTopic]]:
@@ -180,13 +189,17 @@ def _ranked(fields: Fields) -> Ranked:
 def _grading(fields: Fields) -> Grading:
     with _within("exam_grades"):
         unreadable = _object(fields.rest.pop("llm_response_errors", None) or {}, "“llm_response_errors”")
-        ratings: dict[str, int | None] = {
-            _element_id(rating): _whole(rating, "self_rating") for rating in _entries(fields, "self_ratings")
-        }
+        prompt_type = fields.optional_text("prompt_type")
+        is_about_nuggets = prompt_type.startswith("nugget")
+        ratings: dict[str, int | None] = {}
+        for rating in _entries(fields, "self_ratings"):
+            is_about_nuggets |= rating.rest.get("nugget_id") is not None
+            ratings[_element_id(rating)] = _whole(rating, "self_rating")
         return Grading(
             llm=fields.optional_text("llm"),
             prompt_class=_prompt_class(fields),
-            prompt_type=fields.optional_text("prompt_type"),
+            prompt_type=prompt_type,
+            kind="nugget" if is_about_nuggets else "question",
             grades=ratings | dict.fromkeys(unreadable),
             correct=_texts(fields, "correctAnswered"),
             wrong=_texts(fields, "wrongAnswered"),
@@ -202,6 +215,7 @@ def _relevance_grading(fields: Fields) -> RelevanceGrading:
         return RelevanceGrading(
             llm=fields.optional_text("llm"),
             prompt_class=_prompt_class(fields),
+            prompt_type=fields.optional_text("prompt_type"),
             grade=_whole(fields, "self_ratings") if graded else None,
             relevant=fields.flag("correctAnswered"),
             reply=fields.optional_text("answer"),

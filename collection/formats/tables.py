@@ -16,21 +16,26 @@ def csv_rows(file: InputFile, *, needed: Sequence[str], remedy: str = "") -> Ite
 
     Raises BrokenFile where a column of `needed` is missing, a name stands twice, or it is not CSV.
     """
-    reader = csv.DictReader(file.lines_with_ends(), strict=True)
+    reader = csv.reader(file.lines_with_ends(), strict=True)
+    read = 0
     try:
-        _check_columns(file, reader.fieldnames or (), needed, remedy)
-        for row in reader:
-            with file.line(reader.line_num):
-                if None in row or None in row.values():
+        columns = next(filter(None, reader), [])
+        _check_columns(file, columns, needed, remedy)
+        read = reader.line_num
+        for row in filter(None, reader):
+            read = reader.line_num
+            with file.line(read):
+                if len(row) != len(columns):
                     raise BrokenLine(
                         "The row does not have one value for each column.", "Quote values that contain commas."
                     )
-                refuse_unstorable(row)
-                yield reader.line_num, {name: unguarded(cell) for name, cell in row.items()}
+                together = "".join(row)
+                refuse_unstorable(together)
+                cells = map(unguarded, row) if "'" in together else row
+                yield read, dict(zip(columns, cells, strict=True))
     except csv.Error as error:
-        line = reader.line_num + 1 if reader.line_num else 1
         remedy = "Quote values that contain commas or quotes."
-        raise BrokenFile(file.name, [Problem(line, f"This is not CSV: {error}.", remedy)]) from error
+        raise BrokenFile(file.name, [Problem(read + 1, f"This is not CSV: {error}.", remedy)]) from error
 
 
 def _check_columns(file: InputFile, columns: Sequence[str], needed: Sequence[str], remedy: str) -> None:

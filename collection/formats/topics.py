@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
-from collection.formats.json_fields import Fields
+from collection.formats.json_fields import Fields, first_present
 from collection.formats.jsonl import TopicLine
 from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.values import refuse_unstorable, strict_object
@@ -23,7 +24,7 @@ def read_topics(file: InputFile) -> Iterator[tuple[int, TopicLine]]:
     """Yield the topics of a file with the line on which each begins; the first line tells which form it has."""
     lines = file.lines()
     for number, first in lines:
-        rest = _chained((number, first), lines)
+        rest = chain([(number, first)], lines)
         match first.lstrip()[:1], "\t" in first:
             case "{", _:
                 yield from _from_objects(file, rest)
@@ -36,11 +37,6 @@ def read_topics(file: InputFile) -> Iterator[tuple[int, TopicLine]]:
         return
 
 
-def _chained(first: tuple[int, str], rest: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    yield first
-    yield from rest
-
-
 def _from_objects(file: InputFile, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, TopicLine]]:
     for number, line in lines:
         with file.line(number):
@@ -50,19 +46,14 @@ def _from_objects(file: InputFile, lines: Iterator[tuple[int, str]]) -> Iterator
 def topic_of(found: dict[str, Any]) -> TopicLine:
     """Return the topic that a line's object is; fields without a place are kept in its attributes."""
     fields = Fields(found)
+    # AutoJudge's requests may have an empty problem statement beside their title.
+    said = [name for name in REQUEST_FIELDS if found.get(name) != ""]
     return TopicLine(
-        topic_id=fields.identifier(_present(found, ID_FIELDS)),
-        request=fields.name(_present(found, REQUEST_FIELDS)),
+        topic_id=fields.identifier(first_present(found, *ID_FIELDS)),
+        request=fields.name(first_present(found, *(said or REQUEST_FIELDS))),
         title=fields.optional_text("title"),
         attributes=fields.attributes(),
     )
-
-
-def _present(found: dict[str, Any], names: tuple[str, ...]) -> str:
-    for name in names:
-        if found.get(name) is not None:
-            return name
-    raise BrokenLine(f"There is no field “{names[0]}”.", f"One of these is needed: {', '.join(names)}.")
 
 
 def _from_columns(file: InputFile, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, TopicLine]]:

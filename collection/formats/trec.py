@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from collection.formats.json_fields import Fields, json_objects
+from collection.formats.json_fields import Fields, first_present, json_objects
 from collection.formats.jsonl import PassageLine
 from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.values import read_number, read_whole, refuse_unstorable
+
+ID_FIELDS = ("id", "passage_id", "docid", "docno", "_id", "pid")
+TEXT_FIELDS = ("contents", "text", "segment", "body")
 
 
 @dataclass(frozen=True)
@@ -55,17 +59,32 @@ def read_passages(file: InputFile) -> Iterator[tuple[int, PassageLine]]:
     """Yield the passages of a JSONL file: an id (`id`, `docid`, …) and a text (`contents`, `text`, …) a line."""
     for number, found in json_objects(file):
         with file.line(number):
-            fields = Fields(found)
-            yield (
-                number,
-                PassageLine(
-                    passage_id=fields.identifier(_present(found, "id", "passage_id", "docid", "docno", "_id", "pid")),
-                    text=fields.text(_present(found, "contents", "text", "segment", "body")),
-                    title=fields.optional_text("title"),
-                    document_id=fields.optional_text("document_id"),
-                    attributes=fields.attributes(),
-                ),
-            )
+            yield number, passage_of(found, first_present(found, *ID_FIELDS))
+
+
+def passage_of(found: dict[str, Any], id_field: str) -> PassageLine:
+    """Return the passage that an object is; fields without a place are kept in its attributes.
+
+    A segment of MS MARCO v2.1 names its document before the `#` of its id.
+    """
+    fields = Fields(found)
+    text_field = first_present(found, *TEXT_FIELDS)
+    passage_id = fields.identifier(id_field)
+    return PassageLine(
+        passage_id=passage_id,
+        text=fields.text(text_field),
+        title=fields.optional_text("title"),
+        document_id=fields.optional_text("document_id")
+        or (document_of_segment(passage_id) if text_field == "segment" else ""),
+        translation=fields.translation("translation"),
+        attributes=fields.attributes(),
+    )
+
+
+def document_of_segment(passage_id: str) -> str:
+    """Return the document of which `DOCUMENT#…` is a segment; empty for another id."""
+    document, mark, _ = passage_id.partition("#")
+    return document if mark else ""
 
 
 def columns(line: str, wanted: int, names: str) -> list[str]:
@@ -75,10 +94,3 @@ def columns(line: str, wanted: int, names: str) -> list[str]:
     if len(found) != wanted:
         raise BrokenLine(f"The line has {len(found)} columns, not {wanted}.", f"The columns are: {names}.")
     return found
-
-
-def _present(found: dict[str, object], *names: str) -> str:
-    for name in names:
-        if name in found:
-            return name
-    raise BrokenLine(f"There is no field “{names[0]}”.", f"One of these is needed: {', '.join(names)}.")

@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from collection.api_tools import checked, user_of
 from collection.importing.background import outcome_of, try_waiting_again
+from collection.importing.datasets.ir_dataset import FORMAT, Wanted, request_for
 from collection.importing.files import raters_of
 from collection.importing.serializers import FilesImportedSerializer, FilesSerializer, UploadSerializer
 from collection.importing.uploads import in_one, keep_upload
@@ -35,7 +36,8 @@ class CollectionFiles(APIView):
     def post(self, request: Request, name: str) -> Response:
         """Import files, all or nothing; the same again changes nothing, with status 200.
 
-        A worker imports several files, and large ones, with status 202: `uploads/<id>/` shows its progress. A file that
+        Instead of files, `ir_dataset` names datasets of the package ir_datasets, where that is installed. A worker
+        imports these, several files, and large ones, with status 202: `uploads/<id>/` shows its progress. A file that
         names topics or passages which are nowhere is left out and says so.
         """
         collection = get_object_or_404(Collection.objects.of(user_of(request)), name=name)
@@ -43,18 +45,22 @@ class CollectionFiles(APIView):
         if sent["study"] and not collection.studies.filter(name=sent["study"]).exists():
             raise ValidationError({"study": [f"The collection has no study “{sent['study']}”."]})
         raters = raters_of(sent["rater"], sent["judge"])
+        asked = {name: sent[name] for name in ("with_qrels", "with_passages")}
+        wanted = Wanted(sent["ir_dataset"], **asked) if sent["ir_dataset"] else None
         chosen = {
-            "file_format": "files",
+            "file_format": FORMAT if wanted else "files",
             "study": sent["study"],
             "without_texts": sent["without_texts"],
             "said": {
                 "relevant_from": sent["relevant_from"],
                 "with_topics": sent["with_topics"],
+                "criterion": sent["criterion"],
                 "raters": {file: asdict(rater) for file, rater in raters.items()},
+                **({FORMAT: asdict(wanted)} if wanted else {}),
             },
         }
         upload = keep_upload(
-            file=in_one(sent["file"]),
+            file=request_for(wanted) if wanted else in_one(sent["file"]),
             collection=collection,
             by=user_of(request),
             chosen=chosen,

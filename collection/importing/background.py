@@ -22,6 +22,7 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from collection.formats.problems import BrokenFile, Problem
+from collection.importing.datasets import ir_dataset
 from collection.importing.formats import import_upload, try_upload
 from collection.importing.outcomes import ImportOutcome
 from collection.importing.waiting import keep_waiting
@@ -122,6 +123,8 @@ def work_on_upload(*, pk: int, generation: int, at: datetime) -> None:
         return
     with Beat.of(upload) as beat, memory_limit(settings.UPLOAD_MEMORY_MB):
         try:
+            if upload.file_format == ir_dataset.FORMAT:
+                ir_dataset.fetch(upload)
             if upload.state == State.IMPORTING:
                 _import(upload, beat, at=at)
             else:

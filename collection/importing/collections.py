@@ -6,23 +6,43 @@ from dataclasses import dataclass
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
+from django.db.models.functions import Length
 
 from collection.formats.jsonl import (
+    BankEntryLine,
+    BankVersionLine,
+    CitationLine,
     CollectionLine,
     ElementSpanLine,
     Line,
+    NuggetAnswerLine,
+    NuggetReferenceLine,
     PassageLine,
     RankingLine,
     ReportLine,
     RubricElementLine,
     RunLine,
+    SentenceLine,
     SystemLine,
     TopicLine,
     read_collection,
 )
 from collection.formats.problems import BrokenLine, InputFile
+from collection.importing.datasets.bank_rows import BankRows
 from collection.importing.rows import BATCH, Imported, Rows
-from collection.models import Collection, ElementSpan, Passage, RankedPassage, Report, RubricElement, Run, System, Topic
+from collection.models import (
+    Citation,
+    Collection,
+    ElementSpan,
+    Passage,
+    RankedPassage,
+    Report,
+    ReportSentence,
+    RubricElement,
+    Run,
+    System,
+    Topic,
+)
 from collection.models.texts import text_hash
 from collection.rankings import contradicted_ranks
 
@@ -65,6 +85,9 @@ class CollectionRows:
             file=file,
             imported=imported,
             remember=True,
+            fills=lambda stored, row: (
+                stored.text == stored.element_id and row.text not in ("", stored.text) and not stored.masking_id
+            ),
             decided=lambda stored: ("masked", "masking_id") if stored.masking_id else (),
         )
         self.passages = Rows(
@@ -72,7 +95,9 @@ class CollectionRows:
             ("passage_id",),
             file=file,
             imported=imported,
-            fills=lambda stored, row: row.text is not None and not stored.text_sha256,
+            fills=_fills_a_passage,
+            unsaid=("translation",),
+            decided=lambda stored: () if stored.document_id else ("document_id",),
         )
         self.spans = _Spans(self)
         self.systems = Rows(
@@ -82,8 +107,17 @@ class CollectionRows:
             Run.objects.filter(collection=collection), ("name",), file=file, imported=imported, remember=True
         )
         self.reports = Rows(
-            Report.objects.filter(run__collection=collection), ("run_id", "topic_id"), file=file, imported=imported
+            Report.objects.filter(run__collection=collection),
+            ("run_id", "topic_id"),
+            file=file,
+            imported=imported,
+            remember=True,
+            fills=lambda stored, row: (
+                bool(row.attributes and not stored.attributes) and row.text_sha256 == stored.text_sha256
+            ),
         )
+        self.sentences = _Sentences(self)
+        self.banks = BankRows(collection, file=file, imported=imported)
         self.ranking = Rows(
             RankedPassage.objects.filter(run__collection=collection),
             ("run_id", "topic_id", "passage_id"),
@@ -92,13 +126,16 @@ class CollectionRows:
         )
         self.positions = _Positions(elements)
         self.ranking_runs: set[int] = set()
+        self.named_runs: set[str] = set()
 
     def flush(self) -> None:
         """Store what is still waiting."""
         for rows in (self.topics, self.elements, self.passages, self.spans, self.systems, self.runs):
             rows.flush()
         self.reports.flush()
+        self.sentences.flush()
         self.ranking.flush()
+        self.banks.flush()
         self._note_contradicted_ranks()
 
     def _note_contradicted_ranks(self) -> None:
@@ -114,6 +151,10 @@ class CollectionRows:
         match line:
             case PassageLine():
                 self.passages.add(number, self._passage(line))
+            case SentenceLine():
+                self.sentences.add(number, line)
+            case CitationLine():
+                self.sentences.cite(number, line)
             case RankingLine():
                 self.ranking.add(number, self._ranked_passage(line))
             case TopicLine():
@@ -128,8 +169,28 @@ class CollectionRows:
                 self.runs.add(number, self._run(line))
             case ReportLine():
                 self.reports.add(number, self._report(line))
+            case NuggetAnswerLine():
+                self.banks.add_answer(number, line, self.element_pk(line.topic_id, line.kind, line.element_id))
+            case NuggetReferenceLine():
+                self.passages.flush()
+                self.banks.add_reference(number, line, self.element_pk(line.topic_id, line.kind, line.element_id))
+            case BankVersionLine():
+                self.banks.add_version(number, line)
+            case BankEntryLine():
+                element, topic = (
+                    self.element_pk(line.topic_id, line.kind, line.element_id),
+                    self.topic_pk(line.topic_id),
+                )
+                self.banks.add_entry(number, line, element, topic)
             case CollectionLine():
                 self._describe(line)
+
+    def add_run(self, number: int, name: str) -> None:
+        """Take a run whose system has its name, and count both once, however many lines name it."""
+        if name not in self.named_runs:
+            self.named_runs.add(name)
+            self.add(number, SystemLine(name))
+            self.add(number, RunLine(name, name))
 
     def topic_pk(self, topic_id: str) -> int:
         """Return the primary key of this topic. Raises BrokenLine."""
@@ -163,11 +224,14 @@ class CollectionRows:
 
     def _passage(self, line: PassageLine) -> Passage:
         sha256 = "" if line.text is None else text_hash(line.text)
-        return Passage(collection=self.collection, text_sha256=sha256, **vars(line))
+        return Passage(collection_id=self.collection.pk, text_sha256=sha256, **vars(line))
 
     def _rubric_element(self, line: RubricElementLine) -> RubricElement:
         topic_pk = self.topic_pk(line.topic_id)
-        return RubricElement(**vars(line) | {"topic_id": topic_pk, "position": self.positions.of(line, topic_pk)})
+        found = vars(line) | {"topic_id": topic_pk, "position": self.positions.of(line, topic_pk)}
+        former = found.pop("replaces")
+        replaces_pk = self.element_pk(line.topic_id, line.kind, former) if former else None
+        return RubricElement(**found, replaces_id=replaces_pk)
 
     def _run(self, line: RunLine) -> Run:
         system_pk = self.systems.pk(line.system, what=f"system “{line.system}”")
@@ -192,6 +256,66 @@ class CollectionRows:
             rank=line.rank,
             score=line.score,
         )
+
+
+def _fills_a_passage(stored: Passage, row: Passage) -> bool:
+    """Whether the row has the text that the stored one lacks, or a translation of the same text."""
+    if not stored.text_sha256:
+        return row.text is not None
+    same = all(getattr(stored, name) == getattr(row, name) for name in ("text_sha256", "title", "attributes"))
+    return bool(row.translation and not stored.translation) and same and stored.document_id == row.document_id
+
+
+class _Sentences:
+    """Sentences of reports, which must stand in their texts, and what they cite."""
+
+    def __init__(self, parent: CollectionRows) -> None:
+        self.parent = parent
+        collection = parent.collection
+        self.lengths: dict[int, int] = {}
+        self.rows = Rows(
+            ReportSentence.objects.filter(report__run__collection=collection),
+            ("report_id", "position"),
+            file=parent.file,
+            imported=parent.imported,
+            remember=True,
+        )
+        self.citations = Rows(
+            Citation.objects.filter(sentence__report__run__collection=collection),
+            ("sentence_id", "passage_id"),
+            file=parent.file,
+            imported=parent.imported,
+        )
+
+    def add(self, number: int, line: SentenceLine) -> None:
+        """Take a sentence. Raises BrokenLine if its report is unknown, or shorter."""
+        report = self._report(line)
+        if report not in self.lengths:
+            self.lengths[report] = Report.objects.values_list(Length("text"), flat=True).get(pk=report)
+        if not line.start <= line.end <= self.lengths[report]:
+            raise BrokenLine(
+                f"The sentence is said to stand at {line.start} to {line.end} of a report of "
+                f"{self.lengths[report]} characters.",
+                "Count Unicode code points from 0, the end exclusive.",
+            )
+        found = {name: getattr(line, name) for name in ("position", "start", "end", "splitter", "attributes")}
+        self.rows.add(number, ReportSentence(report_id=report, **found))
+
+    def cite(self, number: int, line: CitationLine) -> None:
+        """Take a citation. Raises BrokenLine if its sentence is unknown."""
+        what = f"sentence at position {line.sentence} of the report of “{line.run}” on “{line.topic_id}”"
+        sentence = self.rows.pk(self._report(line), line.sentence, what=what)
+        found = {name: getattr(line, name) for name in ("position", "passage_id", "weight", "place")}
+        self.citations.add(number, Citation(sentence_id=sentence, **found))
+
+    def flush(self) -> None:
+        """Store the sentences taken so far, then what they cite."""
+        self.rows.flush()
+        self.citations.flush()
+
+    def _report(self, line: SentenceLine | CitationLine) -> int:
+        run, topic = self.parent.run_pk(line.run), self.parent.topic_pk(line.topic_id)
+        return self.parent.reports.pk(run, topic, what=f"report of “{line.run}” on “{line.topic_id}”")
 
 
 class _Positions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,22 +14,12 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from collection.formats.archives import unpacked
-from collection.formats.problems import InputFile
-from collection.importing.collections import import_collection
-from collection.importing.datasets.clapnq import import_clapnq
+from collection.formats.problems import BrokenFile, InputFile, Problem
 from collection.importing.datasets.crux import import_crux
-from collection.importing.files import FilesOptions, QrelsRater, import_files, study_for, telling
-from collection.importing.judgment_table import import_judgments
+from collection.importing.files import Advance, FilesOptions, import_as, import_files, supposed_assigner
+from collection.importing.origins import QrelsRater
 from collection.importing.outcomes import ImportOutcome
 from collection.importing.rows import Imported
-from collection.importing.trec import (
-    import_passages,
-    import_qrels,
-    import_run,
-    import_topics,
-    relevance_criterion_of,
-)
-from collection.judgments.recording import imported_rater
 from collection.models import Collection, Rater, Study, Upload
 
 FORMATS = {
@@ -37,15 +28,28 @@ FORMATS = {
     "topics": ("Topics", "JSONL with an id and a request per line, id and request separated by a tab, or TREC’s."),
     "passages": ("Passages", "JSONL with an id and a text per line: id and contents, docid and text, and similar."),
     "run": ("TREC run", "topic Q0 docno rank score tag"),
+    "reports": ("Cited reports", "Sentences with citations, as TREC RAG, RAGTIME, AutoJudge and others write them."),
+    "pools": ("Candidate pool", "JSONL: a query with its candidates a line, as rerankers exchange them."),
+    "nuggets": (
+        "Nugget bank",
+        "AutoNuggetizer’s or TREC RAG’s nuggets, NuggetBank’s questions and claims, rubrics with weights.",
+    ),
+    "assignments": ("Nugget assignments", "JSONL: which nuggets each answer supports, as AutoNuggetizer writes it."),
     "qrels": ("TREC qrels", "topic 0 docno grade: one rater’s judgments of relevance, 0 to 3."),
     "judgments": ("Judgments table", "CSV or JSONL: one row for each item, criterion and rater."),
+    "scores": (
+        "Scores of other tools",
+        "Langfuse, Phoenix, MLflow, OpenTelemetry, Inspect, Ragas, UMBRELA or AltTest; reasons are kept.",
+    ),
     "clapnq": ("CLAPNQ", "JSONL: questions with a passage each, and the answers that people wrote in two rounds."),
+    "ir_datasets": ("ir_datasets", "Topics by a dataset’s id, and its qrels and passages if you ask for them."),
+    "questions": ("RUBRIC question bank", "The workbench’s topics with their questions or nuggets, plain or gzipped."),
+    "graded": ("RUBRIC graded file", "Passages with rankings, self-ratings and relevance, plain or gzipped."),
     "crux": (
         "CRUX’s folder",
         "A zip of it: documents.jsonl, runs with reports, and a folder for each annotator.",
     ),
 }
-Advance = Callable[[int], object]
 
 
 class Import(Protocol):
@@ -69,8 +73,12 @@ class Kind:
     leads_to: Callable[[Upload, ImportOutcome], str]
 
 
+# What tells of data, and is in many a folder of them.
+NOT_DATA = re.compile(r"(readme|licen[cs]e|citation)\b|.*\.md$", re.IGNORECASE)
 # Filled by apps that this one does not know, when they are ready.
 KINDS: dict[str, Kind] = {}
+# So are these: the address of the page that shows what a study's imported judgments are for, if the app has one.
+ANSWERS: list[Callable[[Study], str | None]] = []
 
 
 @transaction.atomic
@@ -93,74 +101,53 @@ def import_upload(
     """
     if kind := KINDS.get(upload.file_format):
         return kind.bring(upload=upload, at=at, advance=advance)
-    if upload.file_format == "files":
-        return _import_files(upload, collection, at=at, advance=advance)
-    return ImportOutcome.of(_import(upload=upload, collection=collection, at=at, advance=advance))
+    match upload.file_format:
+        case "files":
+            return _import_files(upload, collection, at=at, advance=advance)
+        case "crux":
+            return ImportOutcome.of(_import_crux(upload, collection, at=at, advance=advance))
+        case file_format:
+            file = InputFile(upload.path, name=upload.name, advance=advance)
+            options = options_of(upload)
+            return ImportOutcome.of(import_as(file_format, file=file, collection=collection, options=options, at=at))
 
 
 def _import_files(upload: Upload, collection: Collection, *, at: datetime, advance: Advance | None) -> ImportOutcome:
     """Import the file, or those in its zip; the zip of CRUX's folder is known by what it holds."""
-    options = FilesOptions(
-        study=chosen_study(upload),
-        raters={name: QrelsRater(**whose) for name, whose in upload.said.get("raters", {}).items()},
-        relevant_from=upload.said.get("relevant_from"),
-        with_topics=upload.said.get("with_topics", False),
-        without_texts=upload.without_texts,
-    )
+    options = options_of(upload)
     if not is_zipfile(upload.path):
         files = [(upload.name, upload.path)]
         return import_files(files=files, collection=collection, options=options, at=at, advance=advance)
     with unpacked(upload.path, name=upload.name) as folder:
         if (_outermost_with_files(folder) / "documents.jsonl").is_file():
             return ImportOutcome.of(_import_crux(upload, collection, at=at, advance=advance))
-        found = sorted(path for path in folder.rglob("*") if path.is_file())
+        if (folder / "[Content_Types].xml").is_file():
+            problem = Problem(None, "This is an Office document.", "Save its table as CSV or as text with tabs.")
+            raise BrokenFile(upload.name, [problem])
+        found = sorted(path for path in folder.rglob("*") if path.is_file() and not NOT_DATA.match(path.name))
+        if not found:
+            raise BrokenFile(upload.name, [Problem(None, "There is no file in the zip.", "Choose another.")])
         files = [(str(path.relative_to(folder)), path) for path in found]
         return import_files(files=files, collection=collection, options=options, at=at, advance=advance)
 
 
-def _import(*, upload: Upload, collection: Collection, at: datetime, advance: Advance | None) -> Imported:
-    file = InputFile(upload.path, name=upload.name, advance=advance)
-    match upload.file_format:
-        case "assize":
-            return import_collection(file=file, collection=collection)
-        case "passages":
-            return import_passages(file=file, collection=collection)
-        case "topics":
-            return import_topics(file=file, collection=collection)
-        case "run":
-            return import_run(
-                file=file,
-                collection=collection,
-                run=upload.run,
-                system=upload.system,
-                with_topics=upload.said.get("with_topics", False),
-            )
-        case "judgments":
-            return import_judgments(file=file, study=study_of_upload(upload), at=at)
-        case "clapnq":
-            chosen = chosen_study(upload)
-            study = study_for(chosen, collection, suffix="answers", source="CLAPNQ files")
-            return telling(import_clapnq(file=file, study=study, at=at), study, chosen)
-        case "crux":
-            return _import_crux(upload, collection, at=at, advance=advance)
-        case _:
-            return _import_qrels(upload, file, collection, at=at)
-
-
-def _import_qrels(upload: Upload, file: InputFile, collection: Collection, *, at: datetime) -> Imported:
-    chosen = chosen_study(upload)
-    study = study_for(chosen, collection, suffix="qrels", source="TREC qrels")
-    criterion = relevance_criterion_of(study, relevant_from=upload.said.get("relevant_from"))
-    rater = imported_rater(collection, kind=Rater.Kind.ASSESSOR, name=upload.rater, source=upload.name)
-    imported = import_qrels(
-        file=file,
-        criterion=criterion,
-        rater=rater,
-        without_texts=upload.without_texts,
+def options_of(upload: Upload) -> FilesOptions:
+    """Return what was said of the upload. Raises ValidationError if its study is gone."""
+    said = upload.said.get("raters")
+    asked = upload.file_format in ("assignments", "scores")
+    kind = supposed_assigner(upload.name).kind if asked else Rater.Kind.ASSESSOR
+    raters = {upload.name: QrelsRater(upload.rater, kind)} if upload.rater else None
+    return FilesOptions(
+        study=study_of_upload(upload) if upload.study else None,
+        raters=raters if said is None else {name: QrelsRater(**whose) for name, whose in said.items()},
+        relevant_from=upload.said.get("relevant_from"),
         with_topics=upload.said.get("with_topics", False),
-        at=at,
+        without_texts=upload.without_texts,
+        run=upload.run,
+        system=upload.system,
+        criterion=upload.said.get("criterion", ""),
+        by=upload.user,
     )
-    return telling(imported, study, chosen)
 
 
 def _import_crux(upload: Upload, collection: Collection, *, at: datetime, advance: Advance | None) -> Imported:
@@ -181,11 +168,6 @@ def _outermost_with_files(folder: Path) -> Path:
     """Return the folder, or the one in it that a zip of a folder begins with."""
     inside = list(folder.iterdir())
     return _outermost_with_files(inside[0]) if len(inside) == 1 and inside[0].is_dir() else folder
-
-
-def chosen_study(upload: Upload) -> Study | None:
-    """Return the study that was chosen for the upload, None where none was. Raises ValidationError if it is gone."""
-    return study_of_upload(upload) if upload.study else None
 
 
 def study_of_upload(upload: Upload) -> Study:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django import forms
+from django.core.files import File
 from django.core.files.uploadedfile import UploadedFile
 
+from collection.importing.datasets.ir_dataset import FORMAT, Wanted, ids_in, request_for
 from collection.importing.formats import FORMATS
 from collection.importing.trec import RELEVANT_FROM
+from collection.importing.uploads import in_one
 from collection.models import Collection, Study
 
 
@@ -34,14 +38,28 @@ class FilesField(forms.FileField):
     def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[Any]]:
         """Return the files. Raises ValidationError."""
         files = data if isinstance(data, list) else [data]
-        return [super(FilesField, self).clean(file, initial) for file in files or [None]]
+        checked, refused = [], []
+        for file in files or [None]:
+            try:
+                checked.append(super().clean(file, initial))
+            except forms.ValidationError as error:
+                named = f"{file.name}: " if file else ""
+                refused += [f"{named}{message}" for message in error.messages]
+        if refused:
+            raise forms.ValidationError(refused)
+        return list(filter(None, checked))
 
 
 class QrelsRaterForm(forms.Form):
-    """Whose judgments one file of qrels holds."""
+    """Whose judgments one file holds: a row of the preview's table, sent with its form."""
 
-    name = forms.CharField(label="Rater", max_length=200)
-    kind = forms.ChoiceField(label="Who judged", choices=[("assessor", "people"), ("judge", "an LLM judge")])
+    name = forms.CharField(max_length=200)
+    kind = forms.ChoiceField(choices=[("assessor", "people"), ("judge", "LLM judge")])
+
+    def __init__(self, *args: Any, file: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, label in (("name", f"Rater of {file}"), ("kind", f"Who judged {file}")):
+            self.fields[name].widget.attrs |= {"form": "import", "aria-label": label, "class": "input"}
 
 
 class ImportForm(forms.Form):
@@ -57,6 +75,17 @@ class ImportForm(forms.Form):
         initial="files",
     )
     file = FilesField(label="Files", help_text="Drop them here, or choose them.")
+    ir_datasets = forms.CharField(
+        label="Datasets",
+        required=False,
+        help_text="Ids of ir_datasets, separated by spaces, for example msmarco-passage/trec-dl-2019/judged.",
+    )
+    with_qrels = forms.BooleanField(label="With their qrels", required=False)
+    with_passages = forms.BooleanField(
+        label="With passages",
+        required=False,
+        help_text="Those that the qrels or the runs here name. The server downloads the whole corpus for them.",
+    )
     run = forms.CharField(
         label="Run", max_length=200, required=False, help_text="The run’s name, if it differs from the tag in the file."
     )
@@ -70,8 +99,17 @@ class ImportForm(forms.Form):
         Study.objects.none(), label="Study", to_field_name="name", empty_label="Choose a study"
     )
     rater = forms.CharField(label="Rater", max_length=200, help_text="Whose judgments these are, for example NIST.")
+    criterion = forms.CharField(
+        max_length=100,
+        required=False,
+        help_text="Of scores whose file names none of the study’s criteria; of Ragas’s metrics, the only one to take.",
+    )
     relevant_from = relevant_from_field()
-    with_topics = forms.BooleanField(label="Create missing topics with only an id", required=False)
+    with_topics = forms.BooleanField(
+        label="Create missing topics with only an id",
+        required=False,
+        help_text="And questions that a RUBRIC graded file names.",
+    )
     without_texts = forms.BooleanField(label="Create missing passages with only an id", required=False)
 
     def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
@@ -81,8 +119,19 @@ class ImportForm(forms.Form):
         study.queryset = collection.studies.all()
         if self.is_bound:
             file_format = self.data.get("file_format")
-            study.required = file_format == "judgments"
-            self.fields["rater"].required = file_format == "qrels"
+            self.fields["file"].required = file_format != FORMAT
+            self.fields["ir_datasets"].required = file_format == FORMAT
+            study.required = file_format in ("judgments", "scores")
+            self.fields["rater"].required = file_format in ("qrels", "assignments")
+
+    def clean_ir_datasets(self) -> list[str]:
+        try:
+            ids = ids_in(self.cleaned_data["ir_datasets"])
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
+        if not ids and self.fields["ir_datasets"].required:
+            raise forms.ValidationError("Give the id of a dataset.")
+        return ids
 
     def clean(self) -> dict[str, Any]:
         sent = self.cleaned_data
@@ -96,6 +145,28 @@ class ImportForm(forms.Form):
             self.add_error("file", f"“{twice}” was chosen twice.")
         return sent
 
+    def clean_criterion(self) -> str:
+        """Return the name, which must be a criterion of the study. Raises ValidationError."""
+        name, study = str(self.cleaned_data["criterion"]), self.cleaned_data.get("study")
+        if name and study and not study.criteria.filter(name=name).exists():
+            names = ", ".join(study.criteria.values_list("name", flat=True))
+            raise forms.ValidationError(f"The study has no criterion “{name}”. It has: {names}.")
+        return name
+
+    @property
+    def chosen_file(self) -> File[Any]:
+        """The file to keep: the chosen one, several in one, or what stands for datasets until they are fetched."""
+        wanted = self.wanted
+        return request_for(wanted) if wanted else in_one(self.cleaned_data["file"])
+
+    @property
+    def wanted(self) -> Wanted | None:
+        """The datasets that are asked for, None if files were chosen."""
+        if self.cleaned_data["file_format"] != FORMAT:
+            return None
+        asked = {name: self.cleaned_data[name] for name in ("with_qrels", "with_passages")}
+        return Wanted(self.cleaned_data["ir_datasets"], **asked)
+
     @property
     def chosen(self) -> dict[str, Any]:
         """What the importer chose, as an upload keeps it."""
@@ -107,5 +178,8 @@ class ImportForm(forms.Form):
             "study": study.name if study else "",
             "rater": self.cleaned_data["rater"],
             "without_texts": self.cleaned_data["without_texts"],
-            "said": {name: self.cleaned_data[name] for name in ("relevant_from", "with_topics")},
+            "said": {
+                **{name: self.cleaned_data[name] for name in ("relevant_from", "with_topics", "criterion")},
+                **({FORMAT: asdict(self.wanted)} if self.wanted else {}),
+            },
         }

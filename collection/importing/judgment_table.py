@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from collection.formats.judgments_reader import HighlightLine, JudgmentLine, OrderLine, read_judgments
 from collection.formats.problems import BrokenLine, InputFile
-from collection.importing.judgments import JudgmentRows, Key, key_of, stored_judgments
+from collection.importing.judgments import JudgmentRows, Key, key_of
 from collection.importing.rows import BATCH, Imported
 from collection.importing.written_answers import Revisions, WrittenAnswers, batched
 from collection.judgments.pair_orders import add_orders
-from collection.judgments.services import HighlightDoesNotFit, Span, check_spans
-from collection.models import Criterion, Guideline, Highlight, Item, Judgment, PairOrder, Rater, Study
+from collection.judgments.services import HighlightDoesNotFit, NewJudgment, Span, check_spans, stored_among
+from collection.models import Criterion, Highlight, Item, Judgment, PairOrder, Rater, Study
 from collection.models.texts import text_hash
 from stats.plurals import counted
 
@@ -41,14 +43,50 @@ def import_judgments(*, file: InputFile, study: Study, at: datetime) -> Imported
     return imported
 
 
+class _Item(NamedTuple):
+    """What a row needs of its item. Of a hundred thousand items, models take a second longer."""
+
+    item_id: str
+    pk: int
+    task_type: str
+    topic_id: str
+    other_report: int | None
+
+    @classmethod
+    def of(cls, items: QuerySet[Item]) -> dict[str, _Item]:
+        columns = ("item_id", "pk", "task_type", "topic__topic_id", "other_report_id")
+        return {row[0]: cls(*row) for row in items.order_by().values_list(*columns)}
+
+
+class _Items:
+    """The study's items by id, remembered from batch to batch; of large studies no more than a batch names."""
+
+    def __init__(self, study: Study) -> None:
+        self.stored = Item.objects.filter(study=study)
+        self.known: dict[str, _Item] | None = None
+
+    def of(self, wanted: set[str]) -> dict[str, _Item]:
+        """Return those that are there, and perhaps others."""
+        if self.known is None:  # a small file is no more than one batch
+            self.known = {}
+            return self._among(wanted)
+        if not self.known and self.stored.count() <= MOST_ITEMS:
+            self.known = _Item.of(self.stored)
+        return self.known or self._among(wanted)
+
+    def _among(self, wanted: set[str]) -> dict[str, _Item]:
+        return _Item.of(self.stored.filter(item_id__in=wanted))
+
+
 class _Table:
     def __init__(self, *, file: InputFile, imported: Imported, study: Study, at: datetime) -> None:
         self.file = file
         self.study = study
         self.at = at
         self.judgments = JudgmentRows(file=file, imported=imported)
+        self.items = _Items(study)
         self.criteria: dict[str, Criterion] = {c.name: c for c in study.criteria.select_related("scale")}
-        self.guidelines: dict[int, Guideline] = {g.version: g for g in study.guidelines.all()}
+        self.guidelines: dict[int, int] = dict(study.guidelines.values_list("version", "pk"))
         self.raters = self._raters()
         self.orders: dict[Key, tuple[OrderLine, ...]] = {}
         self.answers = WrittenAnswers(file, imported)
@@ -61,26 +99,16 @@ class _Table:
         """Take a batch of rows; those of round 2 wait until the answers that were read are stored."""
         self.of_round_2 += [(number, line) for number, line in lines if line.revises]
         lines = [(number, line) for number, line in lines if not line.revises]
-        wanted = {line.item_id for _, line in lines}
-        # Topics are few: fetched once, each is one object for all of its items.
-        found = Item.objects.filter(study=self.study, item_id__in=wanted).prefetch_related("topic")
-        if any(line.highlights for _, line in lines):
-            found = found.select_related("passage", "report")
-        items = {item.item_id: item for item in found}
-        for number, line in lines:
-            with self.file.line(number):
-                self._take(number, line, items.get(line.item_id))
+        self._take_all(lines, self.items.of({line.item_id for _, line in lines}))
 
     def add_revisions(self) -> None:
         """Take the rows of round 2."""
         if not self.of_round_2:
             return
         self.flush()
-        items = self.revisions.items_of(self.of_round_2, self.file)
-        for number, line in self.of_round_2:
-            with self.file.line(number):
-                if item := items.get(line.item_id):
-                    self._take(number, line, item)
+        handed_on = {item.pk for item in self.revisions.items_of(self.of_round_2, self.file).values()}
+        items = _Item.of(Item.objects.filter(pk__in=handed_on))
+        self._take_all([(number, line) for number, line in self.of_round_2 if line.item_id in items], items)
 
     def flush(self) -> None:
         """Store the judgments taken so far, with what belongs to them."""
@@ -88,13 +116,21 @@ class _Table:
         self.answers.flush()
         self._add_orders()
 
-    def _take(self, number: int, line: JudgmentLine, item: Item | None) -> None:
+    def _take_all(self, lines: Sequence[tuple[int, JudgmentLine]], items: Mapping[str, _Item]) -> None:
+        marked = {items[line.item_id].pk for _, line in lines if line.highlights and line.item_id in items}
+        texts = Item.objects.filter(pk__in=marked).select_related("passage", "report").in_bulk() if marked else {}
+        for number, line in lines:
+            with self.file.line(number):
+                self._take(number, line, items.get(line.item_id), texts)
+
+    def _take(self, number: int, line: JudgmentLine, item: _Item | None, texts: Mapping[int, Item]) -> None:
         judgment = self._judgment(line, item)
-        self.judgments.add(number, judgment, _highlights(line.highlights, judgment.item))
+        assert item is not None  # or the line has no judgment
+        self.judgments.add(number, judgment, _highlights(line.highlights, texts[item.pk]) if line.highlights else ())
         if line.orders:
-            self.orders[key_of(judgment)] = _orders(line.orders, judgment)
+            self.orders[judgment.key] = _orders(line.orders, item, self.criteria[line.criterion])
         if line.answer:
-            self.answers.add(number, judgment, line.answer)
+            self.answers.add(number, judgment, line.answer, item.item_id, item.task_type)
         self.left_out.update(line.rest)
 
     def _add_orders(self) -> None:
@@ -103,7 +139,7 @@ class _Table:
         for keys in batched(orders):
             add_orders(
                 PairOrder(judgment=judgment, swapped=order.swapped, grade=order.grade)
-                for judgment in stored_judgments(keys)
+                for judgment in stored_among(keys)
                 for order in orders.get(key_of(judgment), ())
             )
 
@@ -116,7 +152,7 @@ class _Table:
             remarks.append(f"{counted(self.undated, 'rows')} without a time: judged_at is the time of this import.")
         return remarks
 
-    def _judgment(self, line: JudgmentLine, item: Item | None) -> Judgment:
+    def _judgment(self, line: JudgmentLine, item: _Item | None) -> NewJudgment:
         criterion = self.criteria.get(line.criterion)
         if criterion is None:
             names = ", ".join(self.criteria)
@@ -124,10 +160,10 @@ class _Table:
         if item is None:
             raise BrokenLine(f"The study has no item “{line.item_id}”.", "Use an item from the study’s export.")
         if item.task_type != criterion.task_type:
-            raise BrokenLine(f"The item “{item}” is not judged under “{criterion}”.", "Correct one of the two.")
-        if line.topic_id and line.topic_id != item.topic.topic_id:
+            raise BrokenLine(f"The item “{item.item_id}” is not judged under “{criterion}”.", "Correct one of the two.")
+        if line.topic_id and line.topic_id != item.topic_id:
             raise BrokenLine(
-                f"The item “{item}” belongs to the topic “{item.topic.topic_id}”.", "Correct the topic_id."
+                f"The item “{item.item_id}” belongs to the topic “{item.topic_id}”.", "Correct the topic_id."
             )
         if line.ungraded and line.ungraded not in Judgment.Ungraded.values:
             reasons = ", ".join(Judgment.Ungraded.values)
@@ -135,15 +171,16 @@ class _Table:
         if line.guideline_version is not None and line.guideline_version not in self.guidelines:
             raise BrokenLine(f"The study has no guideline version {line.guideline_version}.", "Leave it empty.")
         self.undated += line.judged_at is None
-        return Judgment(
-            item=item,
-            criterion=criterion,
-            rater=self._rater(line),
+        return NewJudgment(
+            item_id=item.pk,
+            criterion_id=criterion.pk,
+            rater_id=self._rater(line).pk,
             grade=line.grade,
             ungraded=line.ungraded,
             judged_at=line.judged_at or self.at,
             seconds=line.seconds,
-            guideline=self.guidelines.get(line.guideline_version) if line.guideline_version is not None else None,
+            guideline_id=None if line.guideline_version is None else self.guidelines[line.guideline_version],
+            unsure=line.unsure,
         )
 
     def _raters(self) -> dict[tuple[str, str], Rater]:
@@ -167,23 +204,23 @@ class _Table:
         return self.raters[key]
 
 
-def _orders(lines: tuple[OrderLine, ...], judgment: Judgment) -> tuple[OrderLine, ...]:
+def _orders(lines: tuple[OrderLine, ...], item: _Item, criterion: Criterion) -> tuple[OrderLine, ...]:
     """Return the orders of a pair. Raises BrokenLine for another item, and for a grade that is not on the scale."""
-    if judgment.item.other_report_id is None:
-        raise BrokenLine(f"The item “{judgment.item}” is not a pair, so it has no order.", "Remove “orders”.")
+    if item.other_report is None:
+        raise BrokenLine(f"The item “{item.item_id}” is not a pair, so it has no order.", "Remove “orders”.")
     for line in lines:
-        if line.grade is not None and line.grade not in judgment.criterion.scale.values:
-            raise BrokenLine(f"{line.grade:g}, in “orders”, is not a grade of “{judgment.criterion}”.")
+        if line.grade is not None and line.grade not in criterion.scale.values:
+            raise BrokenLine(f"{line.grade:g}, in “orders”, is not a grade of “{criterion}”.")
     return lines
 
 
+# The items of so large a study are held in memory (30 MB) while a table comes in.
+MOST_ITEMS = 100_000
 RATER_NAME = Rater._meta.get_field("name").max_length or 0
 
 
 def _highlights(lines: Sequence[HighlightLine], item: Item) -> list[Highlight]:
     """Return the row's highlights. Raises BrokenLine unless each quote stands where it is said to."""
-    if not lines:
-        return []
     text = item.judged_text.text or ""
     placed = [line for line in lines if line.start is not None and line.end is not None]
     try:

@@ -1,12 +1,25 @@
-"""Where a judge's imported grades come from: the file's name, its hash, and the tool that graded."""
+"""Whose imported judgments are, and where a judge's come from: the file's name, its hash, and the tool that graded."""
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 
 from collection.judgments.recording import imported_rater
 from collection.models import Collection, Rater
+
+
+@dataclass(frozen=True)
+class QrelsRater:
+    """Whose judgments qrels, or the relevance in a graded file, are."""
+
+    name: str
+    kind: str = Rater.Kind.ASSESSOR
+
+    def stored(self, collection: Collection, *, source: str) -> Rater:
+        """Return the collection's rater, made if new. Raises ValidationError."""
+        return imported_rater(collection, kind=self.kind, name=self.name, source=source)
 
 
 def judge_of_a_file(collection: Collection, *, name: str, tool: str, path: Path, file_name: str = "") -> Rater:

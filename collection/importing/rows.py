@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from django.db import models
 
 from collection.formats.problems import BrokenLine, InputFile
-from collection.judgments.bulk import insert_rows
+from collection.judgments.bulk import insert_rows, inserted_unless_known
 
 # Rows that are looked up and stored in one go: larger batches are hardly faster, and hold more texts in memory.
 BATCH = 1_000
+# Judgments are narrow.
+JUDGMENTS_BATCH = 5_000
 # What imports bring, as their reports list it: mostly the plural names of models.
 ORDER = [
     "descriptions",
@@ -24,7 +26,14 @@ ORDER = [
     "systems",
     "runs",
     "reports",
+    "report sentences",
+    "citations",
     "ranked passages",
+    "nugget answers",
+    "nugget references",
+    "nugget banks",
+    "bank versions",
+    "bank entries",
     "items",
     "judgments",
     "highlights",
@@ -32,18 +41,22 @@ ORDER = [
     "answers to revise",
 ]
 Row = TypeVar("Row", bound=models.Model)
+Pending = dict[tuple[Any, ...], tuple[int, Row]]
 
 
 @dataclass
 class Imported:
     """What an import did: how much of what is new, how much was there already, and what to know about it.
 
+    `studies` names those that judgments went into; `asks_for_rater`: the file does not say whose its judgments are.
     `flaws` lists, for each sort of flaw in the data, where it stands. None of them was fatal.
     """
 
     new: Counter[str] = field(default_factory=Counter)
     known: Counter[str] = field(default_factory=Counter)
     remarks: list[str] = field(default_factory=list)
+    studies: list[str] = field(default_factory=list)
+    asks_for_rater: bool = False
     flaws: dict[str, list[str]] = field(default_factory=dict)
 
     def flaw(self, what: str, where: str) -> None:
@@ -55,6 +68,7 @@ class Imported:
         self.new += other.new
         self.known += other.known
         self.remarks += [remark for remark in other.remarks if remark not in self.remarks]
+        self.studies += [study for study in other.studies if study not in self.studies]
         for what, places in other.flaws.items():
             self.flaws.setdefault(what, []).extend(places)
 
@@ -93,7 +107,7 @@ class Rows(Generic[Row]):
     must be those of the stored row, or its line is refused. With `remember`, `pks` maps the keys of all that is
     stored to primary keys; without, nobody may ask for one. `fills` tells whether a row (second) fills in what is
     blank in the stored one (first); `decided` which attributes of a stored row were decided here since, so that a file
-    need not say the same.
+    need not say the same; `unsaid` names those that say nothing where the file leaves them blank.
     """
 
     def __init__(
@@ -106,6 +120,7 @@ class Rows(Generic[Row]):
         remember: bool = False,
         fills: Callable[[Row, Row], bool] | None = None,
         decided: Callable[[Row], Container[str]] | None = None,
+        unsaid: Container[str] = (),
     ) -> None:
         self.model = stored.model
         self.names = str(self.model._meta.verbose_name_plural)
@@ -115,11 +130,14 @@ class Rows(Generic[Row]):
         self.imported = imported
         self.fills = fills
         self.decided = decided
-        self.pending: dict[tuple[Any, ...], tuple[int, Row]] = {}
+        self.unsaid = unsaid
+        self.pending: Pending[Row] = {}
+        self._all_new = True
         self.remember = remember
         self.pks: dict[tuple[Any, ...], int] = self._pks_of(stored) if remember else {}
         fields = self.model._meta.concrete_fields
-        self.columns = [(field.name, field.attname) for field in fields if not field.primary_key]
+        self.names_of_columns = [field.name for field in fields if not field.primary_key]
+        self.attnames = [field.attname for field in fields if not field.primary_key]
         self.hashed = any(field.name == "text_sha256" for field in fields)
         self.compared = [
             field.attname
@@ -159,10 +177,25 @@ class Rows(Generic[Row]):
             ) from None
 
     def flush(self) -> None:
-        """Store what is new of the rows taken so far."""
+        """Store what is new of the rows taken so far.
+
+        As long as all of them are new, the database need not be asked which are.
+        """
         pending, self.pending = self.pending, {}
         if not pending:
             return
+        new = [row for _, row in pending.values()]
+        if not (self._all_new and self._all_inserted(new)):
+            new = self._new_among(pending)
+            insert_rows(self.model, self.names_of_columns, self._values(new))
+            self._all_new = len(new) == len(pending)
+        if new and self.remember:
+            last = max(self.pks.values(), default=0)
+            self.pks |= self._pks_of(self.stored.filter(pk__gt=last))
+        self.imported.new[self.names] += len(new)
+
+    def _new_among(self, pending: Pending[Row]) -> list[Row]:
+        """Return those that are not stored; of the others, fill in what is blank and refuse those that differ."""
         known = self._known_among(pending)
         new, filled = [], []
         for key, (number, row) in pending.items():
@@ -178,18 +211,16 @@ class Rows(Generic[Row]):
                     self._refuse_difference(stored, row)
                 except BrokenLine as broken:
                     self.file.refuse(number, broken)
-        self._insert(new)
         if filled:
             self.model._default_manager.bulk_update(filled, [*self.compared, *(["text"] if self.hashed else [])])
-        self.imported.new[self.names] += len(new) + len(filled)
+            self.imported.new[self.names] += len(filled)
+        return new
 
-    def _insert(self, new: Sequence[Row]) -> None:
-        if not new:
-            return
-        values = ([getattr(row, attname) for _, attname in self.columns] for row in new)
-        insert_rows(self.model, [name for name, _ in self.columns], values)
-        if self.remember:
-            self.pks |= self._pks_of(self._with_keys(map(self._key_of, new)))
+    def _all_inserted(self, rows: Sequence[Row]) -> bool:
+        return inserted_unless_known(self.model, self.names_of_columns, self._values(rows))
+
+    def _values(self, rows: Iterable[Row]) -> Iterator[list[Any]]:
+        return ([getattr(row, attname) for attname in self.attnames] for row in rows)
 
     def _key_of(self, row: Row) -> tuple[Any, ...]:
         return tuple(getattr(row, name) for name in self.key)
@@ -197,19 +228,17 @@ class Rows(Generic[Row]):
     def _pks_of(self, rows: models.QuerySet[Row]) -> dict[tuple[Any, ...], int]:
         return {tuple(key): pk for pk, *key in rows.values_list("pk", *self.key)}
 
-    def _with_keys(self, keys: Iterable[tuple[Any, ...]]) -> models.QuerySet[Row]:
-        """Return the stored rows of these keys, and perhaps others."""
+    def _known_among(self, keys: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], Row]:
         columns = [set(column) for column in zip(*keys, strict=True)]
-        return self.stored.filter(**{f"{name}__in": column for name, column in zip(self.key, columns, strict=True)})
-
-    def _known_among(self, pending: dict[tuple[Any, ...], tuple[int, Row]]) -> dict[tuple[Any, ...], Row]:
-        rows = self._with_keys(pending)
+        rows = self.stored.filter(**{f"{name}__in": column for name, column in zip(self.key, columns, strict=True)})
         return {self._key_of(row): row for row in (rows.defer("text") if self.hashed else rows)}
 
     def _refuse_difference(self, stored: Row, row: Row) -> None:
         decided = self.decided(stored) if self.decided else ()
         for name in self.compared:
             if getattr(stored, name) == getattr(row, name) or name in decided:
+                continue
+            if name in self.unsaid and not getattr(row, name):
                 continue
             what = str(self.model._meta.verbose_name)
             if name == "text_sha256":

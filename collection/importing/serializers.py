@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from collection.api_tools import NumberField
+from collection.importing.datasets.ir_dataset import MOST_ID
 from collection.importing.files import rater_of_file
 from collection.models import Upload
 
@@ -29,11 +30,37 @@ class RaterOfFileField(serializers.CharField):
             raise serializers.ValidationError(str(error)) from error
 
 
+class NamedFileField(serializers.FileField):
+    """A file among several: what is wrong with it is said with its name."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        try:
+            return super().to_internal_value(data)
+        except serializers.ValidationError as error:
+            name = getattr(data, "name", "")
+            said = error.detail if isinstance(error.detail, list) else [error.detail]
+            raise serializers.ValidationError([f"{name}: {one}" if name else str(one) for one in said]) from error
+
+
 class FilesSerializer(serializers.Serializer[Any]):
     """Files in any order, each recognised by its content, and what they do not say themselves."""
 
-    file = serializers.ListField(child=serializers.FileField(), allow_empty=False, max_length=200)
+    file = serializers.ListField(child=NamedFileField(), required=False, default=list, max_length=200)
+    ir_dataset = serializers.ListField(
+        child=serializers.CharField(max_length=MOST_ID),
+        required=False,
+        default=list,
+        max_length=20,
+        help_text="Instead of files: ids of ir_datasets, of which topics come in.",
+    )
+    with_qrels = serializers.BooleanField(default=False, help_text="Of datasets: their qrels too.")
+    with_passages = serializers.BooleanField(
+        default=False, help_text="Of datasets: the passages that their qrels or the collection’s runs name."
+    )
     study = serializers.CharField(required=False, default="", help_text="The study that judgments go into.")
+    criterion = serializers.CharField(
+        required=False, default="", max_length=100, help_text="Of scores whose file names none of the study's."
+    )
     rater = serializers.ListField(
         child=RaterOfFileField(),
         required=False,
@@ -46,6 +73,11 @@ class FilesSerializer(serializers.Serializer[Any]):
     relevant_from = NumberField(required=False, allow_null=True, default=None, help_text="η of the qrels.")
     with_topics = serializers.BooleanField(default=False, help_text="Create missing topics with only an id.")
     without_texts = serializers.BooleanField(default=False, help_text="Create missing passages with only an id.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if bool(attrs["file"]) == bool(attrs["ir_dataset"]):
+            raise serializers.ValidationError({"file": ["Send files or the ids of datasets, one of the two."]})
+        return attrs
 
 
 class FilesImportedSerializer(serializers.Serializer[Any]):

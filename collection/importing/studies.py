@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from django.core.exceptions import ValidationError
+from django.db import transaction
 
+from collection.collections.sharing import make_collection
 from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.rows import Imported, Rows
 from collection.models import Collection, Criterion, Item, Study, Topic, User
@@ -37,6 +39,14 @@ def criterion_of(study: Study, task_type: TaskType, shape: CriterionShape) -> Cr
             f"“{criterion.scale}”: {difference_in_words(criterion.scale, scale)} Use a new study."
         )
     return criterion
+
+
+@transaction.atomic
+def closed_study_in(collection_name: str, *, name: str, title: str = "", owner: User, source: str) -> Study:
+    """Return the closed study of this name on this collection, each made if new. Raises ValidationError."""
+    stored = Collection.objects.filter(name=collection_name).first()
+    collection = stored or make_collection(name=collection_name, title=title, owner=owner)
+    return closed_study(name, collection, owner=owner, source=source)
 
 
 def closed_study(name: str, collection: Collection, *, owner: User, source: str, overlap: int = 1) -> Study:

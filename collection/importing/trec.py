@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from datetime import datetime
 
 from django.core.exceptions import ValidationError
@@ -16,7 +16,8 @@ from collection.importing.collections import CollectionRows
 from collection.importing.judgments import JudgmentRows
 from collection.importing.rows import BATCH, Imported
 from collection.importing.studies import ItemRows, criterion_of
-from collection.models import Collection, Criterion, Judgment, Passage, Rater, Scale, Study
+from collection.judgments.services import NewJudgment
+from collection.models import Collection, Criterion, Passage, Rater, Scale, Study
 from collection.models.studies import TaskType
 from collection.scales import ScaleShape
 from collection.task_types import RELEVANCE_0_3, CriterionShape
@@ -56,13 +57,13 @@ def import_run(
     """Bring in a six-column run. Its name is `run`, or its tag; its system is `system`, or has the run's name.
 
     Ranks and scores stay as they stand. Topics that the collection lacks are refused, or with `with_topics` made with
-    their ids alone. Raises BrokenFile, and Waits where topics are all that it lacks.
+    their ids alone. Raises BrokenFile, and ReferencesMissing where topics are all that it lacks.
     """
     imported = Imported()
     with file:
         rows = CollectionRows(collection, file=file, imported=imported)
         tag = ""
-        topics = _Topics(rows, made=with_topics)
+        topics = Topics(rows, made=with_topics)
         for number, line in read_run(file):
             with file.line(number):
                 if not tag:
@@ -78,7 +79,7 @@ def import_run(
     return imported
 
 
-class _Topics:
+class Topics:
     """The topics that a run or qrels name: those the collection lacks are noted, or made with their ids alone."""
 
     def __init__(self, rows: CollectionRows, *, made: bool) -> None:
@@ -101,6 +102,11 @@ class _Topics:
 QRELS_GRADES = (0, 1, 2, 3)
 # What trec_eval counts as relevant. TREC's Deep Learning track counts from 2 up.
 RELEVANT_FROM = 1.0
+
+
+def scale_of_grades(found: Set[float]) -> Sequence[float]:
+    """Return the grades of a scale that these are on: the shipped one's where it has them."""
+    return QRELS_GRADES if found <= set(QRELS_GRADES) else sorted(found)
 
 
 def relevance_criterion(name: str, grades: Sequence[float], *, relevant_from: float = RELEVANT_FROM) -> CriterionShape:
@@ -156,10 +162,11 @@ def import_qrels(
     """Bring in qrels as the judgments of one rater, about passages with their topics.
 
     Passages that the collection lacks are refused, or with `without_texts` made with their ids alone; so are topics,
-    with `with_topics`. When it was judged is not in the file: it is said to be `at`. Raises BrokenFile, and Waits where
-    topics and passages are all that it lacks.
+    with `with_topics`. When it was judged is not in the file: it is said to be `at`. Raises BrokenFile,
+    and ReferencesMissing where topics and passages are all that it lacks.
     """
-    imported = Imported(remarks=["Qrels do not say when anything was judged: judged_at is the time of this import."])
+    remark = "Qrels do not say when anything was judged: judged_at is the time of this import."
+    imported = Imported(remarks=[remark], asks_for_rater=True)
     with file:
         qrels = _Qrels(file=file, imported=imported, criterion=criterion, rater=rater, at=at, with_topics=with_topics)
         pending: list[tuple[int, QrelsLine]] = []
@@ -191,7 +198,7 @@ class _Qrels:
         self.at = at
         self.collection = criterion.study.collection
         self.rows = CollectionRows(self.collection, file=file, imported=imported)
-        self.topics = _Topics(self.rows, made=with_topics)
+        self.topics = Topics(self.rows, made=with_topics)
         self.missing = Missing(file, "passages", "Import their texts first, or create them with only an id.")
         self.items = ItemRows(criterion.study, file=file, imported=imported)
         self.judgments = JudgmentRows(file=file, imported=imported)
@@ -214,14 +221,8 @@ class _Qrels:
         self.items.flush()
         for number, grade, item_id in taken:
             with self.file.line(number):
-                judgment = Judgment(
-                    criterion=self.criterion,
-                    item_id=self.items.pk(item_id),
-                    rater=self.rater,
-                    grade=grade,
-                    judged_at=self.at,
-                )
-                self.judgments.add(number, judgment)
+                item_pk = self.items.pk(item_id)
+                self.judgments.add(number, NewJudgment(item_pk, self.criterion.pk, self.rater.pk, grade, self.at))
 
     def _passages(self, lines: list[tuple[int, QrelsLine]]) -> dict[str, int]:
         wanted = {line.passage_id for _, line in lines}

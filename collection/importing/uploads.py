@@ -16,7 +16,7 @@ from django.core.files import File
 from django.core.files.uploadedfile import UploadedFile
 
 from collection.formats.archives import names_in
-from collection.formats.rubric_workbench import GZIP
+from collection.formats.problems import GZIP
 from collection.importing.background import ask_a_worker, outcome_of
 from collection.importing.outcomes import ImportOutcome
 from collection.models import Collection, Upload, User

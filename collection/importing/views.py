@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
@@ -18,7 +19,7 @@ from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefre
 
 from collection.accounts.views import SignedInRequest
 from collection.formats.archives import names_in
-from collection.formats.rubric_workbench import WorkbenchFile
+from collection.formats.problems import InputFile
 from collection.importing.background import (
     Beat,
     ask_a_worker,
@@ -26,13 +27,17 @@ from collection.importing.background import (
     requeue_stalled_uploads,
     try_waiting_again,
 )
-from collection.importing.formats import FORMATS, KINDS
+from collection.importing.files import PEOPLE, supposed_assigner, supposed_raters
+from collection.importing.formats import ANSWERS, FORMATS, KINDS
 from collection.importing.forms import ImportForm, QrelsRaterForm
 from collection.importing.outcomes import ImportOutcome
-from collection.importing.uploads import UploadGone, in_one, keep_to_look_at, kept_upload, note_outcome
+from collection.importing.uploads import UploadGone, keep_to_look_at, kept_upload, note_outcome
 from collection.models import Collection, Upload
+from stats.plurals import counted
 
 FIRST_LINES = 5
+# What tells most of a file, first.
+TELLING = ("judgments", "ranked passages", "reports", "passages", "rubric elements", "topics")
 
 
 @require_http_methods(["GET", "POST"])
@@ -43,7 +48,7 @@ def import_page(request: SignedInRequest, name: str) -> HttpResponse:
     form = ImportForm(request.POST or None, request.FILES or None, collection=collection)
 
     if form.is_valid():
-        file = in_one(form.cleaned_data["file"])
+        file = form.chosen_file
         upload = keep_to_look_at(file=file, collection=collection, by=request.user, chosen=form.chosen, at=now())
         return redirect("collection:import_preview", collection.name, upload.pk)
 
@@ -89,25 +94,47 @@ def import_preview(request: SignedInRequest, name: str, pk: int) -> HttpResponse
             return go_to_what_came_in(request, upload, outcome)
         note_outcome(upload, outcome)
 
-    lines = [] if outcome.problems else first_lines(upload)
-    context = {**about(upload), "outcome": outcome, "lines": lines, "raters": raters}
+    one_by_one = outcome.problems or len(outcome.details.get("files", [])) > 1
+    lines = [] if one_by_one else first_lines(upload)
+    files = file_rows(outcome, dict(raters))
+    context = {**about(upload), "outcome": outcome, "lines": lines, "raters": raters, "files": files}
+    context |= {"details": "collection/import_files.html"} if files else {}
     status = 422 if request.method == "POST" else 200
     return render(request, "collection/import_preview.html", context, status=status)
 
 
 def rater_forms(upload: Upload, outcome: ImportOutcome, sent: Any) -> list[tuple[str, QrelsRaterForm]]:
-    """Return for each file of qrels, by name, the form that asks whose judgments they are."""
-    names = [file["name"] for file in outcome.details.get("files", []) if file["format"] == "qrels"]
+    """Return for each file that does not say whose its judgments are, by name, the form that asks it."""
+    asked = [(file["name"], file["format"]) for file in outcome.details.get("files", []) if file["asks_for_rater"]]
+    names = [name for name, _ in asked]
     said = upload.said.get("raters", {})
-    stems = {name: {"name": Path(name).stem if len(names) > 1 or not upload.rater else upload.rater} for name in names}
+    often_judges = ("assignments", "scores")
+    raters = {name: supposed_assigner(name) if file_format in often_judges else PEOPLE for name, file_format in asked}
+    raters |= supposed_raters([name for name, file_format in asked if file_format == "qrels"])
+    supposed = {name: asdict(rater) for name, rater in raters.items()}
+    if upload.rater and len(names) == 1:
+        supposed[names[0]]["name"] = upload.rater
     return [
-        (name, QrelsRaterForm(sent, prefix=f"rater-{number}", initial=said.get(name, stems[name])))
+        (name, QrelsRaterForm(sent, file=name, prefix=f"rater-{number}", initial=said.get(name, supposed[name])))
         for number, name in enumerate(names)
     ]
 
 
+def file_rows(outcome: ImportOutcome, raters: Mapping[str, QrelsRaterForm]) -> list[dict[str, Any]]:
+    """Return each of several files with its format in words, the count that tells most of it, and the others."""
+    rows = []
+    for file in outcome.details.get("files", []):
+        new = {name: counted(new, name) for name, new, _ in file["counts"] if new}
+        first = next((name for name in TELLING if name in new), next(iter(new), ""))
+        most = new.pop(first, "nothing new")
+        label = FORMATS[file["format"]][0]
+        row = {"name": file["name"], "label": label, "waits": file["waits"], "most": most, "rest": list(new.values())}
+        rows.append({**row, "form": raters.get(file["name"])})
+    return rows
+
+
 def note_raters(upload: Upload, raters: list[tuple[str, QrelsRaterForm]]) -> None:
-    """Keep whose judgments the qrels are."""
+    """Keep whose judgments the files hold."""
     if raters:
         upload.said = upload.said | {"raters": {name: form.cleaned_data for name, form in raters}}
         upload.save(update_fields=["said"])
@@ -123,11 +150,22 @@ def import_progress(request: SignedInRequest, upload: Upload) -> HttpResponse:
 
 
 def go_to_what_came_in(request: SignedInRequest, upload: Upload, outcome: ImportOutcome) -> HttpResponse:
-    messages.success(request, outcome.told(upload.name))
+    told = outcome.told(upload.name)
+    waiting = messages.get_messages(request)
+    if told not in map(str, waiting):  # the page may ask again before the next one is there
+        messages.success(request, told)
+    waiting.used = False  # type: ignore[union-attr]
     kind = KINDS.get(upload.file_format)
-    name = upload.collection.name
-    address = kind.leads_to(upload, outcome) if kind else reverse("collection:collection", args=[name])
+    address = kind.leads_to(upload, outcome) if kind else page_of_the_answer(upload, outcome)
     return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
+
+
+def page_of_the_answer(upload: Upload, outcome: ImportOutcome) -> str:
+    """Return where to go on: what an app shows of the only study that judgments went into, or the collection."""
+    names = outcome.details.get("studies", [])
+    study = upload.collection.studies.filter(name=names[0]).first() if len(names) == 1 else None
+    found = next(filter(None, (answer(study) for answer in ANSWERS)), "") if study else ""
+    return found or reverse("collection:collection", args=[upload.collection.name])
 
 
 @require_POST
@@ -153,9 +191,7 @@ def about(upload: Upload) -> dict[str, Any]:
     if kind := KINDS.get(upload.file_format):
         return context | {"format": kind.label(upload), "details": kind.details, "chosen_at": kind.chosen_at(upload)}
     address = reverse("collection:import_page", args=[upload.collection.name])
-    several = upload.file_format == "files"
-    label = "Recognised by content" if several else FORMATS[upload.file_format][0]
-    context |= {"details": "collection/import_files.html"} if several else {}
+    label = "Recognised by content" if upload.file_format == "files" else FORMATS[upload.file_format][0]
     return context | {"format": label, "chosen_at": address}
 
 
@@ -164,4 +200,4 @@ def first_lines(upload: Upload) -> list[tuple[int, str]]:
     if upload.path.suffix == ".zip":
         files = enumerate(names_in(upload.path), start=1)
         return [(number, f"{name} ({size:,} bytes)") for number, (name, size) in files]
-    return list(islice(WorkbenchFile(upload.path).lines(), FIRST_LINES))
+    return list(islice(InputFile(upload.path).lines(), FIRST_LINES))

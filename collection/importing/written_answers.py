@@ -9,8 +9,9 @@ from itertools import islice
 
 from collection.formats.judgments_reader import AnswerLine, JudgmentLine, RevisesLine
 from collection.formats.problems import BrokenLine, InputFile
-from collection.importing.judgments import Key, key_of, stored_judgments
+from collection.importing.judgments import Key, key_of
 from collection.importing.rows import BATCH, Imported
+from collection.judgments.services import NewJudgment, stored_among
 from collection.models import AnswerToRevise, Item, Judgment, Rater, Study, WrittenAnswer
 from collection.models.studies import TaskType
 
@@ -27,11 +28,11 @@ class WrittenAnswers:
     imported: Imported
     pending: dict[Key, tuple[int, AnswerLine]] = field(default_factory=dict)
 
-    def add(self, number: int, judgment: Judgment, answer: AnswerLine) -> None:
+    def add(self, number: int, judgment: NewJudgment, answer: AnswerLine, item_id: str, task_type: str) -> None:
         """Take the answer of this line. Raises BrokenLine for a judgment that has none."""
-        if judgment.item.task_type not in TAKES_AN_ANSWER:
-            raise BrokenLine(f"No answers are written for the item “{judgment.item}”.", "Remove “answer”.")
-        _, before = self.pending.setdefault(key_of(judgment), (number, answer))
+        if task_type not in TAKES_AN_ANSWER:
+            raise BrokenLine(f"No answers are written for the item “{item_id}”.", "Remove “answer”.")
+        _, before = self.pending.setdefault(judgment.key, (number, answer))
         if before != answer:
             raise BrokenLine("The same judgment has another answer above.", "Remove one of the two lines.")
 
@@ -39,7 +40,7 @@ class WrittenAnswers:
         """Store what is new, beside the judgments, which are stored."""
         pending, self.pending = self.pending, {}
         for keys in batched(pending):
-            judgments = stored_judgments(keys).select_related("answer", "rater")
+            judgments = stored_among(keys).select_related("answer", "rater")
             stored = {key_of(judgment): judgment for judgment in judgments}
             new = []
             for key in keys:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from django.db import connection, models
+from django.db import IntegrityError, connection, models, transaction
 
 Converter = Callable[[Any], Any]
 Row = Sequence[Any]
@@ -40,6 +40,19 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
             cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({values})", ready)  # noqa: S608  # our names
 
 
+def inserted_unless_known(model: type[models.Model], fields: Sequence[str], rows: Iterable[Row]) -> bool:
+    """Insert rows as `insert_rows` does. Returns False, and has then inserted none, where one breaks a constraint.
+
+    Whoever expects all of them to be new saves the question which are there already.
+    """
+    try:
+        with transaction.atomic():
+            insert_rows(model, fields, rows)
+    except IntegrityError:
+        return False
+    return True
+
+
 def storable(text: str) -> str:
     """Return the text without what a database cannot hold: NUL and lone surrogates."""
     if text.isascii() and "\x00" not in text:
@@ -57,6 +70,8 @@ def _converter(field: Any) -> Converter | None:
 
 
 def _json(value: Any) -> str | None:
+    if value == {}:
+        return "{}"
     return None if value is None else json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 

@@ -40,6 +40,7 @@ class JudgmentRow:
     rater: str = ""
     rater_kind: str = Rater.Kind.ASSESSOR
     guideline_version: int | None = None
+    unsure: bool = False
 
 
 @transaction.atomic
@@ -92,6 +93,7 @@ class _Desk:
             spans=row.spans,
             seconds=row.seconds,
             guideline=None if row.guideline_version is None else self.guidelines[row.guideline_version],
+            unsure=row.unsure,
             at=at,
         )
 

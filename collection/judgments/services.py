@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
+from django.db.models import QuerySet
 
-from collection.judgments.bulk import insert_rows
+from collection.judgments.bulk import insert_rows, inserted_unless_known
 from collection.judgments.inserting import insert_together, insert_unless_there
 from collection.models import (
     CopiedGrade,
@@ -54,7 +56,6 @@ class Written:
 
 
 NOTHING_WRITTEN = Written()
-COLUMNS = ("item_id", "criterion_id", "rater_id", "grade", "ungraded", "judged_at", "seconds", "guideline_id")
 
 
 def check_grade(grade: float, criterion: Criterion) -> None:
@@ -87,6 +88,7 @@ def record_judgment(
     seconds: float | None = None,
     guideline: Guideline | int | None = None,
     written: Written | None = None,
+    unsure: bool = False,
     at: datetime,
 ) -> Judgment:
     """Make this the rater's current judgment of the item; the one before goes into the history.
@@ -105,13 +107,15 @@ def record_judgment(
         judged_at=at,
         seconds=seconds,
         guideline_id=guideline.pk if isinstance(guideline, Guideline) else guideline,
+        unsure=unsure,
     )
 
     with transaction.atomic(savepoint=False):
         if not insert_unless_there(judgment, unique=("criterion", "item", "rater")):
             current = Judgment.objects.select_for_update(of=("self",)).select_related("answer", "copied")
             stored = current.get(item=item, criterion=criterion, rater=rater)
-            if stored.grade == grade and _stored_spans(stored) == list(spans) and written_in(stored) == written:
+            is_same = (stored.grade, stored.unsure, written_in(stored)) == (grade, unsure, written)
+            if is_same and _stored_spans(stored) == list(spans):
                 return stored
             judgment = _replace(stored, judgment, keeps_answer=written is not None)
         if written is not None:
@@ -133,7 +137,7 @@ def _stored_spans(judgment: Judgment) -> list[Span]:
 def _replace(stored: Judgment, new: Judgment, *, keeps_answer: bool) -> Judgment:
     """Write the stored judgment into the history and the new one over it, as yet without highlights."""
     keep_earlier(stored, at=new.judged_at)
-    for name in ("grade", "ungraded", "judged_at", "seconds", "guideline_id"):
+    for name in ("grade", "ungraded", "judged_at", "seconds", "guideline_id", "unsure"):
         setattr(stored, name, getattr(new, name))
     stored.save()
     stored.highlights.all().delete()
@@ -189,6 +193,7 @@ def copy_grade(judgment: Judgment, *, item: Item, guideline: Guideline | int | N
         rater=judgment.rater,
         grade=judgment.grade,  # type: ignore[arg-type]  # people's judgments have one
         guideline=guideline,
+        unsure=judgment.unsure,
         at=at,
     )
     CopiedGrade.objects.get_or_create(judgment=copy, defaults={"source_id": judgment.item_id})
@@ -207,6 +212,7 @@ def keep_earlier(judgment: Judgment, *, at: datetime, reason: str = "changed") -
         judged_at=judgment.judged_at,
         seconds=judgment.seconds,
         guideline_id=judgment.guideline_id,
+        unsure=judgment.unsure,
         highlights=[highlight.as_dict() for highlight in judgment.highlights.all()],
         answer=written.text if written else "",
         replaced_at=at,
@@ -214,18 +220,45 @@ def keep_earlier(judgment: Judgment, *, at: datetime, reason: str = "changed") -
     )
 
 
-def add_judgments(judgments: Iterable[Judgment], *, batch_size: int = 2_000) -> None:
+class NewJudgment(NamedTuple):
+    """A judgment as a row, by primary keys: files bring a hundred thousand, and a model's instance costs ten rows."""
+
+    item_id: int
+    criterion_id: int
+    rater_id: int
+    grade: float | None
+    judged_at: datetime
+    ungraded: str = ""
+    seconds: float | None = None
+    guideline_id: int | None = None
+    unsure: bool = False
+
+    @property
+    def key(self) -> tuple[int, int, int]:
+        """What no other judgment shares."""
+        return self.criterion_id, self.item_id, self.rater_id
+
+
+def add_judgments(judgments: Sequence[NewJudgment]) -> None:
     """Insert judgments in bulk, leaving in place those that (item, criterion, rater) already has.
 
-    For judges and imports: grading a pair twice keeps the first grade. Grades are the caller's to check.
+    For judges and imports: grading a pair twice keeps the first grade. Grades are the caller's to check. The caller
+    sees to it that nobody else writes for these raters meanwhile; if somebody does, the database refuses.
     """
-    fresh = list(judgments)
-    rows = ([getattr(judgment, name) for name in COLUMNS] for judgment in fresh)
-    try:
-        with transaction.atomic():
-            insert_rows(Judgment, COLUMNS, rows)
-    except IntegrityError:  # some are there already: the slower way leaves them in place
-        Judgment.objects.bulk_create(fresh, batch_size=batch_size, ignore_conflicts=True)
+    if not all_added(judgments):
+        stored = set(stored_among(one.key for one in judgments).values_list("criterion_id", "item_id", "rater_id"))
+        insert_rows(Judgment, NewJudgment._fields, (one for one in judgments if one.key not in stored))
+
+
+def all_added(judgments: Sequence[NewJudgment]) -> bool:
+    """Insert the judgments. Returns False, and has then inserted none, where one of them is there already."""
+    return inserted_unless_known(Judgment, NewJudgment._fields, judgments)
+
+
+def stored_among(keys: Iterable[tuple[int, int, int]]) -> QuerySet[Judgment]:
+    """Return the stored judgments of these keys (criterion, item and rater), and perhaps others."""
+    criteria, items, raters = ({*column} for column in zip(*keys, strict=True))
+    return Judgment.objects.filter(criterion_id__in=criteria, item_id__in=items, rater_id__in=raters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,25 +270,13 @@ class Verdict:
     ungraded: str = ""
 
 
-@transaction.atomic
 def add_verdicts(verdicts: Sequence[Verdict], *, criterion: Criterion, rater: Rater, at: datetime) -> None:
     """Insert a judge's judgments of different items as fast as the database takes them; a stored one stays as it is.
 
     The caller sees to it that nobody else writes for this rater meanwhile; if somebody does, the
     database refuses (IntegrityError). Grades are the caller's to check.
     """
-    fields = ("item_id", "criterion_id", "rater_id", "grade", "ungraded", "judged_at")
-    rows = [(verdict.item_id, criterion.pk, rater.pk, verdict.grade, verdict.ungraded, at) for verdict in verdicts]
-    try:
-        with transaction.atomic():
-            insert_rows(Judgment, fields, rows)
-    except IntegrityError:
-        stored = set(
-            Judgment.objects.filter(
-                criterion=criterion, rater=rater, item__in=[verdict.item_id for verdict in verdicts]
-            ).values_list("item_id", flat=True)
-        )
-        insert_rows(Judgment, fields, (row for row in rows if row[0] not in stored))
+    add_judgments([NewJudgment(one.item_id, criterion.pk, rater.pk, one.grade, at, one.ungraded) for one in verdicts])
 
 
 @transaction.atomic

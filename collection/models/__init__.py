@@ -1,7 +1,9 @@
 """What all apps share: people, the test collection, studies and judgments."""
 
+from collection.models.banks import BankEntry, BankVersion, NuggetAnswer, NuggetBank, NuggetReference
 from collection.models.comments import Comment, CommentReply, TextFlag
 from collection.models.decisions import Adjudication, Masking
+from collection.models.documents import DocumentFetch, DocumentSource
 from collection.models.invitations import CollectionInvitation
 from collection.models.judgments import (
     AnswerToRevise,
@@ -14,8 +16,9 @@ from collection.models.judgments import (
     WrittenAnswer,
 )
 from collection.models.people import ApiToken, Rater, User
+from collection.models.sentences import Citation, ReportSentence
 from collection.models.splits import Split, SplitTopic, TestReading
-from collection.models.studies import Criterion, Draw, Guideline, Item, Scale, Study, ThresholdChange
+from collection.models.studies import Criterion, Draw, Guideline, Item, Scale, Study, ThresholdChange, TopicDraw
 from collection.models.suggestions import Arm, Suggestion, SuggestionDesign
 from collection.models.texts import (
     Collection,
@@ -29,3 +32,12 @@ from collection.models.texts import (
     Topic,
 )
 from collection.models.uploads import Upload
+from collection.models.workshops import (
+    HandedIn,
+    NuggetProposal,
+    NuggetWorkshop,
+    ProposedNugget,
+    WorkshopPerson,
+    WorkshopRelevance,
+    WorkshopTopic,
+)

@@ -55,6 +55,9 @@ class Judgment(models.Model):
     judged_at = models.DateTimeField()
     seconds = models.FloatField(null=True, help_text="Active time spent on it.")
     guideline = models.ForeignKey(Guideline, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    unsure = models.BooleanField(
+        default=False, db_default=False, help_text="Whether its assessor said that they are not sure of the grade."
+    )
 
     objects = JudgmentQuerySet.as_manager()
 
@@ -81,6 +84,7 @@ class EarlierJudgment(models.Model):
     judged_at = models.DateTimeField()
     seconds = models.FloatField(null=True)
     guideline = models.ForeignKey(Guideline, null=True, on_delete=models.PROTECT, related_name="+")
+    unsure = models.BooleanField(default=False, db_default=False)
     highlights = models.JSONField(default=list)
     answer = models.TextField(blank=True, help_text="The written answer, where there was one.")
     replaced_at = models.DateTimeField()

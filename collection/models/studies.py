@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from collection.models.sentences import ReportSentence
 from collection.models.texts import Collection, Passage, Report, RubricElement, Topic
 
 
@@ -29,6 +30,10 @@ class TaskType(models.TextChoices):
     QUESTION_PASSAGE = "question_passage", "relevance of a passage to the question"
     PASSAGE_USE = "passage_use", "relevance of a passage to an answer"
     PREFERENCE = "preference", "preference between two answers"
+    BATTLE = "battle", "battle of two reports"
+    CITATION_SUPPORT = "citation_support", "support of a sentence by its citation"
+    CITATION_NEED = "citation_need", "need of a sentence for a citation"
+    SENTENCE_NUGGET = "sentence_nugget", "what a sentence answers"
 
 
 class Scale(models.Model):
@@ -89,6 +94,19 @@ class Study(models.Model):
         DOCUMENTS = "documents", "their documents"
         ANSWERS = "answers", "answers"
 
+    class PooledFrom(models.TextChoices):
+        RANKINGS = "rankings", "the runs’ rankings"
+        CITATIONS = "citations", "the citations of the reports"
+
+    class CitationsAsked(models.TextChoices):
+        ALL = "all", "all citations of a sentence"
+        FIRST = "first", "the first citation of a sentence"
+
+    class DrawnBy(models.TextChoices):
+        REPORT = "report", "report"
+        SENTENCE = "sentence", "sentence"
+        CITATION = "citation", "citation"
+
     class Revise(models.TextChoices):
         NON_CONSECUTIVE = "non_consecutive", "answers of sentences that are not consecutive"
         ALL = "all", "all answers"
@@ -114,18 +132,29 @@ class Study(models.Model):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     language = models.CharField(max_length=10, default="en", help_text="What assessors' pages speak to newcomers.")
+    terms = models.TextField(blank=True, help_text="To scan the texts for, one a line: assessors see them highlighted.")
     # What is asked about.
     depth = models.PositiveSmallIntegerField(
         null=True, blank=True, help_text="How far down each ranking the pool goes; empty where none was laid."
     )
     nuggets_in = models.CharField(max_length=8, choices=NuggetsIn, default=NuggetsIn.REPORTS)
     key_points_in = models.CharField(max_length=9, choices=KeyPointsIn, default=KeyPointsIn.DOCUMENTS)
+    pooled_from = models.CharField(
+        max_length=9, choices=PooledFrom, default=PooledFrom.RANKINGS, help_text="Whose passages are asked about."
+    )
+    citations_asked = models.CharField(max_length=5, choices=CitationsAsked, default=CitationsAsked.ALL)
+    drawn_by = models.CharField(
+        max_length=8, choices=DrawnBy, default=DrawnBy.REPORT, help_text="What a sample of cited reports is drawn from."
+    )
     revise = models.CharField(
         max_length=15, choices=Revise, default=Revise.NON_CONSECUTIVE, help_text="Answers with a second round."
     )
     revision_places = models.PositiveSmallIntegerField(default=1, help_text="How many people read each of them.")
     sample_sizes = models.JSONField(
         default=dict, blank=True, help_text="How many texts people are asked about, by task type; all without a size."
+    )
+    frame = models.JSONField(
+        default=dict, blank=True, help_text="Which runs, topics and passages it asks about; all without a choice."
     )
     # How it is drawn and handed out.
     sampling = models.CharField(max_length=10, choices=Sampling, default=Sampling.SIMPLE)
@@ -218,7 +247,8 @@ class Guideline(models.Model):
 class Item(models.Model):
     """One thing to be judged: a text (or two) with a rubric element, or with the topic alone.
 
-    Two texts are two reports that are compared, or a report with one of the passages it was made of.
+    Two texts are two reports that are compared, or a report with one of the passages it was made of. Where a sentence
+    of the report is judged, the passage is one that the sentence cites.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="items")
@@ -229,6 +259,7 @@ class Item(models.Model):
     passage = models.ForeignKey(Passage, null=True, on_delete=models.CASCADE, related_name="items")
     report = models.ForeignKey(Report, null=True, on_delete=models.CASCADE, related_name="items")
     other_report = models.ForeignKey(Report, null=True, on_delete=models.CASCADE, related_name="+")
+    sentence = models.ForeignKey(ReportSentence, null=True, on_delete=models.CASCADE, related_name="items")
 
     class Meta:
         ordering = ["id"]
@@ -242,6 +273,10 @@ class Item(models.Model):
                 condition=Q(other_report__isnull=True) | Q(report__isnull=False, passage__isnull=True),
                 name="only_reports_are_compared",
             ),
+            models.CheckConstraint(
+                condition=Q(sentence__isnull=True) | Q(report__isnull=False, other_report__isnull=True),
+                name="a_sentence_is_judged_with_its_report",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -254,11 +289,61 @@ class Item(models.Model):
         assert text is not None  # an_item_judges_a_passage_or_a_report
         return text
 
+    @property
+    def sentence_text(self) -> str:
+        """The sentence that is judged, of the report; nothing where none is."""
+        if self.sentence is None or self.report is None:
+            return ""
+        return self.report.text[self.sentence.start : self.sentence.end]
+
+    @property
+    def asked_about(self) -> str:
+        """What the text is held against: a rubric element, a sentence, or the topic's request."""
+        return self.element.text if self.element else self.sentence_text or self.topic.request
+
+
+class TopicDraw(models.Model):
+    """That a study asks about a topic, where it does not ask about all, and with which probability it came to be.
+
+    A study has items on these topics alone, so what is estimated over its items is about them. A topic that was chosen,
+    or added to a draw, has the probability 1.
+    """
+
+    class Design(models.TextChoices):
+        SIMPLE = "simple", "drawn at random"
+        STRATIFIED = "stratified", "drawn at random in its stratum"
+        BERNOULLI = "Bernoulli", "came later, and met the line of its stratum"
+        CHOSEN = "chosen", "chosen"
+        ADDED = "added", "added to a draw"
+
+    # What a study keeps of the draw in its `samples`, beside those of its task types.
+    KEPT_AS = "topics"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="topic_draws")
+    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="+")
+    inclusion_probability = models.FloatField()
+    design = models.CharField(max_length=20, choices=Design, help_text="How it came to be asked about.")
+    stratum = models.CharField(max_length=100, blank=True)
+    drawn_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "topic"], name="a_topic_is_drawn_once"),
+            models.CheckConstraint(
+                condition=Q(inclusion_probability__gt=0, inclusion_probability__lte=1),
+                name="a_topics_probability_is_in_0_1",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.topic} drawn with probability {self.inclusion_probability:g}"
+
 
 class Draw(models.Model):
-    """That an item was drawn for people to judge, and with which probability.
+    """That an item was drawn for people to judge, and with which probability among the items of the study.
 
-    Estimates over all of a study's items weight a human judgment by 1 / `inclusion_probability`.
+    Estimates over all of a study's items weight a human judgment by 1 / `inclusion_probability`. Where topics were
+    drawn first (`TopicDraw`), it is the probability on a drawn topic.
     """
 
     class Purpose(models.TextChoices):

@@ -80,6 +80,12 @@ class Topic(models.Model):
         named = str(self.attributes.get("language", ""))
         return named if LANGUAGE_TAG.fullmatch(named) else ""
 
+    @property
+    def background(self) -> str:
+        """Who asks and why, or what counts as relevant (TREC's narrative), where its attributes say it."""
+        said = self.attributes.get("background") or self.attributes.get("narrative")
+        return said if isinstance(said, str) else ""
+
 
 class RubricElement(models.Model):
     """What a good answer to the topic covers: a sub-question, a nugget or a key point."""
@@ -93,12 +99,31 @@ class RubricElement(models.Model):
         VITAL = "vital", "vital"
         OKAY = "okay", "okay"
 
+    class Aggregator(models.TextChoices):
+        AND = "and", "all of"
+        OR = "or", "any of"
+        NOT = "not", "none of"
+        SUM = "sum", "the share of"
+
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="rubric_elements")
     kind = models.CharField(max_length=12, choices=Kind)
     element_id = models.CharField(max_length=200)
     position = models.PositiveIntegerField(help_text="Counted from 0 within topic and kind.")
     text = models.TextField(blank=True)
     importance = models.CharField(max_length=5, choices=Importance, blank=True)
+    weight = models.FloatField(null=True, blank=True, help_text="What it counts in a weighted rubric; may be negative.")
+    aggregator = models.CharField(
+        max_length=3, choices=Aggregator, blank=True, help_text="How its answers or its sub-nuggets become one."
+    )
+    group = models.CharField(max_length=300, blank=True, help_text="The axis or the sub-narrative that it belongs to.")
+    replaces = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="replaced_by",
+        help_text="The element that this one is an edit of.",
+    )
     masked = models.BooleanField(default=False, help_text="Kept for its number, never asked.")
     masking = models.ForeignKey(
         "collection.Masking",
@@ -131,6 +156,11 @@ class Passage(models.Model):
     text_sha256 = models.CharField(max_length=64, blank=True, editable=False)
     title = models.CharField(max_length=500, blank=True)
     document_id = models.CharField(max_length=300, blank=True)
+    translation = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Its text, its language, its maker, and whether that is a person or a model.",
+    )
     attributes = models.JSONField(default=dict, blank=True)
 
     class Meta:

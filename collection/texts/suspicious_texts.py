@@ -109,7 +109,7 @@ def flag_items(items: Iterable[Item]) -> int:
     """
     flags = []
     for item in items:
-        question = item.element.text if item.element else item.topic.request
+        question = item.asked_about
         texts = [text.text for text in (item.passage, item.report, item.other_report) if text is not None and text.text]
         kinds = {kind for text in texts for kind in signs_of(text, question)}
         flags += [TextFlag(item=item, kind=kind) for kind in sorted(kinds)]

@@ -49,6 +49,21 @@ def questions() -> list[dict[str, Any]]:
     return found
 
 
+def meant_by(question: str, run: str) -> dict[str, float]:
+    """Return how the author would rate what the run answers, by criterion."""
+    found = next(one for one in questions() if one["id"] == question)
+    meant: dict[str, float] = found[run.removesuffix("-answers")]["meant"]
+    return meant
+
+
+def quality_of(question: str, run: str) -> float:
+    """Return how good the author meant the answer to be, from 1 to 4: the mean of its ratings, 1 where it is none."""
+    meant = meant_by(question, run)
+    if meant["unknown"] or meant["incoherent"]:
+        return 1.0
+    return (meant["natural"] + meant["appropriate"] + meant["faithful"]) / 3
+
+
 def answer_lines() -> Iterator[Line]:
     """Yield the collection; no line names what does not stand above it."""
     yield COLLECTION

@@ -19,13 +19,27 @@ from annotate.studies.lifecycle import make_study, open_study
 from collection.formats.jsonl import written_line
 from collection.formats.problems import InputFile
 from collection.importing.collections import import_collection
-from collection.judgments.services import Span, add_judgments
+from collection.judgments.services import NewJudgment, Span, add_judgments
 from collection.models import Collection, Criterion, Highlight, Item, Judgment, Rater, Study, User
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
-from config.demonstration.answers import load_answers
+from config.demonstration.answers import load_answers, meant_by, quality_of
+from config.demonstration.citations import load_citations, meant_of
 from config.demonstration.lines import COLLECTION, collection_lines
-from config.demonstration.simulation import ASSESSORS, JUDGES, JudgedItem, SimulatedAssessor, simulated_grades
+from config.demonstration.simulation import (
+    ASSESSORS,
+    JUDGES,
+    JudgedItem,
+    SimulatedAssessor,
+    SimulatedGrade,
+    answer_evaluation,
+    on_its_scale,
+    preference,
+    shared_words,
+    simulated_grades,
+    support,
+)
+from config.demonstration.sources import demonstration_topics
 from config.demonstration.writing import load_writing
 from judging.grading.jobs import start_job
 from judging.jobs.available_judges import judge_named
@@ -33,8 +47,33 @@ from judging.models import Judge
 
 STUDY = "demonstration"
 POOL_STUDY = "demonstration-pool"
+BATTLES_STUDY = "demonstration-battles"
 RESEARCHER = "rosa"
 PEOPLE = ("ada", "ben", "cleo")
+OF_SENTENCES = (TaskType.CITATION_SUPPORT, TaskType.CITATION_NEED, TaskType.SENTENCE_NUGGET)
+# What simulated raters judge: of the rest, the texts do not say what their author meant.
+SIMULATED = (
+    TaskType.ANSWERABILITY,
+    TaskType.RATING,
+    TaskType.KEY_POINT,
+    TaskType.RELEVANCE,
+    TaskType.NUGGET,
+    TaskType.ANSWER_EVALUATION,
+    TaskType.PREFERENCE,
+    TaskType.BATTLE,
+    *OF_SENTENCES,
+)
+
+
+def quality_of_report(topic: str, system: str) -> float:
+    """Return how good the author meant the report to be: 4 for every question answered, less ½ for each mistake."""
+    found = demonstration_topics()[topic]
+    report = found.reports[system]
+    return 4 * len(report.answers) / len(found.asked) - len(report.mistakes) / 2
+
+
+# Under which criterion two texts are compared, and how good each of them was meant to be.
+PAIRS = {TaskType.PREFERENCE: ("preference", quality_of), TaskType.BATTLE: ("better", quality_of_report)}
 PASSWORD = "assize-demo"  # noqa: S105 - shown on the sign-in page of a demonstration
 
 
@@ -49,8 +88,10 @@ def load_demonstration(*, at: datetime) -> Study | None:
     User.objects.filter(pk__in=demonstrators).update(made_for=collection)
     import_texts(collection)
     load_writing(by=rosa, assessors=assessors, at=at)
-    load_pool(collection, by=rosa, assessors=assessors, at=at)
-    load_answers(by=rosa, assessors=assessors, at=at)
+    pool = load_pool(collection, by=rosa, assessors=assessors, at=at)
+    battles = load_battles(collection, by=rosa, assessors=assessors, at=at)
+    answers = load_answers(by=rosa, assessors=assessors, at=at)
+    citations = load_citations(by=rosa, assessors=assessors, at=at)
     study = make_study(
         collection=collection,
         name=STUDY,
@@ -66,8 +107,12 @@ def load_demonstration(*, at: datetime) -> Study | None:
     hand_out_key_points_early(study)
     for kind, simulated in ((Rater.Kind.ASSESSOR, ASSESSORS), (Rater.Kind.JUDGE, JUDGES)):
         for assessor in simulated:
-            add_simulated_judgments(study, assessor, kind=kind, at=at)
-    start_baselines(study, by=rosa, at=at)
+            for each in (study, pool, battles, answers, citations):
+                add_simulated_judgments(each, assessor, kind=kind, at=at)
+    start_baselines(study, "answerability", "grounded", by=rosa, at=at)
+    start_baselines(pool, "relevance", "support", by=rosa, at=at)
+    start_baselines(answers, "unknown", "faithful", "passage_for_question", "passage_for_answer", by=rosa, at=at)
+    start_baselines(citations, "citation_support", by=rosa, at=at)
     return study
 
 
@@ -117,9 +162,9 @@ def hand_out_key_points_early(study: Study) -> None:
 # --- Simulated labels -----------------------------------------------------------------------------
 
 
-def start_baselines(study: Study, *, by: User, at: datetime) -> None:
+def start_baselines(study: Study, *criteria: str, by: User, at: datetime) -> None:
     """Have the lexical judge grade for real, as soon as there is a worker; on ratings, visitors may start it."""
-    for criterion in study.criteria.filter(name__in=("answerability", "grounded")).select_related("scale", "study"):
+    for criterion in study.criteria.filter(name__in=criteria).select_related("scale", "study"):
         start_job(criterion=criterion, judge=judge_named(Judge.Engine.LEXICAL.value, criterion), by=by, at=at)
 
 
@@ -135,29 +180,44 @@ def add_simulated_judgments(study: Study, assessor: SimulatedAssessor, *, kind: 
             "attributes": {"simulation": assessor.parameters},
         },
     )
-    criteria = {criterion.name: criterion for criterion in study.criteria.all()}
+    criteria = {criterion.name: criterion for criterion in study.criteria.select_related("scale")}
     said = list(sayings(study, assessor, criteria))
-    add_judgments(
-        Judgment(item=item, criterion=criterion, rater=rater, grade=grade, judged_at=at)
-        for item, criterion, grade, _ in said
-    )
-    add_highlights(rater, criteria["answerability"], {item: spans for item, _, _, spans in said if spans})
+    add_judgments([NewJudgment(item.pk, criterion.pk, rater.pk, grade, at) for item, criterion, grade, _ in said])
+    if spans_of := {item: spans for item, _, _, spans in said if spans}:
+        add_highlights(rater, criteria["answerability"], spans_of)
 
 
 def sayings(
     study: Study, assessor: SimulatedAssessor, criteria: dict[str, Criterion]
 ) -> Iterator[tuple[Item, Criterion, float, Sequence[Span]]]:
     """Yield the item, the criterion, the grade and the spans of each simulated judgment."""
-    items = study.items.select_related("topic", "element", "passage", "report__run")
-    for item in items:
-        for said in simulated_grades(assessor, judged_item(item)):
+    texts = ("topic", "element", "passage", "report__run__system", "other_report__run", "sentence")
+    for item in study.items.filter(task_type__in=SIMULATED).select_related(*texts):
+        for said in simulated_grades_of(item, assessor, criteria):
             yield item, criteria[said.criterion], said.grade, said.spans
 
 
-def judged_item(item: Item) -> JudgedItem:
-    assert item.element is not None  # all three task types ask about one
+def simulated_grades_of(
+    item: Item, assessor: SimulatedAssessor, criteria: dict[str, Criterion]
+) -> list[SimulatedGrade]:
+    if item.task_type in OF_SENTENCES:
+        name, meant = meant_of(item)
+        return [on_its_scale(assessor, item.item_id, name, meant, criteria[name].scale.values)]
+    if item.task_type in PAIRS:
+        criterion, quality = PAIRS[TaskType(item.task_type)]
+        assert item.report is not None
+        assert item.other_report is not None
+        first, second = (quality(item.topic.topic_id, one.run.name) for one in (item.report, item.other_report))
+        return [preference(assessor, item.item_id, criterion, first, second)]
+    if item.task_type == TaskType.NUGGET:
+        assert item.report is not None
+        assert item.element is not None
+        return [support(assessor, item.item_id, shared_words(item.element.text, item.report.text or ""))]
     text = item.report.run.name if item.report else item.passage.passage_id if item.passage else ""
-    return JudgedItem(item.task_type, item.topic.topic_id, text, item.element.element_id)
+    if item.task_type == TaskType.ANSWER_EVALUATION:
+        return answer_evaluation(assessor, item.item_id, meant_by(item.topic.topic_id, text))
+    element = item.element.element_id if item.element else ""
+    return simulated_grades(assessor, JudgedItem(item.task_type, item.topic.topic_id, text, element))
 
 
 def add_highlights(rater: Rater, criterion: Criterion, spans: dict[Item, Sequence[Span]]) -> None:
@@ -183,6 +243,23 @@ def load_pool(collection: Collection, *, by: User, assessors: Sequence[User], at
         depth=3,
         design=Design(sampling="stratified", control_share=0.1),
         guidelines=standard_guidelines([TaskType.RELEVANCE, TaskType.NUGGET]),
+        assessors=assessors,
+        by=by,
+        at=at,
+    )
+    open_study(study=study, at=at)
+    return study
+
+
+def load_battles(collection: Collection, *, by: User, assessors: Sequence[User], at: datetime) -> Study:
+    """Make and open the study: every two systems' reports on every topic."""
+    study = make_study(
+        collection=collection,
+        name=BATTLES_STUDY,
+        title="Demonstration: which report is better?",
+        task_types=[TaskType.BATTLE],
+        overlap=len(PEOPLE),
+        guidelines=standard_guidelines([TaskType.BATTLE]),
         assessors=assessors,
         by=by,
         at=at,

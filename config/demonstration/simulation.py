@@ -7,7 +7,7 @@ depend on the order of anything, and two loads give the same. `docs/demonstratio
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from random import Random
 
@@ -16,8 +16,16 @@ from collection.models.studies import TaskType
 from config.demonstration.sources import SourceTopic, demonstration_topics
 
 SEED = 1815
+# How relevant a passage is that answers a question at each grade from 0 to 5.
+RELEVANCE_OF = (0, 1, 1, 2, 2, 3)
 SENTENCE = re.compile(r"\S.*?(?:[.!?][”’)]*(?=\s|$)|$)", re.DOTALL)
 WORD = re.compile(r"\S+")
+# What differs by less than this is a tie.
+TIE_BELOW = 0.5
+# From which share of a nugget's words a text is taken to say a part of it, and all of it.
+SUPPORTED_FROM = (0.5, 0.75)
+LETTERS = 5
+LONG_WORD = re.compile(r"[^\W\d_]{5,}")
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,8 @@ def simulated_grades(assessor: SimulatedAssessor, item: JudgedItem) -> list[Simu
         return [answerability(assessor, topic, item, chance)]
     if item.task_type == TaskType.RATING:
         return [rating(assessor, topic, item, chance)]
+    if item.task_type == TaskType.RELEVANCE:
+        return [relevance(assessor, topic, item, chance)]
     return key_point(assessor, topic, item, chance)
 
 
@@ -117,6 +127,33 @@ def rating(assessor: SimulatedAssessor, topic: SourceTopic, item: JudgedItem, ch
     return SimulatedGrade("rating", min(max(seen, 0), 5))
 
 
+def relevance(assessor: SimulatedAssessor, topic: SourceTopic, item: JudgedItem, chance: Random) -> SimulatedGrade:
+    """Grade how relevant the passage, perhaps another topic's, is: by the question that it answers best."""
+    passage = topic.passages.get(item.text)
+    best = max(passage.grades.values(), default=0) if passage else 0
+    if best == 0:
+        return SimulatedGrade("relevance", 1 if chance.random() < assessor.slip else 0)
+    seen = round(best + assessor.leniency + chance.gauss(0, assessor.spread))
+    return SimulatedGrade("relevance", RELEVANCE_OF[min(max(seen, 0), 5)])
+
+
+def answer_evaluation(assessor: SimulatedAssessor, name: str, meant: Mapping[str, float]) -> list[SimulatedGrade]:
+    """Rate a short answer of this name, 1 to 4, and say whether it does not know or is off the point.
+
+    `meant` is what its author meant by criterion.
+    """
+    chance = Random(f"{SEED}/{assessor.name}/{name}")  # noqa: S311 - a stated simulation
+    said = []
+    for criterion, truth in meant.items():
+        if criterion in ("unknown", "incoherent"):
+            grade = float(chance.random() < chance_of_yes(assessor, bool(truth)))
+        else:
+            seen = round(truth + assessor.leniency + chance.gauss(0, assessor.spread))
+            grade = min(max(seen, 1), 4)
+        said.append(SimulatedGrade(criterion, grade))
+    return said
+
+
 def key_point(
     assessor: SimulatedAssessor, topic: SourceTopic, item: JudgedItem, chance: Random
 ) -> list[SimulatedGrade]:
@@ -128,6 +165,43 @@ def key_point(
     if not chance.random() < assessor.sensitivity:
         utility += chance.choice([step for step in (-1, 1) if abs(utility + step) <= 1])
     return [SimulatedGrade("grounded", 1), SimulatedGrade("utility", utility)]
+
+
+def preference(assessor: SimulatedAssessor, name: str, criterion: str, first: float, second: float) -> SimulatedGrade:
+    """Prefer the first (1) or the second (−1) text of the pair of this name, or neither (0).
+
+    How good its author meant each to be, on a scale of about 4, is seen with a normal error of the deviation `spread`;
+    what differs by less than half a point is a tie.
+    """
+    chance = Random(f"{SEED}/{assessor.name}/{name}")  # noqa: S311 - a stated simulation
+    seen = first - second + chance.gauss(0, assessor.spread) - chance.gauss(0, assessor.spread)
+    return SimulatedGrade(criterion, 0 if abs(seen) < TIE_BELOW else 1 if seen > 0 else -1)
+
+
+def support(assessor: SimulatedAssessor, name: str, share: float) -> SimulatedGrade:
+    """Grade how far a text supports the nugget of this item: 0 to 2, from the share of the nugget's words in it."""
+    meant = float(sum(share >= bound for bound in SUPPORTED_FROM))
+    return on_its_scale(assessor, name, "support", meant, (0, 1, 2))
+
+
+def shared_words(nugget: str, text: str) -> float:
+    """Return the share of the nugget's words, of five letters or more, that the text has, by their first five."""
+    words = {word.lower()[:LETTERS] for word in LONG_WORD.findall(nugget)}
+    there = {word.lower()[:LETTERS] for word in LONG_WORD.findall(text)}
+    return len(words & there) / len(words) if words else 0.0
+
+
+def on_its_scale(
+    assessor: SimulatedAssessor, name: str, criterion: str, meant: float, values: Sequence[float]
+) -> SimulatedGrade:
+    """Give the item of this name the grade that its author meant, or else the next one on the scale, up or down.
+
+    As meant with the sensitivity where that is above 0, with the specificity elsewhere.
+    """
+    chance = Random(f"{SEED}/{assessor.name}/{name}")  # noqa: S311 - a stated simulation
+    if chance.random() < (assessor.sensitivity if meant > 0 else assessor.specificity):
+        return SimulatedGrade(criterion, meant)
+    return SimulatedGrade(criterion, chance.choice([value for value in values if abs(value - meant) == 1]))
 
 
 def chance_of_yes(assessor: SimulatedAssessor, truth: bool, *, tempted: bool = False) -> float:

@@ -11,6 +11,7 @@ from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Item
 from evaluation.agreement.breakdowns import Breakdowns
 from evaluation.agreement.disputed_items import opinions_of
+from evaluation.formats.file_names import file_stem
 from evaluation.parameters.downloads import table_file
 from evaluation.parameters.pages import (
     asked_criterion,
@@ -38,7 +39,7 @@ def breakdowns(request: SignedInRequest, name: str) -> HttpResponse:
 def breakdowns_json(request: SignedInRequest, name: str) -> HttpResponse:
     """Everything on the page, as JSON."""
     found = _asked_for(request, name)
-    return json_file(found.as_dict(), f"{name}-{found.criterion}-details.json")
+    return json_file(found.as_dict(), f"{file_stem(name, found.criterion.name, 'details')}.json")
 
 
 @require_safe
@@ -46,7 +47,7 @@ def breakdowns_json(request: SignedInRequest, name: str) -> HttpResponse:
 def breakdowns_table(request: SignedInRequest, name: str, table: str, table_format: str) -> HttpResponse:
     """One of the page's tables, `groups` or `disputed`, as CSV or LaTeX."""
     found = _asked_for(request, name)
-    stem = f"{name}-{found.criterion}-{table}"
+    stem = file_stem(name, found.criterion.name, table)
     caption = f"Agreement under {found.criterion}, study {name}: {table}"
     return table_file(found.tables(), table, table_format=table_format, stem=stem, caption=caption)
 

@@ -16,6 +16,7 @@ from evaluation.data.judgments import load_criterion
 from evaluation.data.pair_order import PersonSide, people_sides, side_as_dict
 from stats.agreement.by_grade import agreement_by_grade, agreement_by_rater
 from stats.agreement.report import plain_grade
+from stats.answers_in_words import furthest_groups
 from stats.pattern_intervals import Estimate
 from stats.ratings import MISSING, Grade, Ratings
 
@@ -57,6 +58,15 @@ class Breakdowns:
     sides: tuple[PersonSide, ...]
     highlights: HighlightAgreement
     disputed: tuple[DisputedItem, ...]
+
+    @property
+    def answer(self) -> str:
+        """Between which groups agreement differs most, in a sentence; empty where there are no two to compare."""
+        said = (
+            furthest_groups(one.name, {group.name: group.statistics["percent_agreement"] for group in one.groups})
+            for one in self.breakdowns
+        )
+        return next(filter(None, said), "")
 
     @property
     def simulated(self) -> bool:

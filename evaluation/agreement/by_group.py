@@ -1,9 +1,9 @@
-"""Agreement among people by group of items: topic, domain, wave and guideline version."""
+"""Agreement among people by group: topic, domain, wave, guideline version, and what they were sure of."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,9 +44,10 @@ class Breakdown:
 
 
 def by_everything(judged: CriterionRatings, people: Ratings) -> tuple[Breakdown, ...]:
-    """Return agreement by topic, by each attribute that groups topics, by wave and by guideline version."""
+    """Return agreement by topic, each attribute of topics, wave and guideline version, and without unsure grades."""
     criterion = judged.criterion
-    return (*_by_places(criterion, people), _by_wave(criterion, people), _by_guideline(judged, people))
+    by_label = (_by_guideline(judged, people), _by_sureness(judged, people))
+    return (*_by_places(criterion, people), _by_wave(criterion, people), *by_label)
 
 
 def _group(name: str, ratings: Ratings) -> Group:
@@ -102,20 +103,41 @@ def _by_guideline(judged: CriterionRatings, people: Ratings) -> Breakdown:
     rows = list(
         Judgment.objects.filter(criterion=judged.criterion, rater__kind=Rater.Kind.ASSESSOR)
         .without_the_excluded()
-        .values_list("item", "rater", "guideline__version")
+        .values_list("item_id", "rater_id", "guideline__version")
     )
     versions = sorted({version for _, _, version in rows}, key=lambda version: version or 0)
     if len(versions) < 2:
         return Breakdown("guidelines", (), "all judgments were made under the same version")
-    row_of = {pk: row for row, pk in enumerate(people.items)}
-    column_of = {judged.raters[column].pk: place for place, column in enumerate(judged.columns(Rater.Kind.ASSESSOR))}
     groups = []
     for version in versions:
-        mine: BoolArray = np.zeros(people.codes.shape, dtype=bool)
-        for item, rater, of_version in rows:
-            if of_version == version and item in row_of:
-                mine[row_of[item], column_of[rater]] = True
-        masked = replace(people, codes=np.asfortranarray(np.where(mine, people.codes, MISSING).astype(np.int16)))
+        mine = _cells(judged, people, [(item, rater) for item, rater, of_version in rows if of_version == version])
         name = "version not recorded" if version is None else f"version {version}"
-        groups.append(_group(name, masked.of_items(np.flatnonzero(mine.any(axis=1)))))
+        groups.append(_of_cells(name, people, mine))
     return Breakdown("guidelines", tuple(groups))
+
+
+def _by_sureness(judged: CriterionRatings, people: Ratings) -> Breakdown:
+    """With the grades that their assessors marked as not sure, and without them: these leave items with one grade."""
+    unsure = Judgment.objects.filter(criterion=judged.criterion, rater__kind=Rater.Kind.ASSESSOR, unsure=True)
+    marked = _cells(judged, people, unsure.without_the_excluded().values_list("item_id", "rater_id"))
+    if not marked.any():
+        return Breakdown("certainty", (), "no grade is marked as not sure")
+    every = _group("all grades", people)
+    return Breakdown("certainty", (every, _of_cells("without those marked “not sure”", people, ~marked)))
+
+
+def _cells(judged: CriterionRatings, people: Ratings, labels: Iterable[tuple[int, int]]) -> BoolArray:
+    """Return where the labels of these items and raters stand in the people's table; shape (items, raters)."""
+    row_of = {pk: row for row, pk in enumerate(people.items)}
+    column_of = {judged.raters[column].pk: place for place, column in enumerate(judged.columns(Rater.Kind.ASSESSOR))}
+    cells: BoolArray = np.zeros(people.codes.shape, dtype=bool)
+    for item, rater in labels:
+        if item in row_of and rater in column_of:
+            cells[row_of[item], column_of[rater]] = True
+    return cells
+
+
+def _of_cells(name: str, people: Ratings, cells: BoolArray) -> Group:
+    """Measure the labels in these cells alone, over the items that have any."""
+    masked = replace(people, codes=np.asfortranarray(np.where(cells, people.codes, MISSING).astype(np.int16)))
+    return _group(name, masked.of_items(np.flatnonzero((cells & (people.codes != MISSING)).any(axis=1))))

@@ -45,7 +45,7 @@ def disputed_items(people: Ratings, *, most: int = SHOWN) -> tuple[DisputedItem,
     distances = np.nan_to_num(dispute(people))
     rows = [row for row in np.argsort(-distances, kind="stable")[:most].tolist() if distances[row] > 0]
     shown = [people.items[row] for row in rows]
-    items = Item.objects.select_related("topic", "element").in_bulk(shown)
+    items = Item.objects.select_related("topic", "element", "report", "sentence").in_bulk(shown)
     commented = Comment.objects.filter(item__in=shown).order_by().values_list("item").annotate(Count("pk"))
     n_comments = dict(commented)
     return tuple(
@@ -68,7 +68,7 @@ def disputed_items(people: Ratings, *, most: int = SHOWN) -> tuple[DisputedItem,
 
 def question_of(item: Item) -> str:
     """Return what is asked: of the rubric element, or the topic's request."""
-    return item.element.text if item.element else item.topic.request
+    return item.asked_about
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import numpy as np
 from collection.models import Criterion, Highlight, Item
 from evaluation.data.judge_pairs import IDS_AT_ONCE, batched
 from stats.agreement import coefficients
+from stats.answers_in_words import likeness
 from stats.influence import t_interval, unbiased
 from stats.pattern_intervals import Estimate, estimate, undefined
 from stats.ratings import BoolArray, CountPatterns, Ratings, grades_of
@@ -37,6 +38,11 @@ class HighlightAgreement:
     alpha: Estimate
     n_items: int
     n_without_place: int
+
+    @property
+    def answer(self) -> str:
+        """How alike two people's highlights are, in a sentence."""
+        return likeness("Two assessors’ highlights of one text", "F1", self.f1)
 
     def as_dict(self) -> dict[str, Any]:
         return {

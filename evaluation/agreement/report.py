@@ -15,7 +15,7 @@ from evaluation.data.judgments import load_criterion
 from evaluation.data.visibility import PartName, Parts
 from evaluation.formats.text import LABELS
 from stats.agreement.report import Agreement, measure_agreement, plain_grade, rater_counts
-from stats.answers_in_words import agreement_of_people
+from stats.answers_in_words import agreement_of_people, order_by_coverage
 from stats.intervals import CELLS
 from stats.judges.comparison import Comparison
 from stats.pattern_intervals import Estimate
@@ -132,6 +132,14 @@ class CriterionFigures:
     def answer(self) -> str:
         """How far assessors' labels can be relied on, in a sentence; empty where nobody judged what another did."""
         return agreement_of_people(self.agreement.statistics["krippendorff_alpha"]) if self.agreement.n_pairable else ""
+
+    @property
+    def coverage_answer(self) -> str:
+        """Whether the first judge orders texts as people do, in a sentence; empty without a judge of whole texts."""
+        judge = next((judge for judge in self.judges if judge.texts), None)
+        if judge is None:
+            return ""
+        return order_by_coverage(judge.one.name, self.unit, judge.comparison.coverage.kendall)
 
     @property
     def unit(self) -> str:

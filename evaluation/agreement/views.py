@@ -9,9 +9,9 @@ from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion
-from evaluation.charts.drawing import MOST_MARKS
 from evaluation.data.judge_pairs import is_graded_version
 from evaluation.data.text_level import roll_ups_of
+from evaluation.formats.file_names import file_stem
 from evaluation.parameters.downloads import table_file
 from evaluation.parameters.pages import (
     chart_file,
@@ -43,7 +43,7 @@ def agreement(request: SignedInRequest, name: str) -> HttpResponse:
 
     yes_no = [one for one in criteria if chosen and is_graded_version(chosen, of=one)]
 
-    context = {"study": study, "criteria": criteria, "criterion": chosen, "figures": figures, "most_marks": MOST_MARKS}
+    context = {"study": study, "criteria": criteria, "criterion": chosen, "figures": figures}
     return render(request, "evaluation/agreement.html", context | {"roll_ups": roll_ups, "yes_no": yes_no})
 
 
@@ -54,12 +54,12 @@ def _criterion(request: SignedInRequest, name: str, criterion: str) -> Criterion
 
 @require_safe
 @login_required
-def coverage_svg(request: SignedInRequest, name: str, criterion: str) -> HttpResponse:
-    """The chart of people's coverage against each judge's."""
+def coverage_chart(request: SignedInRequest, name: str, criterion: str, form: str) -> HttpResponse:
+    """The chart of people's coverage against each judge's, as SVG, PDF or the description it is drawn from."""
     chosen = _criterion(request, name, criterion)
     chart = figures_of(request, "coverage", chosen.study, criterion=chosen.pk)
     nothing = "No judge has graded texts with several items that assessors judged."
-    return chart_file(chart, form="svg", filename="", nothing=nothing)
+    return chart_file(request, chart, form=form, stem=file_stem(name, criterion, "coverage"), nothing=nothing)
 
 
 @require_safe
@@ -68,7 +68,7 @@ def agreement_json(request: SignedInRequest, name: str, criterion: str) -> HttpR
     """Everything on the page, as JSON."""
     chosen = _criterion(request, name, criterion)
     figures = figures_of(request, "agreement", chosen.study, criterion=chosen.pk)
-    return json_file(figures.as_dict(), f"{name}-{criterion}-agreement.json")
+    return json_file(figures.as_dict(), f"{file_stem(name, criterion, 'agreement')}.json")
 
 
 @require_safe
@@ -78,4 +78,4 @@ def agreement_table(request: SignedInRequest, name: str, criterion: str, table: 
     chosen = _criterion(request, name, criterion)
     tables = figures_of(request, "agreement", chosen.study, criterion=chosen.pk).tables()
     caption = f"{CAPTIONS.get(table, table.capitalize())}, study {name}, criterion {criterion}"
-    return table_file(tables, table, table_format=table_format, stem=f"{name}-{criterion}-{table}", caption=caption)
+    return table_file(tables, table, table_format=table_format, stem=file_stem(name, criterion, table), caption=caption)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from collection.judgments.rater_names import distinct_names
 from collection.models import AnswerToRevise, Criterion, Item, Judgment, Rater
 from collection.models.studies import TaskType
 from evaluation.agreement.disputed_items import question_of
-from evaluation.data.judgments import distinct_names
+from stats.answers_in_words import likeness
 from stats.pattern_intervals import Estimate
 
 if TYPE_CHECKING:
@@ -61,6 +62,11 @@ class WrittenAgreement:
     def disputed(self) -> tuple[AnsweredItem, ...]:
         """The items whose answers are least alike; none whose answers are the same."""
         return tuple(item for item in self.items[:SHOWN] if item.rouge_l < 1)
+
+    @property
+    def answer(self) -> str:
+        """How alike two people's answers are, in a sentence."""
+        return likeness("Two assessors’ answers to one question", "ROUGE-L", self.rouge_l)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures and, pair by pair, what they are made of; no text."""

@@ -45,7 +45,7 @@ class HalfWidthPlan:
         if self.plan.needed is None:
             return f"An interval of ± {self.half_width:g} around {score} is not possible here: {self.plan.reason}."
         needed = f"people must label {counted(self.plan.needed, 'items')} in all"
-        return f"For an interval of ± {self.half_width:g} around {score}, {needed}, {_more(self.plan)}."
+        return f"{_more(self.plan, 'labels')} ({needed}) for an interval of ± {self.half_width:g} around {score}."
 
     @property
     def topics_answer(self) -> str:
@@ -82,7 +82,7 @@ class SeparationPlan:
         if self.plan.needed is None:
             return f"Here {wanted} cannot be detected with 80 % power: {self.plan.reason}."
         needed = f"people must label {counted(self.plan.needed, 'questions')} for both systems"
-        return f"To detect {wanted} with 80 % power, {needed}, {_more(self.plan)} (two labels each)."
+        return f"{_more(self.plan, 'questions')} ({needed}, two labels each) to detect {wanted} with 80 % power."
 
     @property
     def topics_answer(self) -> str:
@@ -100,8 +100,8 @@ class SeparationPlan:
         }
 
 
-def _more(plan: Plan) -> str:
-    return f"{plan.more:,} more than already labelled" if plan.more else "no more than already labelled"
+def _more(plan: Plan, what: str) -> str:
+    return counted(plan.more, f"more {what}") + " needed" if plan.more else f"No more {what} needed"
 
 
 def _topics_answer(pilot: Pilot, plan: Plan, what: str) -> str:

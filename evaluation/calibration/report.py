@@ -8,6 +8,7 @@ from typing import Any
 from collection.models import Criterion
 from evaluation.data.population import JudgeChoice, Population, population_of
 from evaluation.data.visibility import AskedPart
+from stats.answers_in_words import corrected_score
 from stats.calibration.estimators import Corrected, Score, correct
 from stats.calibration.labels import Labels
 from stats.calibration.planning import least_half_width
@@ -94,6 +95,12 @@ class Calibration:
     def outlook(self) -> str:
         """What all labels on these topics would bring, in words; empty where it cannot be told."""
         return outlook(self.population.labels, self.least_half_width)
+
+    @property
+    def answer(self) -> str:
+        """Whether the judge's own score is off, in a sentence."""
+        scores = self.overall.scores
+        return corrected_score(self.choice.key, scores["judge"].estimate, scores["ppi"].estimate)
 
     @property
     def warnings(self) -> list[str]:

@@ -1,20 +1,18 @@
 from django.urls import URLPattern, path
 
 from evaluation.calibration import views
+from evaluation.charts.urls import chart_paths
 
 urlpatterns: list[URLPattern] = [
     path("studies/<slug:name>/calibration/", views.calibration, name="calibration"),
     path("studies/<slug:name>/calibration/calibration.json", views.calibration_json, name="calibration_json"),
     path("studies/<slug:name>/calibration/draw/", views.label_next, name="label_next"),
     *(
-        path(
-            f"studies/<slug:name>/calibration/{chart}.{suffix}",
-            views.calibration_chart,
-            {"chart": chart, "form": form},
-            name=f"calibration_{chart}_{form}",
-        )
+        address
         for chart in ("recalibration", "scores")
-        for suffix, form in (("svg", "svg"), ("vl.json", "json"))
+        for address in chart_paths(
+            f"studies/<slug:name>/calibration/{chart}", views.calibration_chart, f"calibration_{chart}", chart=chart
+        )
     ),
     path(
         "studies/<slug:name>/calibration/<slug:table>.<slug:table_format>",

@@ -17,7 +17,7 @@ from collection.accounts.views import SignedInRequest
 from collection.models import Criterion
 from evaluation.calibration.forms import CalibrationForm, DrawForm, PlanForm
 from evaluation.calibration.planning import draw_next
-from evaluation.calibration.report import METHODS, MOST_SYSTEMS_DRAWN, Calibration
+from evaluation.calibration.report import METHODS, Calibration
 from evaluation.data.judgments import load_criterion
 from evaluation.data.population import (
     JudgeChoice,
@@ -26,6 +26,7 @@ from evaluation.data.population import (
     judge_choices,
     load_population,
 )
+from evaluation.formats.file_names import file_stem
 from evaluation.parameters.downloads import table_file
 from evaluation.parameters.options import REFUSALS
 from evaluation.parameters.pages import (
@@ -60,7 +61,6 @@ def calibration(request: SignedInRequest, name: str) -> HttpResponse:
         "figures": figures,
         "nothing": nothing,
         "methods": METHODS,
-        "drawn_systems": MOST_SYSTEMS_DRAWN,
         "chosen_anywhere": query,
         "chosen": f"{query}&part=test" if asked_part(request) == "test" else query,
         **(_planning(request, figures, _asked(request, chosen, form)) if chosen and form and figures else {}),
@@ -125,7 +125,7 @@ def label_next(request: SignedInRequest, name: str) -> HttpResponse:
 def calibration_json(request: SignedInRequest, name: str) -> HttpResponse:
     """Everything on the page, as JSON."""
     figures, _ = _asked_for(request, name)
-    return json_file(figures.as_dict(), f"{_stem(figures)}-calibration.json")
+    return json_file(figures.as_dict(), f"{_stem(figures, 'calibration')}.json")
 
 
 @require_safe
@@ -136,17 +136,17 @@ def calibration_table(request: SignedInRequest, name: str, table: str, table_for
     sight = figures.population.sight
     caption = f"{table.capitalize()} of {figures.choice.key} under {figures.criterion}, study {name}"
     caption += f", {sight.words}" if sight.words else ""
-    stem = f"{_stem(figures)}-{table}"
+    stem = _stem(figures, table)
     return table_file(figures.tables(), table, table_format=table_format, stem=stem, caption=caption)
 
 
 @require_safe
 @login_required
 def calibration_chart(request: SignedInRequest, name: str, chart: str, form: str) -> HttpResponse:
-    """A chart, `recalibration` or `scores`, as SVG or as the Vega-Lite description it is drawn from."""
+    """A chart, `recalibration` or `scores`, as SVG, PDF or the Vega-Lite description it is drawn from."""
     figures, asked = _asked_for(request, name)
     found = figures_of(request, "calibration_chart", figures.criterion.study, chart=chart, **asked)
-    return chart_file(found, form=form, filename=f"{_stem(figures)}-{chart}.vl.json", nothing="")
+    return chart_file(request, found, form=form, stem=_stem(figures, chart))
 
 
 def _figures(
@@ -191,10 +191,12 @@ def _asked_for(request: SignedInRequest, name: str) -> tuple[Calibration, dict[s
     return figures, _asked(request, criterion, form)
 
 
-def _stem(figures: Calibration) -> str:
-    """Return how a download's name begins; the part of a split study is in it."""
-    part = figures.population.sight.part
-    return f"{figures.criterion.study}-{figures.criterion}" + ("" if part == "all" else f"-{part}")
+def _stem(figures: Calibration, what: str) -> str:
+    """Return a download's name, with the judge's in it and the part of a split study."""
+    population = figures.population
+    return file_stem(
+        figures.criterion.study.name, figures.criterion.name, population.choice.key, what, part=population.sight.part
+    )
 
 
 def _query(criterion: Criterion | None, form: CalibrationForm | None) -> str:

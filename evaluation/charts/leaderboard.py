@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.charts.drawing import INK, QUIET, SHAPES, described
+from evaluation.charts.drawing import described, first_of, told_apart
 
 ROW = 22
 MOST_SYSTEMS = 100
@@ -22,6 +22,11 @@ class ScorePoint:
     low: float
     high: float
 
+    @property
+    def says(self) -> str:
+        interval = "" if self.low == self.high else f", {self.low:.3f} to {self.high:.3f}"
+        return f"{self.system}, {self.source}: {self.mean:.3f}{interval}"
+
 
 def scores_chart(points: Sequence[ScorePoint], *, measure: str, n_topics: int | None) -> dict[str, Any]:
     """Return the Vega-Lite description: systems in the order in which they first occur, a shape for each source.
@@ -30,9 +35,10 @@ def scores_chart(points: Sequence[ScorePoint], *, measure: str, n_topics: int | 
     """
     import altair as alt
 
-    systems = list(dict.fromkeys(point.system for point in points))[:MOST_SYSTEMS]
+    there = list(dict.fromkeys(point.system for point in points))
+    systems = there[:MOST_SYSTEMS]
     sources = list(dict.fromkeys(point.source for point in points))
-    shown = [vars(point) for point in points if point.system in systems]
+    shown = [vars(point) | {"says": point.says} for point in points if point.system in systems]
     over = "each source’s topics" if n_topics is None else f"{n_topics} topic{'' if n_topics == 1 else 's'}"
     place = alt.Y(
         "system:N",
@@ -43,30 +49,24 @@ def scores_chart(points: Sequence[ScorePoint], *, measure: str, n_topics: int | 
     offset = alt.YOffset("source:N", sort=sources)
     base = alt.Chart(alt.InlineData(values=shown))
     scale = alt.Scale(zero=False, nice=True)
-    spread = base.mark_rule(color=QUIET, strokeWidth=1.4).encode(
-        x=alt.X("low:Q", scale=scale, title=f"{measure}: mean over {over} with its 95 % interval"),
+    apart = told_apart("source:N", sources, columns=1, labelLimit=560)
+    spread = base.mark_rule(strokeWidth=1.4).encode(
+        color=apart["color"],
+        x=alt.X("low:Q", scale=scale, title=f"{measure} (mean)"),
         x2="high:Q",
         y=place,
         yOffset=offset,
     )
-    filled = [INK, "#fff"]
-    dots = base.mark_point(size=46, strokeWidth=1.4, color=INK, opacity=1).encode(
+    dots = base.mark_point(size=46, strokeWidth=1.6, opacity=1).encode(
         x=alt.X("mean:Q", scale=scale),
         y=place,
         yOffset=offset,
-        shape=alt.Shape(
-            "source:N",
-            title=None,
-            sort=sources,
-            scale=alt.Scale(domain=sources, range=[SHAPES[number % len(SHAPES)] for number in range(len(sources))]),
-            legend=alt.Legend(orient="top", direction="vertical", labelLimit=560, symbolStrokeWidth=1.4),
-        ),
-        fill=alt.Fill(
-            "source:N",
-            title=None,
-            sort=sources,
-            scale=alt.Scale(domain=sources, range=[filled[number % 2] for number in range(len(sources))]),
-        ),
+        description="says:N",
+        **apart,
     )
     height = ROW if len(sources) < 3 else 9 * len(sources) + 4
-    return described(alt.layer(spread, dots).properties(width=560, height=alt.Step(height, **{"for": "position"})))
+    return described(
+        alt.layer(spread, dots).properties(height=alt.Step(height, **{"for": "position"})),
+        title=f"Systems by {measure}",
+        subtitle=f"Mean over {over} with its 95 % interval{first_of(len(systems), len(there), 'systems')}",
+    )

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, F, Max, Model, QuerySet
+from django.db.models import Count, F, Max, Model, Q, QuerySet
 
 from collection.models import (
     Adjudication,
     AnswerToRevise,
+    BankVersion,
     Collection,
     Criterion,
     Draw,
@@ -52,7 +53,7 @@ def fingerprint_of(study: Study) -> str:
     studies = Study.objects.filter(collection=study.collection_id)
     judged = read_judged(studies)
     seen = [
-        *(_code(), str(settings.DATABASES["default"]["NAME"]), study.pk),
+        *(fingerprint_of_code(), str(settings.DATABASES["default"]["NAME"]), study.pk),
         judged.fingerprint(judged.criteria),
         *(list(rows) for rows in _changeable(study, studies)),
         *(_extent(rows) for rows in _growing(study, studies)),
@@ -71,6 +72,8 @@ def _changeable(study: Study, studies: QuerySet[Study]) -> Iterator[Iterable[Any
     yield _whole(System.objects.filter(**of_collection))
     yield _whole(Run.objects.filter(**of_collection))
     yield _whole(Topic.objects.filter(**of_collection), without=("request",))
+    with_text = Count("pk", filter=~Q(text_sha256=""))  # a passage that came with its id alone may get its text
+    yield [Passage.objects.filter(**of_collection).aggregate(n=Count("pk"), newest=Max("pk"), with_text=with_text)]
     elements = RubricElement.objects.filter(topic__collection=study.collection_id).exclude(masking=None)
     yield elements.order_by("pk").values_list("pk", "masking")
     items = Item.objects.filter(study__in=studies.order_by()).order_by()
@@ -84,10 +87,9 @@ def _changeable(study: Study, studies: QuerySet[Study]) -> Iterator[Iterable[Any
 
 def _growing(study: Study, studies: QuerySet[Study]) -> Iterator[QuerySet[Any]]:
     """Yield what is only added and removed."""
-    of_collection = {"collection": study.collection_id}
     of_studies = {"study__in": studies.order_by()}
-    yield Passage.objects.filter(**of_collection)
     yield RubricElement.objects.filter(topic__collection=study.collection_id)
+    yield BankVersion.objects.filter(bank__collection=study.collection_id)
     yield ElementSpan.objects.filter(passage__collection=study.collection_id)
     yield Report.objects.filter(run__collection=study.collection_id)
     yield RankedPassage.objects.filter(run__collection=study.collection_id)
@@ -111,7 +113,7 @@ def _extent(rows: QuerySet[Any]) -> tuple[int, int | None]:
 
 
 @cache
-def _code() -> str:
+def fingerprint_of_code() -> str:
     """Return what tells this code from any other: no figures of another version are shown."""
     paths = sorted(path for name in MAKERS for path in (Path(settings.BASE_DIR) / name).rglob("*.py"))
     files = ((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths)

@@ -29,7 +29,7 @@ from kombu.exceptions import OperationalError
 
 from collection.importing.background import LONG_PATIENCE, PATIENCE, Beat
 from collection.models import Study
-from evaluation.computing.fingerprints import fingerprint_of
+from evaluation.computing.fingerprints import fingerprint_of, fingerprint_of_code
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +49,10 @@ MOST_SHOWN = 3
 FAILED_FOR_SECONDS = 30.0
 OLD_SECONDS = 24 * 3600
 FAULT = "These figures could not be computed because of an internal error ({}). See the worker’s log."
+
+# Of these the newest are kept too, whatever was judged since, for as long as somebody may look on.
+KEPT_LATELY = {"dashboard", "overview"}
+LATELY_SECONDS = 3600.0
 
 KEY = re.compile(r"[0-9a-f]{64}")
 
@@ -99,6 +103,25 @@ def kept(kind: str, study: Study, *, shown: Sequence[str] = (), waits_long: bool
     if found.refusal is not None:
         raise found.refusal
     return found.value
+
+
+def kept_lately(kind: str, study: Study, *, shown: Sequence[str] = (), **asked: Any) -> tuple[Any, float, bool]:
+    """Return these figures as they are, or as they were lately while a worker computes them anew.
+
+    With them come when they were computed, in seconds since 1970, and whether they are as of now. For pages that look
+    again while judgments come in, and must not go blank each time; of kinds that are KEPT_LATELY. Raises as `kept` does
+    where there are none.
+    """
+    subject, key = keys(kind, study, asked)
+    found: Kept | None = _cache().get(key)
+    if found is None:
+        _ask(kind, study.pk, asked, key)
+        found = _cache().get(key)
+    is_current = found is not None
+    found = found or _cache().get(_lately(subject))
+    if found is None or found.fault or found.refusal:
+        return kept(kind, study, shown=shown, **asked), time.time(), True
+    return found.value, found.at, is_current
 
 
 def computed_aside(kind: str, key: str, **asked: Any) -> None:
@@ -218,6 +241,8 @@ def _keep(kind: str, study: Study | None, asked: dict[str, Any], key: str) -> Ke
             found = Kept(subject, time.time(), fault=FAULT.format(type(error).__name__))
     _, key_now = _now_at(kind, study, asked)
     lasting = key == key_before == key_now and not found.fault
+    if kind in KEPT_LATELY and found.value is not None:
+        _cache().set(_lately(subject), found, LATELY_SECONDS)
     if lasting:
         _cache().set(key, found)
     else:
@@ -260,6 +285,10 @@ def _remove_old_signs() -> None:
         with suppress(FileNotFoundError):
             if time.time() - path.stat().st_mtime > OLD_SECONDS:
                 path.unlink()
+
+
+def _lately(subject: str) -> str:
+    return f"{subject}-{fingerprint_of_code()}"
 
 
 def _sign(key: str) -> Path:

@@ -133,12 +133,23 @@ def _pairs(versions: Sequence[CriterionRatings], completeness: JudgesOfStudies) 
                     at=judged.criterion.threshold,
                     people_at=of_people.criterion.threshold,
                     paired=paired,
-                    completeness=completeness.of(judged.criterion.pk, judged.raters[column].pk),
+                    completeness=_completeness(judged, column, completeness),
                     people_simulated=simulated,
                 )
             )
     by_name = sorted(found, key=lambda one: (one.name, one.criterion.position))
     return complete_first(by_name, of=lambda one: one.completeness)
+
+
+def _completeness(judged: CriterionRatings, column: int, stored: JudgesOfStudies) -> Completeness:
+    """Return how complete the judge is; of one that is not stored, by the items that people graded."""
+    judge = judged.raters[column]
+    if judge.pk > 0:
+        return stored.of(judged.criterion.pk, judge.pk)
+    codes, asked = judged.ratings.codes, judged.asked[:, column]
+    by_people = (codes[:, judged.columns(Rater.Kind.ASSESSOR)] != MISSING).any(axis=1)
+    ungraded = asked & (codes[:, column] == MISSING)
+    return Completeness(int(by_people.sum()), int((by_people & ~asked).sum()), int(asked.sum()), int(ungraded.sum()))
 
 
 def graded_versions(criterion: Criterion) -> list[Criterion]:
@@ -167,7 +178,7 @@ def judged_texts(pairs: Sequence[PairedJudge]) -> list[list[JudgedText]]:
 
     None of a judge whose texts have one item each: their coverage would be a yes or a no.
     """
-    names = _text_names({item for one in pairs for item in _first_items(one)})
+    names = text_names({item for one in pairs for item in _first_items(one)})
     return [_judged_texts(one, names) for one in pairs]
 
 
@@ -204,7 +215,7 @@ def _judged_texts(one: PairedJudge, names: dict[int, tuple[str, str]]) -> list[J
     return found
 
 
-def _text_names(item_ids: Collection[int]) -> dict[int, tuple[str, str]]:
+def text_names(item_ids: Collection[int]) -> dict[int, tuple[str, str]]:
     """Return for each item the name of its report or passage, and its topic's id."""
     names: dict[int, tuple[str, str]] = {}
     for some in batched(sorted(item_ids), IDS_AT_ONCE):

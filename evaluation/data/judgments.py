@@ -13,6 +13,7 @@ from django.db.models import QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from collection.completeness import judges_of_studies
+from collection.judgments.rater_names import distinct_names
 from collection.judgments.unaided import own_grades
 from collection.masking import uncounted_items
 from collection.models import Criterion, Exclusion, Item, Judgment, Rater, Study
@@ -117,22 +118,39 @@ def judged_criteria(criteria: Iterable[Criterion]) -> list[Criterion]:
     return [criterion for criterion in criteria if judgments.filter(criterion=criterion).exists()]
 
 
-def load_criterion(criterion: Criterion, *, level: Level | None = None) -> CriterionRatings:
+def load_criterion(
+    criterion: Criterion,
+    *,
+    level: Level | None = None,
+    submitted: Mapping[str, Mapping[int, float | None]] | None = None,
+) -> CriterionRatings:
     """Read the current judgments under the criterion that count. Items and raters are those that have one.
 
     What was masked after its import leaves the statistics, but not those of the grades that it was masked by. Of people
     who were suggested a judge's grade, what they had said before counts, and nothing where they saw it first: their
     labels would make the judge look better than it is.
+
+    `submitted` are grades of items (by primary key, None is ungraded) by judges that are not stored here: they become
+    columns as if they were, of raters with primary keys below 0.
     """
     judgments = Judgment.objects.filter(criterion=criterion).without_the_excluded()
     grade = Coalesce("grade", Value(UNGRADED))
     rows = read_numbers(judgments.annotate(grade_or_none=grade).values_list("item_id", "rater_id", "grade_or_none"), 3)
+    handed_in = {-place: name for place, name in enumerate(submitted or {}, start=1)}
+    more = [
+        (item, pk, UNGRADED if grade is None else grade)
+        for pk, name in handed_in.items()
+        for item, grade in (submitted or {})[name].items()
+    ]
+    rows = np.concatenate([rows, np.array(more, dtype=np.float64)]) if more else rows
     if uncounted := uncounted_items(criterion):
         rows = rows[~np.isin(rows[:, 0], list(uncounted))]
     rows, n_aided = as_said_before(rows, own_grades(criterion))
     item_ids, item = np.unique(rows[:, 0].astype(np.int64), return_inverse=True)
     rater_ids, rater = np.unique(rows[:, 1].astype(np.int64), return_inverse=True)
     raters = Rater.objects.in_bulk(rater_ids.tolist())
+    for pk, name in handed_in.items():
+        raters[pk] = Rater(pk=pk, name=name, kind=Rater.Kind.JUDGE, origin=Rater.Origin.IMPORTED)
     grades = rows[:, 2]
     graded = grades != UNGRADED
     scale = np.array(sorted({*map(float, criterion.scale.values), *np.unique(grades[graded]).tolist()}))
@@ -184,16 +202,6 @@ def as_said_before(rows: FloatArray, own: Mapping[tuple[int, int], float | None]
 def _level(criterion: Criterion) -> Level:
     levels: dict[str, Level] = {"nominal": "nominal", "ordinal": "ordinal", "interval": "interval"}
     return levels[criterion.scale.level]
-
-
-def distinct_names(raters: Iterable[Rater]) -> list[str]:
-    """Return the raters' names; where two share one, with what tells them apart."""
-    raters = list(raters)
-    names = [rater.name for rater in raters]
-    return [
-        rater.name if names.count(rater.name) == 1 else f"{rater.name} ({rater.get_kind_display()} {rater.pk})"
-        for rater in raters
-    ]
 
 
 def _places(criterion: Criterion, item_ids: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:

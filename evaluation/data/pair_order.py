@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Case, When
+from django.db.models import QuerySet
 
-from collection.models import Criterion, PairOrder, Rater
-from collection.models.studies import TaskType
-from evaluation.data.judgments import distinct_names
+from collection.judgments.rater_names import distinct_names
+from collection.judgments.unaided import as_said_unaided
+from collection.models import Criterion, Judgment, PairOrder, Rater
+from collection.task_types import TASK_TYPES
 from stats.judges.bias import PositionBias, SideChoice, position_bias, side_choice
 
 NO_PAIRS = "it does not compare pairs of answers"
@@ -57,11 +58,12 @@ class _Shown:
     prefers_first: float
 
 
-def audit_position(criterion: Criterion, judge: Rater) -> PositionAudit:
-    """Return on which side the judge looks under this criterion."""
-    if criterion.task_type != TaskType.PREFERENCE:
+def audit_position(criterion: Criterion, judge: Rater, *, topics: Collection[int] | None = None) -> PositionAudit:
+    """Return on which side the judge looks under this criterion; on these topics, by primary key, if they are named."""
+    if not _compares(criterion):
         return PositionAudit(None, None, NO_PAIRS)
-    shown = _shown(criterion, [judge])
+    orders = PairOrder.objects.filter(judgment__criterion=criterion, judgment__rater=judge)
+    shown = [one for one in _shown(orders, {}) if topics is None or one.topic in topics]
     by_item: dict[int, dict[bool, _Shown]] = defaultdict(dict)
     for one in shown:
         by_item[one.item][one.swapped] = one
@@ -74,13 +76,13 @@ def audit_position(criterion: Criterion, judge: Rater) -> PositionAudit:
 
 def people_sides(criterion: Criterion) -> list[PersonSide]:
     """Return how often each person, and all of them together, prefer the left; nothing for other tasks than pairs."""
-    if criterion.task_type != TaskType.PREFERENCE:
+    if not _compares(criterion):
         return []
-    orders = PairOrder.objects.filter(judgment__criterion=criterion, judgment__rater__kind=Rater.Kind.ASSESSOR)
+    judgments = Judgment.objects.filter(criterion=criterion, rater__kind=Rater.Kind.ASSESSOR).without_the_excluded()
+    given = as_said_unaided(judgments)
+    orders = PairOrder.objects.filter(judgment__in=given)
     people = list(Rater.objects.filter(pk__in=orders.values("judgment__rater")).order_by("pk"))
-    excluded = set(criterion.study.exclusions.filter(lifted_at=None).values_list("rater", flat=True))
-    people = [person for person in people if person.pk not in excluded]
-    shown = _shown(criterion, people)
+    shown = _shown(orders, dict(given.values_list("pk", "unaided_grade")))
     found = [PersonSide(EVERYBODY, _over_one(shown))] if shown else []
     by_rater: dict[int, list[_Shown]] = defaultdict(list)
     for one in shown:
@@ -89,16 +91,21 @@ def people_sides(criterion: Criterion) -> list[PersonSide]:
     return found + [PersonSide(name, _over_one(by_rater[person.pk])) for person, name in named]
 
 
-def _shown(criterion: Criterion, raters: Sequence[Rater]) -> list[_Shown]:
-    """Return every order in which these raters saw a pair. A person's grade is that of the judgment, as it stands."""
-    rows = PairOrder.objects.filter(judgment__criterion=criterion, judgment__rater__in=raters).order_by("pk")
-    fields = ("judgment__item", "judgment__item__topic", "judgment__rater", "swapped")
-    asked = [rater.pk for rater in raters if rater.kind == Rater.Kind.ASSESSOR]
-    current = Case(When(judgment__rater__in=asked, then="judgment__grade"), default="grade")
+def _compares(criterion: Criterion) -> bool:
+    return TASK_TYPES[criterion.task_type].text == "pair"
+
+
+def _shown(orders: QuerySet[PairOrder], grades: Mapping[int, float | None]) -> list[_Shown]:
+    """Return the pairs as they were seen: by judgment the grade where `grades` has it, else what was said then."""
+    fields = ("judgment", "judgment__item", "judgment__item__topic", "judgment__rater", "swapped", "grade")
     return [
-        _Shown(item, topic, rater, swapped, np.nan if grade is None else (1 + (-grade if swapped else grade)) / 2)
-        for item, topic, rater, swapped, grade in rows.annotate(current=current).values_list(*fields, "current")
+        _Shown(item, topic, rater, swapped, _prefers_first(grades.get(judgment, grade), swapped))
+        for judgment, item, topic, rater, swapped, grade in orders.order_by("pk").values_list(*fields)
     ]
+
+
+def _prefers_first(grade: float | None, swapped: bool) -> float:
+    return np.nan if grade is None else (1 + (-grade if swapped else grade)) / 2
 
 
 def _over_both(pairs: Iterable[dict[bool, _Shown]]) -> PositionBias:

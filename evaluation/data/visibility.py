@@ -172,6 +172,15 @@ def in_sight(parts: Parts | None, judges: Iterable[Rater], *, part: AskedPart = 
     return Sight("test", parts.test, parts, judges)
 
 
+def tested_elsewhere(study: Study) -> set[int]:
+    """Return the topics, by primary key, that another study of the collection tests judges on.
+
+    Figures may rest on them, but the items on which a judge errs there are not shown: who reads them tunes on them.
+    """
+    others = SplitTopic.objects.filter(part=Part.TEST, split__study__collection=study.collection_id)
+    return set(others.exclude(split__study=study).values_list("topic_id", flat=True))
+
+
 @dataclass(frozen=True)
 class JudgeReadings:
     """How often a judge's figures on the test part were read, and when and by whom last."""

@@ -2,14 +2,14 @@ r"""Tables for papers: LaTeX with booktabs, and threeparttable for the notes.
 
     latex_table(["coefficient", "value"], [["Fleiss’ κ", 0.516], ["α", None]], caption="Agreement")
 
-Knows no Django. A cell is text, a number, or None where there is no value, which becomes `--` and a note. A column
-that is called `reason` becomes notes too: it says why its row lacks values.
+Knows no Django. A cell is text, a number, an `Emphasised` text, or None where there is no value, which becomes `--` and
+a note. A column that is called `reason` becomes notes too: it says why its row lacks values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 PACKAGES = "% \\usepackage{booktabs,threeparttable}"
 NO_VALUE = "no value"
@@ -61,6 +61,16 @@ _ESCAPED = {
     "\r": " ",
     "\t": " ",
 }
+
+
+class Emphasised(NamedTuple):
+    """Text that stands out: in bold, or underlined."""
+
+    text: str
+    how: Literal["textbf", "underline"]
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def latex_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str, label: str = "") -> str:
@@ -127,6 +137,8 @@ def _row(cells: Sequence[Any], mark: str) -> str:
 def _cell(cell: Any) -> str:
     if cell is None or cell == "":
         return "--" if cell is None else ""
+    if isinstance(cell, Emphasised):
+        return rf"\{cell.how}{{{escape(cell.text)}}}"
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, int):

@@ -6,13 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
 from collection.models import RubricElement
 from collection.models.studies import TaskType
+from evaluation.leaderboards.nuggets.bank_nuggets import bank_nuggets
 from evaluation.leaderboards.sources import NOT_JUDGED, Source, StudySources, yes
 from stats.measures.long2rag import key_point_f1, key_point_precision, key_point_recall
-from stats.measures.nuggets import AssignedNugget, Importance, nugget_scores
+from stats.measures.nuggets import AssignedNugget, Importance, Support, nugget_scores, support_of
 from stats.measures.scores import Score
 from stats.ranking.answer_measures import AnswerScore
 
@@ -34,7 +33,7 @@ def score_key_points(boards: StudySources, name: str, source: Source) -> Iterato
     grades, at = boards.item_grades(source), source.criterion.threshold
     recalled: dict[tuple[str, str], dict[int, bool | None]] = defaultdict(dict)
     claimed: dict[tuple[str, str], dict[int, list[bool | None]]] = defaultdict(lambda: defaultdict(list))
-    points = _key_points(boards)
+    points = key_points(boards)
     own = {pk: run for pk, _, run in points if run}
     rows = boards.items_under(source.criterion).values_list("pk", "topic__pk", "report__run__name", "element__pk")
     for item, topic_pk, run, element in rows:
@@ -57,7 +56,7 @@ def score_key_points(boards: StudySources, name: str, source: Source) -> Iterato
         yield AnswerScore(system, topic, score, n_asked.get(name, sum(n_asked.values())))
 
 
-def _key_points(boards: StudySources) -> list[tuple[int, str, str]]:
+def key_points(boards: StudySources) -> list[tuple[int, str, str]]:
     """Return each key point in sight that is not masked, its topic, and the run whose own it is, or nothing."""
     points = RubricElement.objects.filter(
         topic__collection=boards.study.collection_id, kind=RubricElement.Kind.KEY_POINT, masked=False
@@ -86,18 +85,15 @@ def score_nuggets(boards: StudySources, name: str, source: Source) -> Iterator[A
     grades, criterion = boards.item_grades(source), source.criterion
     lowest = min(map(float, criterion.scale.values))
     importance = _importance(boards, source)
-    nuggets: dict[tuple[str, str], list[AssignedNugget]] = defaultdict(list)
+    asked: dict[tuple[str, int], dict[int, Support | None]] = defaultdict(dict)
     rows = boards.items_under(criterion).filter(report__isnull=False)
     for item, topic, run, element in rows.values_list("pk", "topic__pk", "report__run__name", "element__pk"):
-        grade = grades.get(item)
-        support = None
-        if grade is not None and not np.isnan(grade):
-            full = grade >= criterion.threshold
-            support = "support" if full else "partial_support" if grade > lowest else "not_support"
-        nuggets[run, boards.topic_names[topic]].append(
-            AssignedNugget(importance.get(element, "okay"), support)  # type: ignore[arg-type]  # one of Support
-        )
-    for (system, topic_name), assigned in sorted(nuggets.items()):
+        asked[run, topic][element] = support_of(grades.get(item), threshold=criterion.threshold, lowest=lowest)
+    for (system, topic), supports in sorted(asked.items()):
+        in_bank = [one.element for one in bank_nuggets(boards).get(topic, ()) if one.kind == RubricElement.Kind.NUGGET]
+        nuggets = dict.fromkeys(in_bank) | supports  # one of the bank that nobody was asked about has no grade
+        assigned = [AssignedNugget(importance.get(pk, "okay"), support) for pk, support in nuggets.items()]
+        topic_name = boards.topic_names[topic]
         if all(nugget.support is None for nugget in assigned):
             yield AnswerScore(system, topic_name, Score(None, NOT_JUDGED))
         else:
@@ -105,14 +101,18 @@ def score_nuggets(boards: StudySources, name: str, source: Source) -> Iterator[A
             yield AnswerScore(system, topic_name, score, len(assigned))
 
 
+def stated_importance(boards: StudySources) -> dict[int, Importance]:
+    """Return which nuggets are vital as far as the collection's banks, or its elements, say."""
+    nuggets = RubricElement.objects.filter(topic__collection=boards.study.collection_id, kind=RubricElement.Kind.NUGGET)
+    stated = nuggets.exclude(importance="").values_list("pk", "importance")
+    found: dict[int, Importance] = {pk: "vital" if said == "vital" else "okay" for pk, said in stated}
+    in_banks = [one for nuggets in bank_nuggets(boards).values() for one in nuggets if one.importance]
+    return found | {one.element: "vital" if one.importance == "vital" else "okay" for one in in_banks}
+
+
 def _importance(boards: StudySources, source: Source) -> dict[int, Importance]:
     """Return which nuggets are vital: as the collection says, else by the source's grades of importance."""
-    stated = dict(
-        RubricElement.objects.filter(topic__collection=boards.study.collection_id, kind=RubricElement.Kind.NUGGET)
-        .exclude(importance="")
-        .values_list("pk", "importance")
-    )
-    found: dict[int, Importance] = {pk: "vital" if said == "vital" else "okay" for pk, said in stated.items()}
+    found = stated_importance(boards)
     criterion = boards.criterion_named(TaskType.NUGGET, "importance")
     judged = boards.same_source(source, criterion) if criterion else None
     if criterion is None or judged is None:

@@ -11,6 +11,8 @@ from collection.models import Criterion
 from collection.models.studies import TaskType
 from evaluation.leaderboards.answer_points import score_key_points, score_nuggets
 from evaluation.leaderboards.answer_texts import score_texts, score_unanswerable, unanswerable_topics
+from evaluation.leaderboards.citations.scores import score_citations, score_nuggets_of_reports
+from evaluation.leaderboards.nuggets.bank_nuggets import score_bank
 from evaluation.leaderboards.sources import NOT_JUDGED, Source, StudySources
 from stats.measures.clapnq import AnswerRating, Preference, rating_means, win_rates
 from stats.measures.scores import Score
@@ -26,6 +28,12 @@ def score_answers(boards: StudySources, measure: SystemMeasure, source: Source) 
             found = list(score_key_points(boards, measure.name, source))
         case "nuggets":
             found = list(score_nuggets(boards, measure.name, source))
+        case "citations":
+            found = list(score_citations(boards, measure.name, source))
+        case "nuggets of reports":
+            found = list(score_nuggets_of_reports(boards, measure.name, source))
+        case "nugget banks":
+            found = list(score_bank(boards, measure.name, source))
         case "texts":
             found = list(score_texts(boards, measure.name))
         case "ratings":
@@ -47,11 +55,12 @@ def _ratings(boards: StudySources, name: str, source: Source) -> Iterator[Answer
     for item, topic, run in boards.items_under(source.criterion).values_list("pk", "topic__pk", "report__run__name"):
         if run is None or topic in left_out:
             continue
-        score, n_asked = _rated(name, [of.get(item, {}) for of in by_rater])
+        score, n_asked = rated(name, [of.get(item, {}) for of in by_rater])
         yield AnswerScore(run, boards.topic_names[topic], score, n_asked)
 
 
-def _rated(name: str, grades: list[dict[int, float]]) -> tuple[Score, int]:
+def rated(name: str, grades: list[dict[int, float]]) -> tuple[Score, int]:
+    """Return the score of an answer by the grades of its raters, one dictionary a criterion, and of how many."""
     raters = sorted({rater for of in grades for rater in of})
     if not raters:
         return Score(None, NOT_JUDGED), 0

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import parser_classes
+from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from collection.api_tools import study_of
-from evaluation.leaderboards.serializers import DivergenceChoice, LeaderboardChoice
-from evaluation.parameters.api import chosen_by, figures_of, shows
+from collection.api_tools import checked, study_of
+from evaluation.leaderboards.forms import MOST_MB
+from evaluation.leaderboards.serializers import (
+    CorrelateChoice,
+    CorrelationsChoice,
+    DivergenceChoice,
+    EvaluationChoice,
+    LeaderboardChoice,
+    MeasuresChoice,
+    PostedRunChoice,
+)
+from evaluation.parameters.api import answers, chosen_by, figures_of, shows
+from evaluation.parameters.downloads import as_file
 
 
 @shows(
@@ -26,6 +43,29 @@ def leaderboard(request: Request, name: str) -> Response:
 
 
 @shows(
+    "studies_measures_board",
+    "Several measures of the same systems side by side, each by a source of judgments, with their spread.",
+    MeasuresChoice,
+)
+def measures_board(request: Request, name: str) -> Response:
+    from evaluation.leaderboards.measures.export import board_as_dict
+
+    chosen = chosen_by(request, MeasuresChoice)
+    sort = chosen.pop("sort")
+    return Response(board_as_dict(figures_of(request, "measures_board", study_of(request, name), **chosen), sort))
+
+
+@shows(
+    "studies_correlations",
+    "How far measures put the systems in the same order, two by two, at other thresholds and at other values of k.",
+    CorrelationsChoice,
+)
+def correlations(request: Request, name: str) -> Response:
+    chosen = chosen_by(request, CorrelationsChoice)
+    return Response(figures_of(request, "correlations", study_of(request, name), **chosen).as_dict())
+
+
+@shows(
     "studies_divergence",
     "The rank of each system by two measures, or two sources of judgments; the most divergent first.",
     DivergenceChoice,
@@ -33,3 +73,62 @@ def leaderboard(request: Request, name: str) -> Response:
 def divergence(request: Request, name: str) -> Response:
     found = figures_of(request, "divergence", study_of(request, name), **chosen_by(request, DivergenceChoice))
     return Response(found.as_dict())
+
+
+@shows(
+    "studies_leaderboard_evaluation",
+    "The leaderboard as evaluation files: one file, or a zip of one for each source of judgments.",
+    EvaluationChoice,
+    responses=OpenApiTypes.BINARY,
+)
+def leaderboard_evaluation(request: Request, name: str) -> HttpResponse:
+    from evaluation.leaderboards.evaluation_files.values import evaluation_download
+
+    study = study_of(request, name)
+    chosen = chosen_by(request, EvaluationChoice)
+    form, sources = chosen.pop("form"), chosen.pop("source")
+    board = figures_of(request, "leaderboard", study, sources=sources, **chosen)
+    filename, content = evaluation_download(board, form=form)
+    return as_file(content, filename.replace("/", "-"), "application/octet-stream")
+
+
+class CorrelatedFiles(CorrelateChoice):
+    """Evaluation files, in the order in which they are sent, and what they are held against."""
+
+    file = serializers.ListField(child=serializers.FileField(), allow_empty=False, max_length=50)
+
+
+@extend_schema(
+    operation_id="studies_correlate",
+    description="How far evaluation files rank runs as a leaderboard of the study, or the first file, does.",
+    request={"multipart/form-data": CorrelatedFiles},
+    responses=OpenApiTypes.OBJECT,
+)
+@answers("POST")
+@parser_classes([MultiPartParser])
+def correlate(request: Request, name: str) -> Response:
+    from evaluation.leaderboards.evaluation_files.values import answer_of
+    from evaluation.leaderboards.evaluation_files.views import correlated
+
+    study = study_of(request, name)
+    sent = dict(checked(CorrelatedFiles(data=request.data)))
+    files = sent.pop("file")
+    if sum(file.size for file in files) > MOST_MB * 1024**2:
+        raise ValidationError({"file": [f"Files of more than {MOST_MB} MB are for the command correlate."]})
+    found = correlated(study, files, sent)
+    return Response({"answer": answer_of(found), "comparisons": [one.as_dict() for one in found]})
+
+
+@extend_schema(
+    operation_id="studies_posted_run",
+    description=(
+        "A run’s scores by people, by judges, and by judges as people’s drawn labels correct them. The run is not kept."
+    ),
+    request=PostedRunChoice,
+    responses=OpenApiTypes.OBJECT,
+)
+@answers("POST")
+def posted_run(request: Request, name: str) -> Response:
+    from evaluation.leaderboards.corrected.posted_run import score_posted_run
+
+    return Response(score_posted_run(study_of(request, name), **chosen_by(request, PostedRunChoice)).as_dict())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
-from collection.models import Draw, Judgment, RankedPassage, Study
+from collection.banks.versions import newest_versions
+from collection.models import BankEntry, Draw, Judgment, RankedPassage, Study
 from collection.models.studies import TaskType
-from evaluation.leaderboards.sources import GROUNDED, ORACLE
-from stats.ranking.answer_measures import NUGGETS, RATINGS, TEXTS, UNANSWERABLE
+from evaluation.leaderboards.sources import ANSWERED, CITED, GROUNDED, ORACLE
+from stats.ranking.answer_measures import CITATIONS, NUGGETS, NUGGETS_OF_REPORTS, RATINGS, TEXTS, UNANSWERABLE, group_of
 
 DEEPEST, POOL = 20, 10
 
@@ -34,6 +35,11 @@ def offered_measures(study: Study) -> list[str]:
     return offered
 
 
+def matrix_of(offered: list[str]) -> list[str]:
+    """Return those of the offered measures that a matrix of correlations shows unless others are asked for."""
+    return [one for one in offered if not one.startswith("density") and not group_of(one)]
+
+
 def _of_qrels(study: Study) -> list[str]:
     """Return measures on qrels down to the depth of the study's pool; of a drawn sample first what it can give."""
     k = min(study.depth or DEEPEST, DEEPEST)
@@ -53,6 +59,16 @@ def _of_answers(study: Study, judged: set[tuple[str, str]]) -> list[str]:
         offered += [name for name, there in (("KPR", of_answers), ("KPP", own), ("KPF", of_answers and own)) if there]
     if (TaskType.NUGGET, "support") in judged:
         offered += list(NUGGETS)
+    if (TaskType.CITATION_SUPPORT, "citation_support") in judged:
+        offered += list(CITATIONS)
+    cited = set(CITED) <= judged
+    if ANSWERED[0] in judged or (cited and judged & set(ANSWERED)):
+        offered += [name for name in NUGGETS_OF_REPORTS if cited or not name.startswith("argue-f1")]
+    if judged & {(TaskType.NUGGET, "support"), (TaskType.ANSWERABILITY, "answerability")}:
+        entries = BankEntry.objects.filter(version__in=newest_versions(study.collection_id))
+        offered += ["nugget-coverage"] if entries.exists() else []
+        weighed = Q(weight__gt=0) | Q(weight=None, element__weight__gt=0)
+        offered += ["rubric-score"] if entries.filter(weighed).exists() else []
     rated = {name for task_type, name in judged if task_type == TaskType.ANSWER_EVALUATION}
     offered += [name for name in RATINGS if name in rated or (name == "F+A" and {"faithful", "appropriate"} <= rated)]
     offered += list(UNANSWERABLE) if "unknown" in rated else []

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evaluation.leaderboards.sources import SourceScores
 from stats.completeness import Completeness
+from stats.measures.cited_reports import micro
 from stats.measures.rubric import LeaderboardMarks, leaderboard_marks
+from stats.measures.score_bounds import ScoreBounds, open_pairs, possible_ranks
 from stats.pattern_intervals import Estimate
 from stats.plurals import counted
 from stats.ranking.common_topics import named
@@ -26,9 +29,33 @@ from stats.ranking.leaderboard import (
     rank_stability,
 )
 from stats.ranking.scoring import ScoreTable
+from stats.ranking.unjudged import MOST_UNJUDGED
 from stats.rounding import rounded
 
 TOP_SYSTEMS = 10
+
+
+@dataclass(frozen=True)
+class MeanBounds:
+    """The least and the most that a system's mean can be, whatever the grades of the `unjudged` that it rests on.
+
+    `best` and `worst`: the ranks that it may have then; None where it has no rank.
+    """
+
+    low: float
+    high: float
+    unjudged: int
+    best: int | None
+    worst: int | None
+
+    @property
+    def open(self) -> bool:
+        """Whether its place is left open."""
+        return self.best != self.worst
+
+    def as_dict(self) -> dict[str, Any]:
+        ranks = None if self.best is None else [self.best, self.worst]
+        return {"low": self.low, "high": self.high, "unjudged": self.unjudged, "ranks": ranks, "open": self.open}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +111,61 @@ class Standings:
         found = [pair for pair in self.pairs if pair.significant]
         return sorted(found, key=lambda pair: (pair.p_holm, pair.first, pair.second))
 
+    @cached_property
+    def bounds(self) -> dict[str, MeanBounds]:
+        """The bounds of the means, where something is not judged: of systems that are given no score too."""
+        found = self._bounds_of_means
+        ranks = possible_ranks({system: found[system] for system in self.means if system in found})
+        unjudged = self._compared(self.scored.unjudged).sum(axis=1).to_dict() if found else {}
+        return {
+            system: MeanBounds(*of, int(unjudged[system]), *ranks.get(system, (None, None)))
+            for system, of in found.items()
+        }
+
+    @cached_property
+    def open_pairs(self) -> list[tuple[str, str]]:
+        """The pairs of ranked systems whose order the bounds leave open."""
+        found = self._bounds_of_means
+        return open_pairs({system: found[system] for system in self.means if system in found})
+
+    @cached_property
+    def micro(self) -> dict[str, Estimate]:
+        """What systems' scores count, over everything of all compared topics: beside the mean, where it can be."""
+        compared = set(self.topics)
+        return {
+            system: micro([counts for topic, counts in of.items() if topic in compared])
+            for system, of in self.scored.counts.items()
+            if system not in self.scored.withheld
+        }
+
+    @property
+    def significant_but_open(self) -> list[PairedComparison]:
+        """The significant pairs whose order the bounds leave open: the test knows topics, not what is unjudged."""
+        left_open = {frozenset(pair) for pair in self.open_pairs}
+        return [pair for pair in self.significant if frozenset((pair.first, pair.second)) in left_open]
+
+    @cached_property
+    def _bounds_of_means(self) -> dict[str, tuple[float, float]]:
+        bounds = self.scored.bounds
+        if bounds is None:
+            return {}
+        found = ScoreBounds(self._compared(bounds.low), self._compared(bounds.high)).means()
+        return {system: of for system, of in found.items() if not np.isnan(of[0])}
+
+    def _compared(self, table: pd.DataFrame | None) -> pd.DataFrame:
+        """Return what belongs to the topics that are compared; all of it where none are."""
+        assert table is not None  # what has bounds counts what they are for
+        return table.reindex(columns=list(self.topics)) if self.topics else table
+
+    @property
+    def open_in_words(self) -> str:
+        """How much of the order of systems is left open by what is not judged; empty where none is."""
+        n = len(self.open_pairs)
+        if not n:
+            return ""
+        of = counted(len(self.means) * (len(self.means) - 1) // 2, "pairs")
+        return f"What is not judged leaves the order of {n:,} of {of} of systems open"
+
     @property
     def n_topics(self) -> int:
         """How many topics are compared."""
@@ -115,29 +197,52 @@ class Standings:
             for reason, systems in found.items()
         }
 
+    @property
+    def withheld_in_words(self) -> str:
+        """Say why systems are given no score, with how much is unjudged where there are several reasons."""
+        reasons = sorted(set(self.scored.withheld.values()))
+        shares = [share for system in self.scored.withheld if (share := self.judged(system)) is not None]
+        if len(reasons) < 2 or len(shares) < len(self.scored.withheld):
+            return "; ".join(reasons)
+        most, least = 1 - min(shares), 1 - max(shares)
+        return f"{least:.0%} to {most:.0%} of what scores rest on is unjudged, more than {MOST_UNJUDGED:.0%}"
+
     def judged(self, system: str) -> float | None:
         """Return judged@k, the share of what the system's scores rest on that the source judged; None without any."""
+        return self._judged.get(system)
+
+    @cached_property
+    def _judged(self) -> dict[str, float]:
         judged = self.scored.judged
-        if judged is None or system not in judged.index:
-            return None
-        compared = judged.reindex(columns=list(self.topics)) if self.topics else judged
-        shares = compared.loc[[system]].to_numpy(dtype=np.float64)
-        known = shares[~np.isnan(shares)]
-        return float(known.mean()) if len(known) else None
+        if judged is None:
+            return {}
+        compared = self._compared(judged)
+        shares = compared.to_numpy(dtype=np.float64)
+        known = {str(system): of[~np.isnan(of)] for system, of in zip(compared.index, shares, strict=True)}
+        return {system: float(of.mean()) for system, of in known.items() if len(of)}
 
     def percentile(self, system: str) -> int | None:
         """Return which marked percentile the system's mean is above, the higher of two."""
+        return self._percentiles.get(system)
+
+    @cached_property
+    def _percentiles(self) -> dict[str, int]:
         if self.marks is None:
-            return None
-        return next((mark for mark in (85, 75) if system in self.marks.above(self.means, percentile=mark)), None)
+            return {}
+        return {system: mark for mark in (75, 85) for system in self.marks.above(self.means, percentile=mark)}
 
     def at_most(self, system: str, rank: int) -> float | None:
         """Return P(rank ≤ r), None where it cannot be told, or is 1 as there are no more systems than r."""
-        ranks = self.stability.at_most
-        if system not in ranks.index or rank >= len(ranks):
+        shares = self._at_most.get(system)
+        if shares is None or rank >= len(shares) or np.isnan(shares[rank - 1]):
             return None
-        share = float(ranks.loc[[system], rank].to_numpy(dtype=np.float64)[0])
-        return None if np.isnan(share) else share
+        return shares[rank - 1]
+
+    @cached_property
+    def _at_most(self) -> dict[str, list[float]]:
+        """P(rank ≤ r) of each system that is put in an order, for r from 1 to their number."""
+        ranks = self.stability.at_most
+        return dict(zip(map(str, ranks.index), ranks.to_numpy(dtype=np.float64).tolist(), strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,14 +254,6 @@ class Column(Standings):
     @property
     def name(self) -> str:
         return self.board.source.name
-
-
-@dataclass(frozen=True)
-class Corrected:
-    """Systems' scores by a judge, corrected by people's labels (PPI++); with the reason where there is none."""
-
-    judge: str
-    scores: dict[str, Estimate]
 
 
 @dataclass(frozen=True)
@@ -188,7 +285,7 @@ class Cell:
     """One system under one source. `standing` is None where the source's board lacks the system.
 
     `percentile`: 85 or 75 where its mean is above that percentile of the systems. `why_not`: why it has no mean, or no
-    rank.
+    rank. `bounds`: those of its mean, where something is not judged. `micro`: its figure over everything.
     """
 
     standing: Standing | None
@@ -198,6 +295,8 @@ class Cell:
     top: float | None
     circular: bool
     why_not: str
+    bounds: MeanBounds | None = None
+    micro: Estimate | None = None
 
 
 @dataclass(frozen=True)
@@ -205,7 +304,6 @@ class Row:
     system: str
     family: str
     cells: tuple[Cell, ...]
-    corrected: tuple[Estimate | None, ...]
 
 
 def sorted_systems(columns: Sequence[Column], sort: str) -> list[str]:

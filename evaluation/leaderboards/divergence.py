@@ -173,9 +173,14 @@ def named_board(boards: StudySources, key: str, among: Sequence[NamedScores] = (
         return found
     if SEPARATOR not in key:
         raise NoLeaderboard(f"There is no “{key}”. Choose one of: {'; '.join(board.key for board in among)}.")
-    measure = parse_measure(measure_of(key))
-    source = _source(boards, measure, key.partition(SEPARATOR)[2])
+    measure, source = asked_of(boards, key)
     return NamedScores(0, measure.name, source, score(boards, measure, source).scored)
+
+
+def asked_of(boards: StudySources, key: str) -> Asked:
+    """Return what a board's key asks for; a measure alone is by its first source. Raises NoLeaderboard."""
+    measure = parse_measure(measure_of(key))
+    return measure, _source(boards, measure, key.partition(SEPARATOR)[2])
 
 
 def board_key(measure: str, source: Source) -> str:

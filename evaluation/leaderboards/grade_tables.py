@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from collection.banks.versions import dropped_elements
 from collection.models import Item, Passage, RubricElement, Run, Study
 from collection.models.studies import TaskType
 from evaluation.data.judgments import read_places
@@ -28,7 +29,7 @@ class TopicShape:
 
 @dataclass(frozen=True)
 class Layout:
-    """A study's items of one task type, by topic; masked elements are left out."""
+    """A study's items of one task type, by topic; elements that are masked or out of their bank are left out."""
 
     items: IntArray
     shapes: Mapping[str, TopicShape]
@@ -60,6 +61,7 @@ class Layout:
 def load_layout(study: Study, task_type: str, topics: Mapping[int, str], runs: Mapping[int, Run]) -> Layout:
     """Read the study's items of this task type, of these topics."""
     items = Item.objects.filter(study=study, task_type=task_type).exclude(element__masked=True)
+    items = items.exclude(element__in=dropped_elements(study.collection_id))
     if task_type == TaskType.KEY_POINT:
         items = items.exclude(element__attributes__has_key="run")  # an answer's own, which no ranking need hold
     rows = read_places(items)

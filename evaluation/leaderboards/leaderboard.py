@@ -8,13 +8,11 @@ from functools import cached_property
 
 from collection.models import Rater, Study
 from collection.rankings import ORDERS, Order
-from evaluation.calibration.report import calibrate_population
 from evaluation.charts.leaderboard import ScorePoint
-from evaluation.data.judgments import load_criterion
-from evaluation.data.population import NothingInSight, judge_choices, load_population
 from evaluation.data.visibility import LOCKED, AskedPart, Sight, TestPartLocked
 from evaluation.leaderboards.breakdown import LeaderboardBreakdown, break_down
-from evaluation.leaderboards.columns import TOP_SYSTEMS, Agreement, Cell, Column, Corrected, Row, sorted_systems
+from evaluation.leaderboards.columns import TOP_SYSTEMS, Agreement, Cell, Column, Row, sorted_systems
+from evaluation.leaderboards.corrected.correction import Corrected, correct_judges
 from evaluation.leaderboards.oracle_contexts import told
 from evaluation.leaderboards.scores import score
 from evaluation.leaderboards.serializers import TOP
@@ -28,7 +26,7 @@ from stats.ranking.common_topics import CommonTopics, TopicChoice, common_topics
 from stats.ranking.leaderboard import Flip, divergent_systems, flipped_pairs
 from stats.ranking.measure_names import NoLeaderboard, SystemMeasure
 from stats.ranking.qrels_scoring import parse_qrels_measure
-from stats.ranking.rank_correlation import bootstrap_over_topics
+from stats.ranking.rank_correlation import Correlation, several_over_topics
 from stats.ranking.unjudged import DEPTH
 
 ESTIMATED = "its scores are estimates from a drawn sample, which are not ranked"
@@ -59,11 +57,8 @@ class Leaderboard:
     common: CommonTopics
     topics: TopicChoice
     breakdown: LeaderboardBreakdown | None = None
-
-    @cached_property
-    def corrected(self) -> tuple[Corrected, ...]:
-        part: AskedPart = "test" if self.sight.part == "test" else "development"
-        return tuple(_corrected(self.columns, part)) if self.measure.name == "coverage" else ()
+    corrected: tuple[Corrected, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @cached_property
     def agreements(self) -> tuple[Agreement, ...]:
@@ -75,11 +70,25 @@ class Leaderboard:
 
     @property
     def answer(self) -> str:
-        """Which system is first by the first source, and how surely, in a sentence; empty where it gives no ranks."""
+        """Which system is first, and how surely, in a sentence.
+
+        By the first source, or where it gives no ranks by the first judge that people's labels correct; empty where
+        there is none.
+        """
         first = next(iter(self.columns), None)
+        corrected = next((one.answer for one in self.corrected if one.answer), "")
         if first is None or first.unordered:
-            return ""
-        return first_system(first.name, first.standings, first.pairs)
+            return corrected
+        found = first_system(first.name, first.standings, first.pairs, withheld=first.withheld_in_words)
+        if len(first.means) < 2:
+            return f"{found} {corrected}".rstrip()
+        return f"{found} {first.open_in_words}." if first.open_in_words else found
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether the first source judged too little of the rankings to put systems into an order."""
+        first = next(iter(self.columns), None)
+        return bool(self.measure.of_qrels and first and first.scored.withheld and len(first.means) < 2)
 
     @property
     def simulated(self) -> bool:
@@ -133,6 +142,10 @@ class Leaderboard:
         return [one for one in self.columns if self.topics == "common" and len(one.topics) < len(self.common.topics)]
 
     @property
+    def n_sources(self) -> int:
+        return len(self.columns) + len(self.left_out)
+
+    @property
     def has_circular(self) -> bool:
         return any(column.board.circular for column in self.columns)
 
@@ -150,6 +163,16 @@ class Leaderboard:
         return "judged@oracle" if asked.at_oracle else f"judged@{asked.cutoff or DEPTH}"
 
     @property
+    def has_bounds(self) -> bool:
+        """Whether any source's scores have bounds, since it did not judge all."""
+        return any(column.bounds for column in self.columns)
+
+    @property
+    def has_micro(self) -> bool:
+        """Whether the measure has a value over everything of all topics, beside the mean over topics."""
+        return any(column.scored.counts for column in self.columns)
+
+    @property
     def has_top(self) -> bool:
         """Whether any source orders more systems than the `top` ones, so that P(rank ≤ top) tells something."""
         return any(len(column.means) > self.top for column in self.columns)
@@ -157,7 +180,7 @@ class Leaderboard:
     @property
     def n_cells(self) -> int:
         """How many cells a system has under each source."""
-        return 3 + self.measure.of_rankings + self.has_top
+        return 3 + self.measure.of_rankings + self.has_top + self.has_micro
 
     def rows(self, sort: str = "") -> list[Row]:
         """Return the systems in the order of a source, best first, or by "system"; a minus in front turns it round."""
@@ -165,20 +188,22 @@ class Leaderboard:
 
     def row(self, system: str) -> Row:
         """Return one system under every source."""
-        cells = (
-            Cell(
-                column.by_system.get(system),
-                column.percentile(system),
-                column.judged(system),
-                column.at_most(system, 1),
-                column.at_most(system, self.top),
-                system in column.board.circular,
-                column.why_not(system),
-            )
-            for column in self.columns
+        cells = tuple(self.cell(column, system) for column in self.columns)
+        return Row(system, self.families.get(system, ""), cells)
+
+    def cell(self, column: Column, system: str) -> Cell:
+        """Return one system under one source."""
+        return Cell(
+            column.by_system.get(system),
+            column.percentile(system),
+            column.judged(system),
+            column.at_most(system, 1),
+            column.at_most(system, self.top),
+            system in column.board.circular,
+            column.why_not(system),
+            column.bounds.get(system),
+            column.micro.get(system),
         )
-        corrected = tuple(one.scores.get(system) for one in self.corrected)
-        return Row(system, self.families.get(system, ""), tuple(cells), corrected)
 
 
 def measure_leaderboard(
@@ -187,6 +212,7 @@ def measure_leaderboard(
     *,
     sources: Sequence[str] = (),
     without_judges: bool = False,
+    most_sources: int | None = None,
     part: AskedPart = "development",
     top: int = TOP,
     by: str = "",
@@ -194,16 +220,17 @@ def measure_leaderboard(
 ) -> Leaderboard:
     """Return the leaderboard under the measure, by all sources, those named or all but judges, as far as in sight.
 
+    Of sources that nobody named, the first `most_sources` are shown, and the rest are named in `left_out`.
     `by`: one of `groupings`, by which means are broken down. `topics`: whether the sources are compared on the topics
     that they share (“common”: unfinished and failing judges have no say in which these are; “all”: they have), or each
     stands on its own, without ranks. Raises NoLeaderboard, and as `in_sight` does.
     """
     wanted = wanted_sources(boards, measure, sources, without_judges=without_judges)
     boards, sight = _seen(boards, wanted, part, named=bool(sources))
-    shown = boards.marked(source for source in wanted if boards.shows(source))
+    in_sight = list(boards.marked(source for source in wanted if boards.shows(source)))
+    shown = in_sight if sources else in_sight[:most_sources]
     scored = [score(boards, measure, source) for source in shown]
-    common = _common(scored, topics)
-    columns = tuple(_columns(scored, common, topics))
+    columns, common = compare_on_topics(scored, topics)
     return Leaderboard(
         study=boards.study,
         measure=measure,
@@ -217,7 +244,15 @@ def measure_leaderboard(
         common=common,
         topics=topics,
         breakdown=break_down(boards, columns, by) if by else None,
+        corrected=correct_judges(boards, measure, columns),
+        left_out=tuple(source.name for source in in_sight[len(shown) :]),
     )
+
+
+def compare_on_topics(scored: Sequence[SourceScores], topics: TopicChoice) -> tuple[tuple[Column, ...], CommonTopics]:
+    """Return the sources' standings under one measure on the topics that are compared, and these topics."""
+    common = _common(scored, topics)
+    return tuple(_columns(scored, common, topics)), common
 
 
 def _common(scored: Sequence[SourceScores], topics: TopicChoice) -> CommonTopics:
@@ -282,9 +317,11 @@ def _agreement(reference: Column, other: Column) -> Agreement:
     if reason := _not_compared(reference) or _not_compared(other):
         none = undefined(reason)
         return Agreement(reference.name, other.name, other.board.source.completeness, 0, 0, none, none, none, none, ())
+    asked: list[tuple[Correlation, int | None]] = [("kendall", None), ("tau_ap", None), ("spearman", None)]
     if n_systems > TOP_SYSTEMS:
-        top = bootstrap_over_topics(one, two, correlation="kendall", top_k=TOP_SYSTEMS)
+        kendall, tau_ap, spearman, top = several_over_topics(one, two, [*asked, ("kendall", TOP_SYSTEMS)])
     else:
+        kendall, tau_ap, spearman = several_over_topics(one, two, asked)
         top = undefined(f"There are no more than {TOP_SYSTEMS} systems.")
     return Agreement(
         reference=reference.name,
@@ -292,10 +329,10 @@ def _agreement(reference: Column, other: Column) -> Agreement:
         completeness=other.board.source.completeness,
         n_systems=n_systems,
         n_topics=reference.n_topics,
-        kendall=bootstrap_over_topics(one, two, correlation="kendall"),
-        tau_ap=bootstrap_over_topics(one, two, correlation="tau_ap"),
+        kendall=kendall,
+        tau_ap=tau_ap,
         top_kendall=top,
-        spearman=bootstrap_over_topics(one, two, correlation="spearman"),
+        spearman=spearman,
         divergent=tuple(
             system for system in divergent_systems(reference.means, other.means)[:MOST_DIVERGENT] if system.places
         ),
@@ -311,28 +348,6 @@ def _not_compared(column: Column) -> str:
 
 def _reasons(column: Column) -> str:
     return "; ".join(sorted({reason for system in column.by_system if (reason := column.why_not(system))}))
-
-
-def _corrected(columns: Sequence[Column], part: AskedPart) -> list[Corrected]:
-    """Return coverage of reports by each judge as people's labels correct it.
-
-    It is over every sub-question that is not masked, so it is left out where a source's scores are over fewer.
-    """
-    if any(column.board.scored.n_unanswerable for column in columns):
-        return []
-    people = [column.board.source.criterion for column in columns if column.board.source.kind == Rater.Kind.ASSESSOR]
-    judges = {column.board.source.raters[0].pk for column in columns if column.board.source.kind == Rater.Kind.JUDGE}
-    found = []
-    for of_people in [load_criterion(criterion) for criterion in people] if judges else []:
-        for choice in judge_choices(of_people):
-            if choice.rater.pk not in judges:
-                continue
-            try:
-                calibration = calibrate_population(load_population(of_people, choice, part=part))
-            except NothingInSight:
-                continue
-            found.append(Corrected(choice.key, {one.name: one.corrected.ppi.estimate for one in calibration.systems}))
-    return found
 
 
 def score_points(board: Leaderboard, *, sort: str = "") -> list[ScorePoint]:

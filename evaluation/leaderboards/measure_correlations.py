@@ -6,18 +6,21 @@ The questions of CRUX's Figure 5, Table 2 and Table 3, asked of any measure and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from collection.models import Rater
+from collection.models import Rater, Study
 from collection.rankings import ORDERS, Order
 from evaluation.data.visibility import AskedPart, Sight
 from evaluation.leaderboards.divergence import (
     MeasureDivergence,
     NamedScores,
+    asked_of,
     board_key,
     measure_of,
     named_board,
@@ -25,6 +28,7 @@ from evaluation.leaderboards.divergence import (
 )
 from evaluation.leaderboards.scores import score
 from evaluation.leaderboards.sources import Source, StudySources
+from stats.answers_in_words import furthest_orders
 from stats.pattern_intervals import Estimate, undefined
 from stats.ranking.common_topics import CommonTopics, common_topics, on_common_topics
 from stats.ranking.leaderboard import measure_correlations
@@ -36,6 +40,8 @@ CUTOFF = re.compile(r"@(\d+|oracle)")
 LEVEL = re.compile(r"rel=[^,)]+")
 SIZES = (1, 5, 10, 20, 50, 100)
 MOST_BOARDS = 20
+# Of more boards the matrix has no ranges: a thousand resamples of each pair take too long.
+MOST_WITH_RANGES = 10
 
 
 @dataclass(frozen=True)
@@ -65,8 +71,10 @@ class MeasureCorrelations:
     compared with it, each with the words that a list to choose from shows.
     """
 
+    study: Study
     sight: Sight
     order: Order
+    apart: tuple[str, ...]
     boards: tuple[NamedScores, ...]
     choices: tuple[tuple[str, str], ...]
     common: CommonTopics
@@ -85,6 +93,19 @@ class MeasureCorrelations:
         return [(one, [self.matrix.get((one.key, other.key)) for other in self.boards]) for one in self.boards]
 
     @property
+    def with_ranges(self) -> bool:
+        return len(self.boards) <= MOST_WITH_RANGES
+
+    @property
+    def most_with_ranges(self) -> int:
+        return MOST_WITH_RANGES
+
+    @property
+    def answer(self) -> str:
+        """Which measures put the systems in the least alike order, in a sentence."""
+        return furthest_orders(COEFFICIENTS[self.coefficient], self.matrix, len(self.common.topics))
+
+    @property
     def order_in_words(self) -> str:
         """How the passages of a ranking stand."""
         return ORDERS[self.order]
@@ -100,7 +121,10 @@ class MeasureCorrelations:
         columns += [f"{name}{part}" for name in ("kendall", "spearman") for part in ("", "_low", "_high", "_reason")]
         return {
             "matrix": [
-                ["measure", "source", "other_measure", "other_source", "coefficient", "value", "reason"],
+                [
+                    *("measure", "source", "other_measure", "other_source"),
+                    *("coefficient", "value", "low", "high", "topics", "reason"),
+                ],
                 *(
                     (
                         one.measure,
@@ -109,6 +133,9 @@ class MeasureCorrelations:
                         other.source.name,
                         self.coefficient,
                         found.value,
+                        found.low,
+                        found.high,
+                        len(self.common.topics),
                         found.reason,
                     )
                     for one in self.boards
@@ -119,6 +146,23 @@ class MeasureCorrelations:
             "thresholds": [columns, *map(_variant_row, self.by_threshold)],
             "sizes": [columns, *map(_variant_row, self.by_k)],
             "divergent": self.divergence.table() if self.divergence else [],
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, as API and command have it."""
+        tables = {name: rows for name, rows in self.tables().items() if rows}
+        return {
+            "study": self.study.name,
+            **self.sight.as_dict(),
+            "order": self.order,
+            "coefficient": self.coefficient,
+            "set_apart": list(self.apart),
+            "n_topics": len(self.common.topics),
+            "columns": [board.key for board in self.boards],
+            "left_out": self.left_out,
+            "answer": self.answer,
+            "simulated": self.simulated,
+            **{name: [dict(zip(rows[0], row, strict=True)) for row in rows[1:]] for name, rows in tables.items()},
         }
 
 
@@ -139,19 +183,26 @@ def correlate_measures(
     varied: str = "",
     other: str = "",
     also: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    apart: Sequence[str] = (),
     part: AskedPart = "development",
 ) -> MeasureCorrelations:
     """Compare the measures by every source with one another, and variants of `varied` with the board `reference`.
+
+    `columns` are keys of boards that are compared in their place; a measure alone is by its first source. Runs set
+    `apart`, bounds say, are not among the systems. Up to ten boards are compared with ranges.
 
     `reference` is a board's key, "measure · source", which need not be among `measures`; the first board if left out.
     Where it and the board `other` place the systems stands beside; left out, that is the same source's next measure.
     `also`: measures that may be chosen for either beside those of the matrix. One judge among the sources is enough for
     all boards to be of the topics in sight alone. Raises NoLeaderboard, and as `in_sight` does.
     """
-    asked = [*measures, *filter(None, (varied, measure_of(reference), measure_of(other)))]
+    asked = [*(map(measure_of, columns) if columns else measures)]
+    asked += filter(None, (varied, measure_of(reference), measure_of(other)))
     boards = boards.seen((source for name in asked for source in boards.sources(parse_measure(name))), part=part)
     assert boards.sight is not None  # seen
-    named = list(_named_boards(boards, measures))
+    boards.set_apart(apart)
+    named = list(_columns(boards, columns) if columns else _named_boards(boards, measures))
     kept = named[:MOST_BOARDS]
     chosen = named_board(boards, reference, kept) if reference else None
     chosen = chosen or next((board for board in kept if board.source.kind == Rater.Kind.ASSESSOR), None)
@@ -160,8 +211,10 @@ def correlate_measures(
     varied = varied or next((name for name in measures if "@" in name or name == "coverage"), "")
     measure = parse_measure(varied) if varied else None
     return MeasureCorrelations(
+        study=boards.study,
         sight=boards.sight,
         order=boards.order,
+        apart=boards.apart,
         boards=tuple(kept),
         choices=tuple(_choices(boards, dict.fromkeys([*measures, *also]))),
         left_out=len(named) - len(kept),
@@ -192,9 +245,11 @@ def _next_measure(kept: Sequence[NamedScores], chosen: NamedScores | None) -> Na
 
 def _matrix(kept: Sequence[NamedScores], coefficient: Correlation) -> dict[tuple[str, str], Estimate]:
     """Return the correlation of every two boards; for one without an order the reason."""
-    found = measure_correlations(
-        {board.key: board.table for board in kept if not board.reason}, correlation=coefficient
-    )
+    tables = {board.key: board.table for board in kept if not board.reason}
+    if len(tables) > MOST_WITH_RANGES:
+        found = measure_correlations(tables, correlation=coefficient)
+    else:
+        found = _with_ranges(on_common_topics(tables), coefficient)
     none = {
         (one.key, other.key): undefined(one.reason or other.reason)
         for one in kept
@@ -202,6 +257,20 @@ def _matrix(kept: Sequence[NamedScores], coefficient: Correlation) -> dict[tuple
         if one.key != other.key and (one.reason or other.reason)
     }
     return found | none
+
+
+def _with_ranges(tables: Mapping[str, pd.DataFrame], coefficient: Correlation) -> dict[tuple[str, str], Estimate]:
+    """Return the correlation of every two tables with its values over resampled topics; τ_AP's has a reference."""
+    found: dict[tuple[str, str], Estimate] = {}
+    for one, other in permutations(tables, 2):
+        mirrored = None if coefficient == "tau_ap" else found.get((other, one))
+        found[one, other] = mirrored or bootstrap_over_topics(tables[one], tables[other], correlation=coefficient)
+    return found
+
+
+def _columns(boards: StudySources, keys: Sequence[str]) -> Iterator[NamedScores]:
+    for number, (measure, source) in enumerate(dict.fromkeys(asked_of(boards, key) for key in keys), start=1):
+        yield NamedScores(number, measure.name, source, score(boards, measure, source).scored)
 
 
 def _named_boards(boards: StudySources, measures: Sequence[str]) -> Iterator[NamedScores]:

@@ -13,7 +13,7 @@ from stats.ranking.unjudged import withheld_for_unjudged
 def score(boards: StudySources, measure: SystemMeasure, source: Source) -> SourceScores:
     """Return the measure's scores by the source's judgments. Raises Refused."""
     scored = _scored_answers(boards, measure, source) if measure.of_answers else _scored(boards, measure, source)
-    return SourceScores(source, scored, boards.circular_systems(source))
+    return SourceScores(source, scored.without(boards.apart), boards.circular_systems(source))
 
 
 def _scored(boards: StudySources, measure: SystemMeasure, source: Source) -> ScoreTable:
@@ -24,13 +24,16 @@ def _scored(boards: StudySources, measure: SystemMeasure, source: Source) -> Sco
     return score_systems(measure, grades, rankings, oracle=oracle, tokens=tokens)
 
 
+LEAVE_OUT = ("citations", "nuggets of reports", "ratings")
+"""What is missing or ungraded counts in none of these scores; in others it counts as a no."""
+WITHHELD = ("key points", "nuggets", "nugget banks", "nuggets of reports")
+"""A system of whose nuggets or key points too many are unjudged has no score; of others, few judgments make one."""
+
+
 def _scored_answers(boards: StudySources, measure: SystemMeasure, source: Source) -> ScoreTable:
     found = score_answers(boards, measure, source)
-    withheld = (
-        withheld_for_unjudged(found.judged, "the items of its answers are")
-        if measure.family in ("key points", "nuggets")  # elsewhere what is missing counts for nothing
-        else {}
-    )
+    what = "the items of its answers are"
+    withheld = withheld_for_unjudged(found.judged, what) if measure.family in WITHHELD else {}
     return ScoreTable(
         found.table,
         found.reasons,
@@ -39,4 +42,8 @@ def _scored_answers(boards: StudySources, measure: SystemMeasure, source: Source
         withheld=withheld,
         shown=measure.name,
         within=measure.within,
+        leaves_out=measure.family in LEAVE_OUT,
+        bounds=found.bounds,
+        unjudged=found.unjudged,
+        counts=found.counts,
     )

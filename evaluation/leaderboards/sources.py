@@ -7,7 +7,7 @@ relevance as well. A system's row is a run; its passages stand by score, as trec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeVar, cast
@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 from django.db.models import QuerySet
 
+from collection.banks.versions import dropped_elements
 from collection.completeness import JudgesOfStudies, judges_of_studies
 from collection.models import Criterion, Item, Rater, Report, Run, Study
 from collection.models.studies import TaskType
@@ -39,6 +40,13 @@ TEXTS = "texts"
 REFERENCES = "references"
 NOT_JUDGED = "the source has no judgments of the system on the topic"
 T = TypeVar("T")
+CITED = ((TaskType.CITATION_SUPPORT, "citation_support"),)
+ANSWERED = (
+    (TaskType.SENTENCE_NUGGET, "answers"),
+    (TaskType.NUGGET, "support"),
+    (TaskType.ANSWERABILITY, "answerability"),
+)
+"""The criteria that say which nuggets a report answers: a rater's first one of these counts."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +110,7 @@ class StudySources:
         self.order = order
         self._oracle = oracle
         self.sight: Sight | None = None
+        self.apart: tuple[str, ...] = ()
         self._judged: dict[int, CriterionRatings] = {}
         self._layouts: dict[str, Layout] = {}
         self._once: dict[str, Any] = {}
@@ -126,6 +135,18 @@ class StudySources:
         hidden = {rater.pk for rater in source.raters} & self.sight.hidden
         return not hidden and bool(self.judgments(source.criterion).asked[:, list(source.columns)].any())
 
+    def set_apart(self, names: Sequence[str]) -> None:
+        """Leave these runs out of all scores from now on. Raises as `check_runs` does."""
+        self.check_runs(names)
+        self.apart = tuple(names)
+
+    def check_runs(self, names: Sequence[str]) -> None:
+        """Raise NoLeaderboard where there is no run of one of these names."""
+        there = {run.name for run in self.runs.values()}
+        for name in names:
+            if name not in there:
+                raise NoLeaderboard(f"There is no run “{name}” to set apart. Choose among: {', '.join(sorted(there))}.")
+
     @cached_property
     def criteria(self) -> list[Criterion]:
         return list(self.study.criteria.select_related("study__collection", "scale"))
@@ -148,7 +169,10 @@ class StudySources:
 
     def sources(self, measure: SystemMeasure) -> list[Source]:
         """Return who judged what the measure needs: people first, then judges, by criterion; marked ones last."""
-        found = [source for criterion in self._criteria_for(measure) for source in self.sources_of(criterion)]
+        criteria = self.criteria_for(measure)
+        found = [source for criterion in criteria for source in self.sources_of(criterion)]
+        if measure.family == "nuggets of reports":
+            found = list({source.name: source for source in found[::-1]}.values())
         if measure.family in ("texts", "unanswerable") and self.criteria:
             found.append(Source(REFERENCES, TEXTS, self.criteria[0], (), ()))
         found.sort(key=lambda source: (source.kind, source.criterion.position, source.name))
@@ -175,6 +199,11 @@ class StudySources:
 
     def grades(self, source: Source) -> SourceGrades:
         """Return the source's grades by topic; of several people by the rule for combining them."""
+        return self.once(
+            f"grades of {source.kind} {source.columns} under {source.criterion.pk}", lambda: self._grades(source)
+        )
+
+    def _grades(self, source: Source) -> SourceGrades:
         criterion, layout = source.criterion, self._layout(source.criterion.task_type)
         items = np.asarray(self.judgments(criterion).ratings.items, dtype=np.int64)
         known = layout.place(items, self._combined_grades(source))
@@ -197,8 +226,12 @@ class StudySources:
         return combined(grades_of(ratings.codes[:, list(source.columns)], ratings.numbers), self.combine)
 
     def items_under(self, criterion: Criterion) -> QuerySet[Item]:
-        """Return the items in sight that are asked under the criterion, without those of masked elements."""
+        """Return the items in sight that are asked under the criterion.
+
+        Without those of elements that are masked, or out of their bank.
+        """
         items = Item.objects.filter(study=self.study, task_type=criterion.task_type).exclude(element__masked=True)
+        items = items.exclude(element__in=dropped_elements(self.study.collection_id))
         return self.sight.of(items) if self.sight else items
 
     def criterion_named(self, task_type: str, name: str) -> Criterion | None:
@@ -258,15 +291,19 @@ class StudySources:
                 found.setdefault(run, {})[topic] = [run]
         return dict(sorted(found.items()))
 
-    def _criteria_for(self, measure: SystemMeasure) -> list[Criterion]:
+    def criteria_for(self, measure: SystemMeasure) -> list[Criterion]:
+        """Return the study's criteria whose judgments the measure is made of."""
         if measure.of_qrels:
             return [one for one in self.criteria if one.task_type in (TaskType.RELEVANCE, TaskType.RATING)]
         if measure.of_answers:
-            return [one for one in self.criteria if (one.task_type, one.name) in answer_criteria(measure)]
+            wanted = answer_criteria(measure)
+            of_answers = [one for one in self.criteria if (one.task_type, one.name) in wanted]
+            order = [str(task_type) for task_type, _ in ANSWERED]
+            return sorted(of_answers, key=lambda one: order.index(one.task_type) if one.task_type in order else 0)
         if measure.family == "KPR":
             return [one for one in self.criteria if one.task_type == TaskType.KEY_POINT and one.name == GROUNDED]
-        wanted = TaskType.ANSWERABILITY if measure.of_reports else TaskType.RATING
-        return [one for one in self.criteria if one.task_type == wanted]
+        of_texts = TaskType.ANSWERABILITY if measure.of_reports else TaskType.RATING
+        return [one for one in self.criteria if one.task_type == of_texts]
 
     def sources_of(self, criterion: Criterion) -> Iterator[Source]:
         """Yield who judged under the criterion: all people together, then each judge."""
@@ -290,6 +327,10 @@ class StudySources:
             self._judged[criterion.pk] = self._in_sight(load_criterion(criterion))
         return self._judged[criterion.pk]
 
+    def submit(self, criterion: Criterion, grades: Mapping[str, Mapping[int, float | None]]) -> None:
+        """Take grades by judges that are not stored, by name and item, beside the criterion's judgments."""
+        self._judged[criterion.pk] = self._in_sight(load_criterion(criterion, submitted=grades))
+
     def _layout(self, task_type: str) -> Layout:
         if task_type not in self._layouts:
             self._layouts[task_type] = load_layout(self.study, task_type, self.topic_names, self.runs)
@@ -302,8 +343,11 @@ def answer_criteria(measure: SystemMeasure) -> set[tuple[str, str]]:
     of_group: dict[str, set[tuple[str, str]]] = {
         "key points": {(TaskType.KEY_POINT, GROUNDED)},
         "nuggets": {(TaskType.NUGGET, "support")},
+        "nugget banks": {(TaskType.NUGGET, "support"), (TaskType.ANSWERABILITY, "answerability")},
         "ratings": {(TaskType.ANSWER_EVALUATION, rated)},
         "unanswerable": {(TaskType.ANSWER_EVALUATION, "unknown")},
+        "citations": {(TaskType.CITATION_SUPPORT, "citation_support")},
+        "nuggets of reports": set(ANSWERED if "coverage" in measure.name else CITED),
         "preferences": {(TaskType.PREFERENCE, "preference")},
     }
     return of_group.get(measure.family, set())

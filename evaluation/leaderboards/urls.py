@@ -1,14 +1,23 @@
 from django.urls import URLPattern, URLResolver, include, path
 
+from evaluation.charts.urls import chart_paths
 from evaluation.leaderboards import views
+from evaluation.leaderboards.evaluation_files import views as correlate_views
+from evaluation.leaderboards.measures import views as measures_views
 
 leaderboard: list[URLPattern] = [
     path("", views.leaderboard, name="leaderboard"),
     path("leaderboard.json", views.leaderboard_json, name="leaderboard_json"),
-    path("systems.svg", views.leaderboard_chart, {"form": "svg"}, name="leaderboard_chart_svg"),
-    path("systems.vl.json", views.leaderboard_chart, {"form": "json"}, name="leaderboard_chart_json"),
+    *chart_paths("systems", views.leaderboard_chart, "leaderboard_chart"),
     path("<slug:table>.<slug:table_format>", views.leaderboard_table, name="leaderboard_table"),
+    path("measures/", measures_views.measures_board, name="measures_board"),
+    path("measures/measures.json", measures_views.measures_json, name="measures_json"),
+    *chart_paths("measures/systems", measures_views.measures_chart, "measures_chart"),
+    path("measures/<slug:table>.<slug:table_format>", measures_views.measures_table, name="measures_table"),
+    path("evaluation-files/", views.leaderboard_evaluation, name="leaderboard_evaluation"),
+    path("correlate/", correlate_views.correlate, name="correlate"),
     path("correlations/", views.correlations, name="correlations"),
+    *chart_paths("correlations/matrix", views.correlations_chart, "correlations_chart"),
     path("correlations/<slug:table>.<slug:table_format>", views.correlations_table, name="correlations_table"),
 ]
 urlpatterns: list[URLResolver] = [path("studies/<slug:name>/leaderboard/", include(leaderboard))]

@@ -17,8 +17,12 @@ from django.views.decorators.http import require_safe
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
 from evaluation.data.visibility import in_words
+from evaluation.formats.file_names import file_stem
 from evaluation.leaderboards.forms import LeaderboardForm
-from evaluation.parameters.downloads import table_file
+from evaluation.leaderboards.measures.marks import names_of
+from evaluation.leaderboards.serializers import WRITTEN_FORMS, CorrelationsChoice
+from evaluation.parameters.downloads import as_file, table_file
+from evaluation.parameters.options import choose
 from evaluation.parameters.pages import (
     asked_part,
     chart_file,
@@ -36,25 +40,22 @@ if TYPE_CHECKING:
     from evaluation.leaderboards.measure_correlations import MeasureCorrelations
 
 MOST_LISTED = 100
+# People and five judges stay legible side by side. All are a click away.
+MOST_AT_FIRST = 6
+MOST_IN_A_NAME = 3
 TABLES = {
     "scores": "Scores",
     "topics": "Scores by topic",
     "pairs": "Pairs",
     "correlations": "Rank correlations",
     "flips": "Changed winners",
+    "corrected": "Corrected scores",
 }
 CORRELATION_TABLES = {
     "matrix": "Matrix",
     "thresholds": "Thresholds",
     "sizes": "Values of k",
     "divergent": "Divergent systems",
-}
-MARKS = {
-    "minimum": "Minimum",
-    "median": "Median",
-    "maximum": "Maximum",
-    "percentile_75": "75th percentile",
-    "percentile_85": "85th percentile",
 }
 
 
@@ -84,8 +85,10 @@ def leaderboard(request: SignedInRequest, name: str) -> HttpResponse:
         "sight": board.sight if board else None,
         "without_judges": _without_judges(request),
         "most_listed": MOST_LISTED,
+        "evaluation_forms": WRITTEN_FORMS,
+        "chosen_pairs": _pairs(request, form),
         "table_names": TABLES | ({"breakdown": "Breakdown"} if board and board.breakdown else {}),
-        "mark_names": _mark_names(board),
+        "mark_names": names_of(column.marks for column in board.columns) if board else {},
     }
     return render(request, "evaluation/leaderboard.html", context, status=422 if refusal else 200)
 
@@ -93,7 +96,7 @@ def leaderboard(request: SignedInRequest, name: str) -> HttpResponse:
 @require_safe
 @login_required
 def leaderboard_chart(request: SignedInRequest, name: str, form: str) -> HttpResponse:
-    """The chart of systems' scores, as SVG or as the Vega-Lite description it is drawn from."""
+    """The chart of systems’ scores, as SVG, PDF or the Vega-Lite description it is drawn from."""
     study = my_study(request, name)
     chosen, _ = _form(request, study)
     if not chosen.data["measure"]:
@@ -103,7 +106,11 @@ def leaderboard_chart(request: SignedInRequest, name: str, form: str) -> HttpRes
     with refused_is_not_found():
         sort = request.GET.get("sort", "")
         chart = figures_of(request, "leaderboard_chart", study, sort=sort, **_asked(request, chosen))
-    return chart_file(chart, form=form, filename=f"{name}-leaderboard.vl.json", nothing="No system has a score.")
+    whose = "people" if _without_judges(request) else ""
+    on_test = "test" if asked_part(request) == "test" else ""
+    order = chosen.cleaned_data["order"]
+    stem = file_stem(name, chosen.cleaned_data["measure"], whose, on_test, "leaderboard", order=order)
+    return chart_file(request, chart, form=form, stem=stem, nothing="No system has a score.")
 
 
 @require_safe
@@ -119,13 +126,27 @@ def leaderboard_json(request: SignedInRequest, name: str) -> HttpResponse:
 @require_safe
 @login_required
 def leaderboard_table(request: SignedInRequest, name: str, table: str, table_format: str) -> HttpResponse:
-    """One of the page's tables as CSV or LaTeX: `scores`, `topics`, `pairs`, `flips` or `correlations`."""
+    """One of the page's tables as CSV or LaTeX: `scores`, `topics`, `pairs`, `flips`, `correlations`, `corrected`."""
     from evaluation.leaderboards.export import tables_of_leaderboard
 
     board = _asked_for(request, name)
     tables = tables_of_leaderboard(board)
     caption = f"{table.capitalize()} under {board.measure.name}, study {name}{_in_words(board)}"
     return table_file(tables, table, table_format=table_format, stem=_stem(name, table, board), caption=caption)
+
+
+@require_safe
+@login_required
+def leaderboard_evaluation(request: SignedInRequest, name: str) -> HttpResponse:
+    """The page's scores as an evaluation file for each source: `form` says in which of the exchanged forms."""
+    from evaluation.leaderboards.evaluation_files.values import evaluation_download
+
+    form = request.GET.get("form", "")
+    if form not in dict(WRITTEN_FORMS):
+        raise Http404("There is no such form.")
+    with refused_is_not_found():
+        filename, content = evaluation_download(_asked_for(request, name), form=form)
+    return as_file(content, filename.replace("/", "-"), "application/octet-stream")
 
 
 @require_safe
@@ -142,6 +163,8 @@ def correlations(request: SignedInRequest, name: str) -> HttpResponse:
         "study": study,
         "found": found,
         "offered": [measure for measure in offered if "@" in measure or measure.startswith(("coverage", "AP("))],
+        "asked": "; ".join(board.key for board in found.boards) if found else "",
+        "columns": [one.strip() for one in [*request.GET.getlist("column"), *request.GET.get("also", "").split(";")]],
         "coefficients": COEFFICIENTS,
         "coefficient_name": COEFFICIENTS[found.coefficient] if found else "",
         "refusal": refusal,
@@ -155,23 +178,32 @@ def correlations(request: SignedInRequest, name: str) -> HttpResponse:
 
 @require_safe
 @login_required
+def correlations_chart(request: SignedInRequest, name: str, form: str) -> HttpResponse:
+    """The matrix of correlations as a picture: as SVG, PDF or the Vega-Lite description it is drawn from."""
+    from evaluation.leaderboards.available_measures import offered_measures
+
+    study = my_study(request, name)
+    if not offered_measures(study):
+        raise Http404("There are no judgments yet.")
+    with refused_is_not_found():
+        chart = figures_of(request, "correlations_chart", study, **_correlated(request))
+    return chart_file(request, chart, form=form, stem=file_stem(name, "correlations"))
+
+
+@require_safe
+@login_required
 def correlations_table(request: SignedInRequest, name: str, table: str, table_format: str) -> HttpResponse:
     """One of the page's tables as CSV or LaTeX: `matrix`, `thresholds` or `sizes`."""
     found, _, refusal = _correlations(request, my_study(request, name))
     if found is None:
         raise Http404(refusal or "There are no judgments yet.")
+    stem = file_stem(name, "correlations", table, part=found.sight.part, order=found.order)
     caption = f"Rank correlation of measures ({table}), study {name}{_in_words(found)}"
-    return table_file(found.tables(), table, table_format=table_format, stem=_stem(name, table, found), caption=caption)
+    return table_file(found.tables(), table, table_format=table_format, stem=stem, caption=caption)
 
 
 def _in_words(found: Leaderboard | MeasureCorrelations) -> str:
     return in_words(found.sight, found.order)
-
-
-def _mark_names(board: Leaderboard | None) -> dict[str, str]:
-    """Return the marks that the systems of any source have."""
-    marks = [column.marks for column in board.columns] if board else []
-    return {mark: label for mark, label in MARKS.items() if any(getattr(one, mark, None) is not None for one in marks)}
 
 
 def _has_points(board: Leaderboard) -> bool:
@@ -180,10 +212,11 @@ def _has_points(board: Leaderboard) -> bool:
     return bool(score_points(board))
 
 
-def _stem(name: str, what: str, found: Leaderboard | MeasureCorrelations) -> str:
-    """Return a download's name; the part of a split study is in it, and an order of passages by rank."""
-    part = "" if found.sight.part == "all" else f"-{found.sight.part}"
-    return f"{name}{part}-{what}{'-by-rank' if found.order == 'rank' else ''}"
+def _stem(name: str, what: str, found: Leaderboard) -> str:
+    """Return a download's name, with the measure and whose judgments it is by."""
+    columns = found.columns
+    whose = [column.name for column in columns] if len(columns) <= MOST_IN_A_NAME else [f"{len(columns)} sources"]
+    return file_stem(name, found.measure.name, *whose, what, part=found.sight.part, order=found.order)
 
 
 def _form(request: SignedInRequest, study: Study) -> tuple[LeaderboardForm, list[str]]:
@@ -220,7 +253,12 @@ def _errors(form: LeaderboardForm) -> str:
 
 def _asked(request: SignedInRequest, form: LeaderboardForm) -> dict[str, Any]:
     """Return what the leaderboard's computation is asked for."""
-    return {**form.cleaned_data, "without_judges": _without_judges(request), "part": asked_part(request)}
+    return {
+        **form.cleaned_data,
+        "without_judges": _without_judges(request),
+        "most_sources": None if _sources(request) == "all" else MOST_AT_FIRST,
+        "part": asked_part(request),
+    }
 
 
 def _asked_for(request: SignedInRequest, name: str) -> Leaderboard:
@@ -235,36 +273,35 @@ def _asked_for(request: SignedInRequest, name: str) -> Leaderboard:
 def _correlations(request: SignedInRequest, study: Study) -> tuple[MeasureCorrelations | None, list[str], str]:
     """Return the correlations that are asked for, the measures there are, and why there are no correlations."""
     from evaluation.leaderboards.available_measures import offered_measures
-    from evaluation.leaderboards.measure_correlations import COEFFICIENTS
-    from stats.ranking.answer_measures import group_of
 
     offered = offered_measures(study)
     if not offered:
         return None, offered, ""
-    asked = request.GET.get("coefficient", "")
     try:
         with locked_is_not_found():
-            found = figures_of(
-                request,
-                "correlations",
-                study,
-                order="rank" if request.GET.get("order") == "rank" else "score",
-                measures=[one for one in offered if not one.startswith("density") and not group_of(one)],
-                coefficient=next((one for one in COEFFICIENTS if one == asked), "kendall"),
-                reference=request.GET.get("reference", ""),
-                varied=request.GET.get("measure", ""),
-                other=request.GET.get("other", ""),
-                also=offered,
-                part=asked_part(request),
-            )
+            found = figures_of(request, "correlations", study, **_correlated(request))
     except Refused as refused:
         return None, offered, str(refused)
     return found, offered, ""
 
 
+def _correlated(request: SignedInRequest) -> dict[str, Any]:
+    """Return what the address asks of the correlations. Raises Refused."""
+    also = [one.strip() for one in request.GET.get("also", "").split(";")]
+    lists = {name: list(filter(None, request.GET.getlist(name))) for name in ("column", "apart")}
+    given: dict[str, Any] = {name: value for name, value in request.GET.dict().items() if value}
+    return choose(CorrelationsChoice, given | lists | {"column": [*lists["column"], *filter(None, also)]})
+
+
+def _sources(request: SignedInRequest) -> str:
+    """Return whose judgments are asked for: people’s alone, all, or the first of all where this is empty."""
+    asked = request.GET.get("sources", "")
+    return asked if asked in ("people", "all") else ""
+
+
 def _without_judges(request: SignedInRequest) -> bool:
     """Whether people are asked for alone, which no lock binds."""
-    return request.GET.get("sources") == "people"
+    return _sources(request) == "people"
 
 
 def _measured_by(form: LeaderboardForm) -> list[tuple[str, str]]:
@@ -272,7 +309,7 @@ def _measured_by(form: LeaderboardForm) -> list[tuple[str, str]]:
 
 
 def _pairs(request: SignedInRequest, form: LeaderboardForm) -> list[tuple[str, str]]:
-    narrowed = [("sources", "people")] if _without_judges(request) else []
+    narrowed = [("sources", _sources(request))] if _sources(request) else []
     return [*_measured_by(form), *narrowed, *([("part", "test")] if asked_part(request) == "test" else [])]
 
 

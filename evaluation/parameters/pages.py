@@ -17,6 +17,7 @@ from evaluation.computing.kept import kept
 from evaluation.computing.views import is_for_an_image
 from evaluation.data.judgments import judged_criteria
 from evaluation.data.visibility import AskedPart, NotSplit, TestPartLocked
+from evaluation.parameters.downloads import as_file
 from evaluation.parameters.options import REFUSALS
 
 
@@ -36,13 +37,21 @@ def query_without(request: HttpRequest, *left_out: str) -> str:
     return urlencode(asked)
 
 
-def chart_file(chart: dict[str, Any] | None, *, form: str, filename: str, nothing: str) -> HttpResponse:
-    """Return the chart as SVG, or as the Vega-Lite description that it is drawn from."""
+def chart_file(
+    request: HttpRequest, chart: dict[str, Any] | None, *, form: str, stem: str, nothing: str = "There is no chart."
+) -> HttpResponse:
+    """Return the chart as SVG, PDF or the Vega-Lite description that it is drawn from; and to a page what it shows."""
     if chart is None:
         raise Http404(nothing)
     if form == "json":
-        return json_file(chart["json"], filename)
-    return HttpResponse(chart["svg"], content_type="image/svg+xml")
+        return json_file(chart["json"], f"{stem}.vl.json")
+    if form == "pdf":
+        return as_file(chart["pdf"], f"{stem}.pdf", "application/pdf")
+    if "HX-Request" in request.headers:
+        return HttpResponse(chart["narrow" if request.GET.get("width") == "narrow" else "wide"])
+    shown = HttpResponse(chart["svg"], content_type="image/svg+xml")
+    shown["Content-Disposition"] = f'inline; filename="{stem}.svg"'
+    return shown
 
 
 def criteria_queryset(study: Study) -> QuerySet[Criterion]:

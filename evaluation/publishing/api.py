@@ -9,7 +9,8 @@ from rest_framework.response import Response
 
 from collection.api_tools import study_of
 from evaluation.parameters.api import CRITERION, chosen_by, criterion_of, figures_of, shows
-from evaluation.publishing.serializers import Published, QrelsChoice
+from evaluation.parameters.pages import locked_is_not_found
+from evaluation.publishing.serializers import FilledChoice, Published, QrelsChoice, filling_of
 from evaluation.publishing.views import bundle_file
 from stats.qrels import asked_of
 
@@ -28,6 +29,23 @@ def qrels(request: Request, name: str) -> Response:
     unjudged = {found.run: [list(one) for one in found.unjudged] for found in compiled.holes}
     answer = {"qrels": compiled.text, "provenance": compiled.provenance}
     return Response(answer | ({"unjudged": unjudged} if "holes_at" in chosen else {}))
+
+
+@shows(
+    "studies_filled_qrels",
+    "People’s qrels with their holes filled by a judge’s grades: the text, whose each line is, and what it changes.",
+    CRITERION,
+    FilledChoice,
+)
+def filled_qrels(request: Request, name: str) -> Response:
+    chosen = chosen_by(request, FilledChoice)
+    criterion = criterion_of(request, name)
+    asked = {"criterion": criterion.pk, "hashed": True, **filling_of(chosen)}
+    with locked_is_not_found():
+        found = figures_of(request, "filled_qrels", criterion.study, **asked)
+    lines = [dict(zip(("line", "by"), one, strict=True)) for one in found.owners()]
+    answer = {"answer": found.answer, "qrels": found.text, "lines": lines, "provenance": found.provenance}
+    return Response(answer)
 
 
 @shows(

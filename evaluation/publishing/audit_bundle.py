@@ -10,6 +10,7 @@ from typing import IO, Any
 from django.db.models import OuterRef, Subquery
 
 from collection.completeness import Part, judges_of_studies
+from collection.judgments.rater_names import published_names, study_raters
 from collection.judgments.unaided import own_grades
 from collection.masking import uncounted_items
 from collection.models import (
@@ -24,10 +25,11 @@ from collection.models import (
     Study,
     Suggestion,
     Topic,
+    TopicDraw,
 )
-from evaluation.data.rater_names import published_names, study_raters
 from evaluation.data.visibility import Parts, parts_of
 from evaluation.formats.zip_files import write_archive
+from evaluation.publishing.croissant import CROISSANT, croissant_of
 from evaluation.publishing.data_card import compile_data_card
 from evaluation.publishing.provenance import (
     about_criterion,
@@ -48,18 +50,21 @@ CHUNK = 10_000
 def write_bundle(
     study: Study, out: IO[bytes], *, names: bool = False, with_simulated: bool = False, at: datetime
 ) -> None:
-    """Write the bundle as a zip. The same study gives the same bytes but for `created_at` in its manifest.
+    """Write the bundle as a zip. The same study gives the same bytes but for `created_at` in its manifest, and the day
+    in its Croissant description.
 
     People are called by numbers unless `names` asks for theirs; simulated assessors get into the qrels only where
     `with_simulated` asks for them. Their judgments are always in the tables, and marked.
     """
     called = published_names(study, names=names)
+    raters = _raters(study, called)
     files = {
         STUDY: json_bytes(_about(study, called, names=names, with_simulated=with_simulated)),
-        RATERS: json_bytes(_raters(study, called)),
+        RATERS: json_bytes(raters),
         TOPICS: _topics(study),
         ITEMS: _items(study),
         JUDGMENTS: _judgments(study, called),
+        "topic_draws.csv": _topic_draws(study),
         "draws.csv": _draws(study),
         **({"suggestions.csv": drawn} if (drawn := _suggestions(study, called)).count(b"\n") > 1 else {}),
         "environment.json": json_bytes(
@@ -73,6 +78,7 @@ def write_bundle(
         },
     }
     files |= figures_of(files)
+    files[CROISSANT] = json_bytes(croissant_of(study, files, raters, at=at))
     files[MANIFEST] = manifest_of(files, study=study.name, created_at=at.isoformat(), code=code_version())
     write_archive(files, out)
 
@@ -168,6 +174,7 @@ def _judgments(study: Study, called: dict[int, str]) -> bytes:
         "judged_at",
         "seconds",
         "guideline__version",
+        "unsure",
     )
     judgments = Judgment.objects.of_study(study).order_by("item_id", "criterion_id", "rater_id")
     own = {
@@ -176,11 +183,12 @@ def _judgments(study: Study, called: dict[int, str]) -> bytes:
         for (item, rater), grade in own_grades(criterion).items()
     }
     rows = _unaided(judgments.values_list("item_id", *fields).iterator(CHUNK), own)
+    names = ["topic_id", "item_id", "criterion", "rater", "grade", "ungraded", "judged_at", "seconds"]
     return _written(
-        ["topic_id", "item_id", "criterion", "rater", "grade", "ungraded", "judged_at", "seconds", "guideline_version"],
+        [*names, "guideline_version", "unsure"],
         (
-            (topic, item, criterion, called[rater], _plain(grade), ungraded, _time(judged_at), seconds, version)
-            for topic, item, criterion, rater, grade, ungraded, judged_at, seconds, version in rows
+            (topic, item, criterion, called[rater], _plain(grade), ungraded, _time(at), seconds, version, int(unsure))
+            for topic, item, criterion, rater, grade, ungraded, at, seconds, version, unsure in rows
         ),
     )
 
@@ -226,6 +234,12 @@ def _draws(study: Study) -> bytes:
     return _written(names, ((*row[:5], _time(row[5])) for row in rows))
 
 
+def _topic_draws(study: Study) -> bytes:
+    names = ["topic_id", "inclusion_probability", "design", "stratum", "drawn_at"]
+    rows = TopicDraw.objects.filter(study=study).order_by("topic_id").values_list("topic__topic_id", *names[1:])
+    return _written(names, ((*row[:4], _time(row[4])) for row in rows))
+
+
 def _written(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     return csv_text([names, *rows]).encode()
 
@@ -246,10 +260,12 @@ belong to their collection and its licence. Their SHA-256 hashes are, so that an
 | file | |
 | --- | --- |
 | manifest.json | the SHA-256 of every other file |
+| croissant.json | what the files and their columns are, for programs (MLCommons Croissant 1.1) |
 | study.json | criteria and scales, guideline versions, exclusions |
 | raters.json | raters; judges with the hash of their settings, and what is known of their prompts |
 | topics.csv, items.csv | judged items, by id and hash; `masked` is 1 if the figures leave the item out |
 | judgments.csv | the current judgments in long form; an empty grade is ungraded, never 0 |
+| topic_draws.csv | which topics were drawn or chosen, with their probabilities; empty where all were asked about |
 | draws.csv | which items were drawn, with their probabilities |
 | suggestions.csv | where judges' grades were suggested: labels as they stand; judgments.csv has those given unaided |
 | guidelines/ | each version that was shown |

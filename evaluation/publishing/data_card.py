@@ -2,96 +2,53 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, Sum
+from django.db.models import Count, Max, Min, Q, Sum
 
-from collection.completeness import JudgesOfStudies, judges_of_studies
 from collection.models import (
-    Arm,
     Draw,
-    Exclusion,
     Guideline,
     Item,
     Judgment,
     Rater,
     Study,
-    Suggestion,
     TextFlag,
 )
 from collection.models.studies import TaskType
-from evaluation.agreement.report import CriterionFigures, measure_criterion
-from evaluation.data.rater_names import published_names, study_raters
-from evaluation.data.visibility import times
+from evaluation.data.topic_sample import topic_sample_of
 from evaluation.formats.text import LABELS
+from evaluation.publishing.data_card_judges import (
+    compare_judges,
+    describe_filling,
+    describe_judges,
+    describe_suggestions,
+)
+from evaluation.publishing.data_card_parts import Card, figure_cells, markdown_table, plain, share_of
 from evaluation.publishing.provenance import code_version
 from stats.completeness import complete_first
-from stats.pattern_intervals import Estimate
 from stats.plurals import counted
-from stats.votes import RULE_OF_PEOPLE
 
 FEW_TOPICS = 20
 ORIGINS = {"here": "judged here", "imported": "imported", "simulated": "simulated"}
 
 
-def compile_data_card(study: Study, *, names: bool = False) -> str:
-    """Return the card. People are called by numbers unless `names` asks for theirs."""
-    card = _Card(study, names)
-    parts = (_what, _asked, _who, _drawn, _agreement, _judges, _flagged, _suggestions, _guidelines, _effort, _limits)
+def compile_data_card(study: Study, *, names: bool = False, filled: Mapping[str, Any] | None = None) -> str:
+    """Return the card. People are called by numbers unless `names` asks for theirs.
+
+    `filled`: the provenance of filled qrels that the card goes with.
+    """
+    card = Card(study, names, filled)
+    parts = (
+        *(_what, describe_filling, _asked, _who, describe_judges, _drawn, _agreement, _unsure, compare_judges),
+        *(_flagged, describe_suggestions, _guidelines, _effort, _limits),
+    )
     written = ("\n".join(part(card)) for part in parts)
     return "\n\n".join(part for part in written if part) + "\n"
 
 
-@dataclass(frozen=True)
-class _Card:
-    """What several parts of the card need, read once."""
-
-    study: Study
-    names: bool
-
-    @cached_property
-    def figures(self) -> list[CriterionFigures]:
-        criteria = self.study.criteria.select_related("study__collection", "scale").order_by("position", "pk")
-        judged = Judgment.objects.of_study(self.study).order_by().values_list("criterion", flat=True).distinct()
-        return [measure_criterion(criterion) for criterion in criteria if criterion.pk in set(judged)]
-
-    @cached_property
-    def raters(self) -> list[Rater]:
-        return study_raters(self.study)
-
-    @cached_property
-    def called(self) -> dict[int, str]:
-        return published_names(self.study, names=self.names)
-
-    @cached_property
-    def excluded(self) -> set[int]:
-        return set(Exclusion.objects.filter(study=self.study, lifted_at=None).values_list("rater", flat=True))
-
-    @cached_property
-    def counts(self) -> dict[int, tuple[int, int]]:
-        """The judgments of each rater, and those of them without a grade."""
-        judgments = Judgment.objects.of_study(self.study).order_by().values("rater")
-        rows = judgments.annotate(n=Count("pk"), ungraded=Count("pk", filter=Q(grade=None)))
-        return {row["rater"]: (row["n"], row["ungraded"]) for row in rows}
-
-    @cached_property
-    def completeness(self) -> JudgesOfStudies:
-        """How complete the judges are."""
-        return judges_of_studies([self.study])
-
-    @cached_property
-    def n_topics(self) -> int:
-        return Item.objects.filter(study=self.study).order_by().values("topic").distinct().count()
-
-    def of_kind(self, kind: str) -> list[Rater]:
-        return [rater for rater in self.raters if rater.kind == kind]
-
-
-def _what(card: _Card) -> Iterator[str]:
+def _what(card: Card) -> Iterator[str]:
     study, collection = card.study, card.study.collection
     licence = plain(collection.licence) or "not recorded; ask the authors of the collection before you use its texts"
     yield f"# Data card: {plain(str(study))}"
@@ -111,7 +68,7 @@ def _what(card: _Card) -> Iterator[str]:
     yield f"- Figures by Assize {version['assize']}" + (f", commit {version['commit']}" if version["commit"] else "")
 
 
-def _asked(card: _Card) -> Iterator[str]:
+def _asked(card: Card) -> Iterator[str]:
     yield "## Criteria"
     for criterion in card.study.criteria.select_related("scale").order_by("position", "pk"):
         yield ""
@@ -125,7 +82,7 @@ def _asked(card: _Card) -> Iterator[str]:
             yield f"Until {change.changed_at:%-d %B %Y} it was {change.before:g} or more."
 
 
-def _who(card: _Card) -> Iterator[str]:
+def _who(card: Card) -> Iterator[str]:
     yield "## Raters"
     yield ""
     if not card.raters:
@@ -144,18 +101,21 @@ def _who(card: _Card) -> Iterator[str]:
         marked = " (excluded)" if rater.pk in card.excluded else f" ({found.mark}: {found.why})" if found.mark else ""
         digest = f"`{rater.content_hash[:12]}`" if rater.content_hash else "–"
         rows.append(
-            [plain(card.called[rater.pk]) + marked, kind, ORIGINS[rater.origin], n, _share(n_ungraded, n), digest]
+            [plain(card.called[rater.pk]) + marked, kind, ORIGINS[rater.origin], n, share_of(n_ungraded, n), digest]
         )
-    yield from _table(["Rater", "What", "Judgments are", "Judgments", "Ungraded", "SHA-256"], rows)
+    yield from markdown_table(["Rater", "What", "Judgments are", "Judgments", "Ungraded", "SHA-256"], rows)
     for rater in card.raters:
         if rater.simulated:
             yield ""
             yield f"{plain(card.called[rater.pk])}: {plain(rater.source)}"
 
 
-def _drawn(card: _Card) -> Iterator[str]:
+def _drawn(card: Card) -> Iterator[str]:
     yield "## Sampling of items"
     yield ""
+    if sample := topic_sample_of(card.study):
+        yield plain(str(sample))
+        yield ""
     rows = list(
         Draw.objects.filter(item__study=card.study)
         .order_by("purpose", "design", "stratum")
@@ -165,7 +125,7 @@ def _drawn(card: _Card) -> Iterator[str]:
     if not rows:
         yield "No draw is stored: the probability with which an item was chosen for judging is not known."
         return
-    yield from _table(
+    yield from markdown_table(
         ["For", "Design", "Stratum", "Task type", "Items", "Inclusion probability"],
         [
             [
@@ -185,7 +145,7 @@ def _from_to(least: float, most: float) -> str:
     return f"{least:.4g}" if least == most else f"{least:.4g} to {most:.4g}"
 
 
-def _agreement(card: _Card) -> Iterator[str]:
+def _agreement(card: Card) -> Iterator[str]:
     yield "## Agreement between assessors"
     for figures in card.figures:
         agreement = figures.agreement
@@ -199,52 +159,32 @@ def _agreement(card: _Card) -> Iterator[str]:
             "Intervals are 95 %."
         )
         yield ""
-        yield from _table(
+        yield from markdown_table(
             ["Coefficient", "Value", "95 % interval"],
-            [[LABELS[name], *_figure(estimate)] for name, estimate in agreement.statistics.items()],
+            [[LABELS[name], *figure_cells(estimate)] for name, estimate in agreement.statistics.items()],
         )
     if not any(figures.agreement.n_ratings for figures in card.figures):
         yield ""
         yield "No assessor has judged anything yet."
 
 
-def _judges(card: _Card) -> Iterator[str]:
-    rows: list[list[Any]] = []
-    for figures in card.figures:
-        for judge in (*figures.judges, *figures.tests):
-            compared = judge.comparison
-            rows.append(
-                [
-                    plain(judge.one.name),
-                    f"`{figures.criterion.name}`",
-                    f"test, read {times(judge.readings)}" if judge.part == "test" else judge.part,
-                    compared.n_items,
-                    _share(compared.n_ungraded, compared.n_items),
-                    " ".join(_figure(compared.threshold.kappa)),
-                    " ".join(_figure(compared.coverage.kendall)),
-                ]
-            )
-    if not rows:
-        return
-    yield "## Judges compared with humans"
-    yield ""
-    yield f"Compared with assessors ({RULE_OF_PEOPLE}). An ungraded reply counts as a miss and lowers κ."
-    yield ""
-    yield from _table(
-        [
-            "Judge",
-            "Human criterion",
-            "Topics",
-            "Items",
-            "Ungraded",
-            "κ (unweighted) at the threshold",
-            "τ_b of coverage",
-        ],
-        rows,
+def _unsure(card: Card) -> Iterator[str]:
+    """Yield how many of their grades people were not sure of, where anybody ever said so."""
+    people = Judgment.objects.of_study(card.study).filter(rater__kind=Rater.Kind.ASSESSOR).graded().order_by()
+    rows = people.values_list("criterion__position", "criterion__name").annotate(
+        n=Count("pk"), unsure=Count("pk", filter=Q(unsure=True))
     )
+    if not any(unsure for *_, unsure in rows):
+        return
+    yield "## Grades marked “not sure”"
+    yield ""
+    yield "Assessors may mark a grade of which they are not sure. It counts in every figure as any other."
+    yield ""
+    found = [[f"`{name}`", n, unsure, share_of(unsure, n)] for _, name, n, unsure in sorted(rows)]
+    yield from markdown_table(["Criterion", "Grades by people", "Not sure", "Share"], found)
 
 
-def _flagged(card: _Card) -> Iterator[str]:
+def _flagged(card: Card) -> Iterator[str]:
     rows = TextFlag.objects.filter(item__study=card.study).values_list("kind").annotate(Count("pk")).order_by("kind")
     if not rows:
         return
@@ -257,27 +197,7 @@ def _flagged(card: _Card) -> Iterator[str]:
         yield f"- {TextFlag.Kind(kind).label}: {count:,} of {counted(total, 'items')}"
 
 
-def _suggestions(card: _Card) -> Iterator[str]:
-    """Yield how many labels were given under each arm, where a judge's grades were suggested."""
-    labels = Judgment.objects.filter(
-        item=OuterRef("item"), criterion=OuterRef("criterion"), rater=OuterRef("rater"), grade__isnull=False
-    )
-    drawn = Suggestion.objects.filter(Exists(labels), criterion__study=card.study)
-    rows = list(drawn.order_by().values_list("arm", "judge__name").annotate(Count("pk")).order_by("judge__name", "arm"))
-    if not rows:
-        return
-    yield "## Suggestions"
-    yield ""
-    yield (
-        "Some tasks, drawn by chance, showed assessors a judge’s grade. All figures and qrels go by labels of *none* "
-        "and first grades of *after*: labels that saw the judge’s help first (*verify*, *post-edit*) are left out."
-    )
-    yield ""
-    for arm, judge, count in rows:
-        yield f"- {Arm(arm).label}: {counted(count, 'labels')}, judge {plain(judge)}"
-
-
-def _guidelines(card: _Card) -> Iterator[str]:
+def _guidelines(card: Card) -> Iterator[str]:
     yield "## Guidelines"
     yield ""
     judgments = Judgment.objects.of_study(card.study)
@@ -292,7 +212,7 @@ def _guidelines(card: _Card) -> Iterator[str]:
         yield "None are written."
 
 
-def _effort(card: _Card) -> Iterator[str]:
+def _effort(card: Card) -> Iterator[str]:
     """Yield time and pay, as far as they are known."""
     people = Judgment.objects.of_study(card.study).filter(rater__kind=Rater.Kind.ASSESSOR, seconds__isnull=False)
     spent = people.aggregate(seconds=Sum("seconds"), n=Count("pk"))
@@ -311,7 +231,7 @@ def _effort(card: _Card) -> Iterator[str]:
         yield f"- Pay: {plain(str(pay))}"
 
 
-def _limits(card: _Card) -> Iterator[str]:
+def _limits(card: Card) -> Iterator[str]:
     yield "## Known limits"
     yield ""
     people = card.of_kind(Rater.Kind.ASSESSOR)
@@ -341,26 +261,3 @@ def _limits(card: _Card) -> Iterator[str]:
     if n_ungraded:
         yield f"- Ungraded: {counted(n_ungraded, 'judgments')}, counted above and never taken for 0."
     yield "- In qrels, a passage that is not listed is unjudged, which is not the same as not relevant."
-
-
-def plain(text: str) -> str:
-    """Return text of people as Markdown that shows it and obeys nothing in it, on one line."""
-    return re.sub(r"([\\`*_\[\]<>|#~])", r"\\\1", " ".join(text.split()))
-
-
-def _table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    yield f"| {' | '.join(headers)} |"
-    yield f"|{' --- |' * len(headers)}"
-    for row in rows:
-        yield f"| {' | '.join(f'{cell:,}' if isinstance(cell, int) else str(cell) for cell in row)} |"
-
-
-def _figure(estimate: Estimate) -> list[str]:
-    """Return the value and its interval, or why there is none."""
-    if estimate.value is None:
-        return ["–", f"undefined: {plain(estimate.reason)}"]
-    return [f"{estimate.value:.3f}", plain(estimate.interval_in_words()) or "–"]
-
-
-def _share(n: int, of: int) -> str:
-    return f"{n / of:.1%}" if of else "–"

@@ -1,18 +1,18 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 
-from evaluation.parameters.options import OptionsForm
-from evaluation.publishing.serializers import QrelsChoice
+from evaluation.parameters.options import Choices, Options, OptionsForm
+from evaluation.publishing.serializers import FILLED_MEASURES, FilledChoice, QrelsChoice
 
 
 class QrelsForm(OptionsForm):
-    """Which judgments become qrels, and how."""
+    """Which judgments become qrels, and how. `more` are choices of other options."""
 
-    options = QrelsChoice
-    asked = (
+    options: ClassVar[Options] = QrelsChoice
+    asked: ClassVar[tuple[str, ...]] = (
         *("rater", "with_simulated", "combine", "ties", "fewest_raters"),
         *("binary_at", "per_element", "adjudicated", "holes_at", "names"),
     )
@@ -22,14 +22,47 @@ class QrelsForm(OptionsForm):
         self,
         *args: Any,
         criteria: list[str],
-        raters: list[tuple[str, str]],
+        raters: Choices,
         grades: list[float],
         simulated: bool,
+        more: dict[str, Choices] | None = None,
         **kwargs: Any,
     ) -> None:
         binary = [(f"{grade:g}", f"1 from grade {grade:g} up, else 0") for grade in sorted(grades)[1:]]
-        choices = {"rater": raters, "binary_at": [("", "the grades of the scale"), *binary]}
+        choices = {"rater": raters, "binary_at": [("", "the grades of the scale"), *binary], **(more or {})}
         super().__init__(*args, choices=choices, **kwargs)
         self.fields["criterion"].choices = [(name, name) for name in criteria]  # type: ignore[attr-defined]
         if not simulated:
             del self.fields["with_simulated"]
+
+
+class FilledQrelsForm(QrelsForm):
+    """Whose grades fill which holes of people's qrels, and by which measures that is shown."""
+
+    options = FilledChoice
+    asked = (
+        *("judge", "mapping", "depth", "run", "all_topics", "measure"),
+        *("rater", "with_simulated", "combine", "ties", "fewest_raters", "binary_at", "adjudicated", "names"),
+    )
+    measures = (*FILLED_MEASURES, "nDCG@20", "P(rel=η)@20", "R(rel=η)@100", "RR(rel=η)", "DCG@10")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Without any judge the service says what is missing.
+        self.fields["judge"].required = bool(self.fields["judge"].choices)  # type: ignore[attr-defined]
+
+    @property
+    def filling(self) -> list[forms.BoundField]:
+        """What is filled, and how."""
+        return [self[name] for name in ("judge", "mapping", "depth", "all_topics")]
+
+    @property
+    def compared(self) -> list[forms.BoundField]:
+        """Which runs make the pool, and what the filled file is compared by."""
+        return [self[name] for name in ("run", "measure")]
+
+    @property
+    def of_people(self) -> list[forms.BoundField]:
+        """How people's labels are made."""
+        shown = {"criterion", "judge", "mapping", "depth", "all_topics", "run", "measure"}
+        return [self[name] for name in self.fields if name not in shown]

@@ -16,6 +16,7 @@ from django.db.models import Count, QuerySet
 
 from collection.models import Criterion, Exclusion, Guideline, Item, Judgment, Rater, Study
 from collection.models.texts import text_hash
+from evaluation.data.topic_sample import topic_sample_of
 from stats.agreement.report import plain_grade
 
 
@@ -61,11 +62,13 @@ def _plain(name: str) -> str:
 
 def about_study(study: Study) -> dict[str, Any]:
     """Return what the study is, with its collection."""
-    collection = study.collection
+    collection, sample = study.collection, topic_sample_of(study)
     return {
         "name": study.name,
         "title": study.title,
         "overlap": study.overlap,
+        **({"topics": str(sample)} if sample else {}),
+        **({"frame": study.frame} if study.frame else {}),
         "collection": {"name": collection.name, "title": collection.title, "licence": collection.licence},
     }
 

@@ -14,7 +14,9 @@ from django.views.decorators.http import require_safe
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Rater, Study
 from evaluation.data.judgments import judged_criteria
+from evaluation.formats.file_names import file_stem
 from evaluation.parameters.downloads import as_file, table_file
+from evaluation.parameters.options import Choices
 from evaluation.parameters.pages import criteria_queryset, figures_of, my_study, query_without
 from evaluation.publishing.forms import QrelsForm
 from stats.completeness import Completeness
@@ -35,6 +37,13 @@ class QrelsChoice:
     criterion: Criterion | None
     form: QrelsForm
     query: str
+
+    @property
+    def complaints(self) -> str:
+        """What is wrong with the choice."""
+        return " ".join(
+            f"{self.form[name].label}: {' '.join(map(str, errors))}" for name, errors in self.form.errors.items()
+        )
 
 
 @require_safe
@@ -63,66 +72,88 @@ def qrels(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def qrels_file(request: SignedInRequest, name: str) -> HttpResponse:
     """The qrels themselves."""
-    return _file(request, name, "qrels", lambda found: as_file(found.text, f"{name}.qrels", "text/plain"))
+    return _file(request, name, "qrels", lambda found, stem: as_file(found.text, f"{stem}.qrels", "text/plain"))
 
 
 @require_safe
 @login_required
 def qrels_provenance(request: SignedInRequest, name: str) -> HttpResponse:
     """Where the qrels come from: raters, rule, counts, hashes."""
-    filename = f"{name}.provenance.json"
-    return _file(
-        request, name, "qrels", lambda found: as_file(found.provenance_text, filename, "application/json"), hashed=True
-    )
+
+    def written(found: Any, stem: str) -> HttpResponse:
+        return as_file(found.provenance_text, f"{stem}-provenance.json", "application/json")
+
+    return _file(request, name, "qrels", written, hashed=True)
 
 
 @require_safe
 @login_required
 def qrels_unjudged(request: SignedInRequest, name: str) -> HttpResponse:
     """Every passage in the top k of a run that has no label."""
-    table = {"table_format": "csv", "stem": f"{name}-unjudged", "caption": f"Unjudged passages of {name}"}
-    return _file(
-        request, name, "qrels", lambda found: table_file({"unjudged": found.holes_table()}, "unjudged", **table)
-    )
+
+    def written(found: Any, stem: str) -> HttpResponse:
+        table = {"table_format": "csv", "stem": f"{stem}-unjudged", "caption": f"Unjudged passages of {name}"}
+        return table_file({"unjudged": found.holes_table()}, "unjudged", **table)
+
+    return _file(request, name, "qrels", written)
 
 
 @require_safe
 @login_required
 def qrels_each(request: SignedInRequest, name: str) -> HttpResponse:
     """A zip with one qrels file for each rater alone."""
-    filename = f"{name}-each-rater.zip"
-    return _file(request, name, "qrels_of_each", lambda archive: as_file(archive, filename, "application/zip"))
+    return _file(
+        request, name, "qrels_of_each", lambda archive, stem: as_file(archive, f"{stem}.zip", "application/zip")
+    )
 
 
 def _file(
-    request: SignedInRequest, name: str, kind: str, written: Callable[[Any], HttpResponse], *, hashed: bool = False
+    request: SignedInRequest, name: str, kind: str, written: Callable[[Any, str], HttpResponse], *, hashed: bool = False
 ) -> HttpResponse:
-    found, refusal = _figures(_asked(request, name), kind, hashed=hashed)
+    asked = _asked(request, name)
+    found, refusal = _figures(asked, kind, hashed=hashed)
     if found is None:
         return HttpResponse(f"{refusal}\n", content_type="text/plain; charset=utf-8", status=422)
-    return written(found)
+    whose = "each-rater" if kind == "qrels_of_each" else found.whose
+    return written(found, file_stem(name, asked.criterion.name if asked.criterion else "", "qrels", whose))
 
 
 def _asked(request: SignedInRequest, name: str) -> QrelsChoice:
-    """Return what was chosen; without a choice the first criterion that was judged and the usual rule."""
+    return chosen_qrels(request, name, form=QrelsForm, usual={"holes_at": HOLES_AT})
+
+
+def chosen_qrels(
+    request: SignedInRequest,
+    name: str,
+    *,
+    form: type[QrelsForm],
+    usual: dict[str, str],
+    more: Callable[[Study, Criterion], dict[str, Choices]] | None = None,
+) -> QrelsChoice:
+    """Return what was chosen; without a choice the first criterion that was judged and the usual rule.
+
+    `usual` is added to the defaults; `more` returns what else there is to choose from, of judges the usual one first.
+    """
     study = my_study(request, name)
     criteria = list(criteria_queryset(study))
     data = QueryDict(query_without(request, "shown"), mutable=True)
     if "criterion" not in data and criteria:
         data["criterion"] = next(iter([*judged_criteria(criteria), *criteria])).name
-    for field, usual in {**QrelsForm.usual(), "holes_at": HOLES_AT}.items():
-        data.setdefault(field, usual)
     chosen = next((criterion for criterion in criteria if criterion.name == data.get("criterion")), None)
     raters = figures_of(request, "qrels_raters", study, criterion=chosen.pk) if chosen else []
-    choices = [(called, _described(called, rater, found)) for called, rater, found in raters]
-    form = QrelsForm(
+    others = more(study, chosen) if more and chosen else {}
+    first = {"judge": found[0][0]} if (found := others.get("judge")) else {}
+    for field, value in {**form.usual(), **usual, **first}.items():
+        data.setdefault(field, value)
+    filled = form(
         data,
         criteria=[criterion.name for criterion in criteria],
-        raters=choices,
+        raters=[(called, _described(called, rater, found)) for called, rater, found in raters],
         grades=chosen.scale.values if chosen else [],
         simulated=any(rater.simulated for _, rater, _ in raters),
+        more=others,
     )
-    return QrelsChoice(request, study, criteria, chosen, form, data.urlencode())
+    return QrelsChoice(request, study, criteria, chosen, filled, data.urlencode())
 
 
 def _described(called: str, rater: Rater, found: Completeness) -> str:
@@ -134,9 +165,7 @@ def _figures(asked: QrelsChoice, kind: str, *, hashed: bool = False) -> tuple[An
     """Return what is made of the judgments that the form chooses, or why nothing is."""
     form = asked.form
     if not form.is_valid() or asked.criterion is None:
-        return None, " ".join(
-            f"{form[name].label}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()
-        )
+        return None, asked.complaints
     choice = {"criterion": asked.criterion.pk, **asked_of(form.cleaned_data)}
     if kind == "qrels":
         choice |= {"holes_at": form.cleaned_data["holes_at"], "hashed": hashed}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
 
 from collection.api_tools import NumberField, WholeField
-from stats.qrels import COMBINES, Rule
+from evaluation.parameters.options import PART
+from stats.qrels import COMBINES, Rule, asked_of
 from stats.votes import TIES
 
 
@@ -26,14 +28,11 @@ class Published(serializers.Serializer[Any]):
     )
 
 
-class QrelsChoice(Published):
-    """Which judgments become qrels, and how."""
+class PeopleChoice(Published):
+    """How people's judgments become labels."""
 
     rater = serializers.ListField(
-        child=serializers.CharField(),
-        default=list,
-        label="Whose judgments",
-        help_text="Assessors, or one judge. Default: all assessors.",
+        child=serializers.CharField(), default=list, label="Whose judgments", help_text="Default: all assessors."
     )
     combine = serializers.ChoiceField(
         choices=list(COMBINES.items()), default=Rule.combine, label="Aggregate assessors by"
@@ -49,15 +48,26 @@ class QrelsChoice(Published):
     binary_at = NumberField(
         required=False, label="Labels", help_text="1 from this grade up, else 0. Default: the grades of the scale."
     )
-    per_element = serializers.BooleanField(
-        default=Rule.per_element,
-        label="One topic per rubric element",
-        help_text="Otherwise a text gets the highest grade of its elements.",
-    )
     adjudicated = serializers.BooleanField(
         default=Rule.adjudicated,
         label="Use adjudicated grades",
         help_text="If a disagreement was adjudicated, that grade replaces the assessors’.",
+    )
+
+
+class QrelsChoice(PeopleChoice):
+    """Which judgments become qrels, and how."""
+
+    rater = serializers.ListField(
+        child=serializers.CharField(),
+        default=list,
+        label="Whose judgments",
+        help_text="Assessors, or one judge. Default: all assessors.",
+    )
+    per_element = serializers.BooleanField(
+        default=Rule.per_element,
+        label="One topic per rubric element",
+        help_text="Otherwise a text gets the highest grade of its elements.",
     )
     holes_at = WholeField(
         required=False,
@@ -66,3 +76,61 @@ class QrelsChoice(Published):
         label="Unjudged in top k",
         help_text="How many passages of each run’s ranking to check for judgments (judged@k).",
     )
+
+
+# What filled qrels are compared by where no measure is named.
+FILLED_MEASURES = ("nDCG@10", "P(rel=η)@10", "AP(rel=η)")
+
+
+class FilledChoice(PeopleChoice):
+    """Whose grades fill the holes of people's qrels, which holes, and by which measures that is shown."""
+
+    judge = serializers.CharField(
+        required=False,
+        max_length=300,
+        label="Judge",
+        help_text="Whose grades fill the holes.",
+    )
+    mapping = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=200,
+        label="Labels of the judge’s grades",
+        help_text="“2:1, 4:2” is label 1 from grade 2 up, 2 from 4 up. Needed where the scales differ.",
+    )
+    depth = WholeField(
+        required=False,
+        min_value=1,
+        max_value=10_000,
+        label="Fill the top k of runs",
+        help_text="Default: all that the judge graded.",
+    )
+    run = serializers.ListField(
+        child=serializers.CharField(), default=list, label="Of these runs", help_text="Default: all runs."
+    )
+    all_topics = serializers.BooleanField(
+        default=False,
+        label="Also topics that no person judged",
+        help_text="Otherwise only topics with human labels are filled.",
+    )
+    measure = serializers.ListField(
+        child=serializers.CharField(),
+        default=list,
+        max_length=10,
+        label="Measures",
+        help_text=f"Before and after, with bounds. Default: {', '.join(FILLED_MEASURES)}.",
+    )
+    part = serializers.ChoiceField(choices=PART, default="development", help_text="If the study is split.")
+
+
+def filling_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what holes are filled by, of what a form, a query or a command's options choose."""
+    return {
+        **asked_of(chosen),
+        "judge": chosen.get("judge") or None,
+        "depth": chosen.get("depth"),
+        "runs": list(chosen["run"]),
+        "measures": list(chosen["measure"]),
+        **{name: chosen[name] for name in ("mapping", "all_topics", "part")},
+    }

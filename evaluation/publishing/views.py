@@ -8,12 +8,15 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
+from django.utils.timezone import localdate
 from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
+from collection.formats.scores.tools import LABELS
+from collection.judgments.rater_names import study_raters
 from collection.models import Judgment, Rater, Study
 from collection.texts.markdown import render_markdown
-from evaluation.data.rater_names import study_raters
+from evaluation.formats.file_names import file_stem
 from evaluation.parameters.downloads import as_file
 from evaluation.parameters.pages import figures_of, my_study
 
@@ -31,9 +34,11 @@ def publish(request: SignedInRequest, name: str) -> HttpResponse:
     context = {
         "study": study,
         "counts": counts,
+        "score_forms": LABELS,
         "n_people": sum(rater.kind == Rater.Kind.ASSESSOR for rater in raters),
         "n_judges": sum(rater.kind == Rater.Kind.JUDGE for rater in raters),
         "n_simulated": sum(rater.simulated for rater in raters),
+        "has_runs": study.collection.runs.exists(),
         "n_excluded": study.exclusions.filter(lifted_at=None).count(),
     }
     return render(request, "evaluation/publish.html", context)
@@ -50,7 +55,7 @@ def bundle(request: SignedInRequest, name: str) -> HttpResponse:
 
 def bundle_file(study: Study, bundle: bytes) -> HttpResponse:
     """Return the study's audit bundle as a download."""
-    return as_file(bundle, f"{study.name}-bundle.zip", "application/zip")
+    return as_file(bundle, f"{file_stem(study.name, 'bundle', on=localdate())}.zip", "application/zip")
 
 
 @require_safe
@@ -75,4 +80,4 @@ def data_card_file(request: SignedInRequest, name: str) -> HttpResponse:
     """The data card as Markdown."""
     study = my_study(request, name)
     card = figures_of(request, "data_card", study, names="names" in request.GET)
-    return as_file(card, f"{study.name}-data-card.md", "text/markdown")
+    return as_file(card, f"{file_stem(study.name, 'data-card', on=localdate())}.md", "text/markdown")

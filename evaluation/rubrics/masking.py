@@ -20,6 +20,7 @@ from collection.masking import mask_elements
 from collection.models import Criterion, Item, Masking, RubricElement, Study, User
 from collection.models.studies import TaskType
 from evaluation.leaderboards.sources import GROUNDED, Source, StudySources
+from stats.answers_in_words import elements_unfulfilled
 from stats.ranking.measure_names import NoLeaderboard
 
 State = Literal["fulfilled", "unfulfilled", "unknown"]
@@ -58,6 +59,12 @@ class MaskingByGrades:
     def counts(self) -> dict[str, int]:
         """How many elements are in which state."""
         return {state: sum(one.state == state for one in self.found) for state in get_args(State)}
+
+    @property
+    def answer(self) -> str:
+        """How many elements no passage fulfils, in a sentence."""
+        counts = self.counts
+        return elements_unfulfilled(self.source.name, counts["unfulfilled"], counts["unknown"], len(self.found))
 
     @property
     def rule(self) -> str:

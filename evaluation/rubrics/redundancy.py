@@ -12,6 +12,7 @@ from django.db.models import Q
 from collection.models import Item, Study
 from collection.models.studies import TaskType
 from evaluation.leaderboards.sources import Source, StudySources
+from stats.answers_in_words import passages_needed
 from stats.measures.crux import ORDERS, Order, RequiredSubset, required_subset
 from stats.measures.grades import GradeTable
 from stats.ranking.measure_names import NoLeaderboard
@@ -59,6 +60,11 @@ class Redundancy:
         """How many passages of all topics are of each class, and how many are of none."""
         found = {name: sum(len(one.classes[place][2]) for one in self.topics) for place, name in enumerate(NAMES)}
         return found | {"unjudged": sum(len(one.subset.unjudged) for one in self.topics)}
+
+    @property
+    def answer(self) -> str:
+        """How many passages are required, in a sentence."""
+        return passages_needed(self.source.name, self.totals, len(self.topics))
 
     @property
     def qrels(self) -> str:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
+from evaluation.formats.file_names import file_stem
 from evaluation.parameters.downloads import as_file
 from evaluation.parameters.pages import figures_of, my_study, query_without
 from evaluation.rubrics.forms import RedundancyForm
@@ -43,7 +44,7 @@ def redundancy_qrels(request: SignedInRequest, name: str) -> HttpResponse:
     found, _, refusal = _found(request, my_study(request, name))
     if found is None:
         raise Http404(refusal or "No passages have been rated yet.")
-    return as_file(found.qrels, f"{name}-redundancy.qrels", "text/plain")
+    return as_file(found.qrels, f"{file_stem(name, found.source.name, 'redundancy')}.qrels", "text/plain")
 
 
 def _found(request: SignedInRequest, study: Study) -> tuple[Redundancy | None, RedundancyForm, str]:

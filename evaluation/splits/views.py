@@ -20,6 +20,7 @@ from evaluation.data.rater_names import judges_beside, judges_of
 from evaluation.data.visibility import NotSplit, Parts, parts_of, read_test_part, readings_by_judge, times
 from evaluation.parameters.pages import criteria_queryset, my_study
 from evaluation.splits.forms import SplitForm
+from stats.overviews_in_words import held_out
 from stats.plurals import counted
 
 MOST_TOPICS_LISTED = 1_000
@@ -51,12 +52,14 @@ def _parts(study: Study, parts: Parts) -> dict[str, object]:
     """Return the topics of each part, and the judges with their readings."""
     judges = list(judges_of(study))
     topics = list(Topic.objects.filter(pk__in=parts.split.topics.values("topic")).order_by("pk")[:MOST_TOPICS_LISTED])
+    readings = readings_by_judge(parts, judges)
     return {
+        "answer": held_out(len(parts.test), parts.n_topics, [one.n for one in readings]),
         "columns": (
             ("Development", [topic for topic in topics if topic.pk in parts.development], len(parts.development)),
             ("Test", [topic for topic in topics if topic.pk in parts.test], len(parts.test)),
         ),
-        "readings": readings_by_judge(parts, judges),
+        "readings": readings,
         "most_topics": MOST_TOPICS_LISTED,
     }
 

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from django import template
+import math
+from typing import TYPE_CHECKING, Any
 
+from django import template
+from django.urls import reverse
+
+from evaluation.charts.urls import SUFFIXES
 from evaluation.data.visibility import times
 from stats.agreement.report import plain_grade
 from stats.pattern_intervals import Estimate
+from stats.plurals import counted
 from stats.ratings import Grade
 
+if TYPE_CHECKING:
+    from evaluation.dashboard.figures import Axis
+    from stats.judges.errors import RaterPair
+
 register = template.Library()
+
+
+@register.inclusion_tag("evaluation/chart.html")
+def chart(name: str, *of: str, label: str, query: str = "", csv: str = "") -> dict[str, Any]:
+    """Show the chart whose addresses are `evaluation:<name>_svg`, `_pdf` and `_json` (`charts.urls`), with its files.
+
+    `of`: what the addresses hold; `label`: what the chart shows and where its numbers are; `csv`: their address.
+    """
+    addresses = {form: reverse(f"evaluation:{name}_{form}", args=of) for form in SUFFIXES}
+    asked = f"?{query}" if query else ""
+    return {"query": query, "asked": asked, "label": label, "csv": csv, **addresses}
 
 
 @register.filter
@@ -19,9 +40,21 @@ def decimals(number: float | None) -> str:
 
 
 @register.filter
+def signed(number: float | None) -> str:
+    """Return +0.016 or −0.016; a dash for None."""
+    return "–" if number is None else f"{number:+.3f}".replace("-", "−")
+
+
+@register.filter
 def interval(estimate: Estimate) -> str:
     """Return “0.448 to 0.579, 25 topics”, or why there is no interval; a dash where there is no value."""
     return estimate.interval_in_words() or "–"
+
+
+@register.filter
+def on(value: float, axis: Axis) -> float:
+    """Return where a value stands on a picture’s axis, in percent of its width."""
+    return axis.place(value)
 
 
 @register.filter
@@ -33,9 +66,37 @@ def percent(share: float | None) -> str:
 
 
 @register.filter
+def spoken(name: str) -> str:
+    """Return a column’s name in words: answered_by as “Answered by”."""
+    return name.replace("_", " ").capitalize() if "_" in name or name.islower() else name
+
+
+@register.filter
+def printed(cell: Any) -> str:
+    """Return a cell of any table: a whole number as it is, another with three decimals, a dash for None."""
+    if isinstance(cell, float):
+        return f"{cell:g}" if cell == int(cell) else decimals(cell)
+    return "–" if cell is None else str(cell)
+
+
+@register.filter
 def grade(value: Grade) -> str:
     """Return a grade as people write it: 3, not 3.0."""
     return str(plain_grade(value)).replace("-", "−")
+
+
+@register.filter
+def shade(share: float | None) -> int:
+    """Return how dark a cell with this share or coefficient is, 0 to 10 (`.shade-4` in evaluation.css)."""
+    return min(10, max(0, math.ceil((share or 0) * 10)))
+
+
+@register.filter
+def pair_in_words(pair: RaterPair) -> str:
+    """Return “177 items; κ 0.612, 0.448 to 0.701, 25 topics; alike 0.850, …” of two raters."""
+    named = ((f"κ {decimals(pair.kappa.value)}", pair.kappa), (f"alike {decimals(pair.same.value)}", pair.same))
+    said = (", ".join(filter(None, (figure, one.interval_in_words() or one.reason))) for figure, one in named)
+    return "; ".join((counted(pair.n, "items"), *said))
 
 
 @register.filter(name="times")

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from rest_framework.exceptions import NotFound
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import parser_classes
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from collection.api_tools import study_of, user_of
+from collection.api_tools import checked, invalid_on, study_of, user_of
+from collection.formats.problems import BrokenFile
 from collection.models import Study
 from evaluation.data.population import JudgeNotFound
-from evaluation.parameters.api import CRITERION, chosen_by, criterion_of, figures_of, shows
+from evaluation.leaderboards.forms import MOST_MB
+from evaluation.parameters.api import CRITERION, answers, chosen_by, criterion_of, figures_of, shows
 from evaluation.trust.overview import kept_trust_in_judges
-from evaluation.trust.serializers import EffectsChoice, JudgeComparisonChoice, JudgesChoice, TrustChoice
+from evaluation.trust.serializers import (
+    EffectsChoice,
+    JudgeComparisonChoice,
+    JudgesChoice,
+    SubmissionsChoice,
+    TrustChoice,
+)
 
 
 @shows(
@@ -42,8 +55,9 @@ def trust_in_judges(request: Request) -> Response:
 
 @shows(
     "studies_judge_comparison",
-    "All judges of a criterion on the same items: the best by κ, corrected for the choice, and differences with "
-    "simultaneous 95 % intervals; on the development topics if the study is split.",
+    "Judges of a criterion on the same items: κ, α, ungraded replies and cost; the best by κ, corrected for the "
+    "choice; differences with simultaneous 95 % intervals; the order of systems by people, by each judge, and "
+    "by its grades recalibrated. On the development topics if the study is split.",
     CRITERION,
     JudgeComparisonChoice,
 )
@@ -51,6 +65,35 @@ def judge_comparison(request: Request, name: str) -> Response:
     criterion = criterion_of(request, name)
     asked = chosen_by(request, JudgeComparisonChoice)
     return Response(figures_of(request, "judge_comparison", criterion.study, criterion=criterion.pk, **asked).as_dict())
+
+
+class SubmittedFiles(SubmissionsChoice):
+    """Files of judges, one of each, called like it."""
+
+    criterion = serializers.CharField(max_length=100, help_text="The criterion that the judges graded.")
+    file = serializers.ListField(child=serializers.FileField(), allow_empty=False, max_length=50)
+
+
+@extend_schema(
+    operation_id="studies_submitted_judges",
+    description=(
+        "Judges’ qrels and evaluation files beside people: κ and α of their grades, τ_b and τ_AP of their order of "
+        "systems, with intervals. The files are not kept."
+    ),
+    request={"multipart/form-data": SubmittedFiles},
+    responses=OpenApiTypes.OBJECT,
+)
+@answers("POST")
+@parser_classes([MultiPartParser])
+def submitted_judges(request: Request, name: str) -> Response:
+    from evaluation.trust.submitted.views import compared_files
+
+    criterion = criterion_of(request, name)
+    sent = dict(checked(SubmittedFiles(data=request.data)))
+    if sum(file.size for file in sent["file"]) > MOST_MB * 1024**2:
+        raise ValidationError({"file": [f"Files of more than {MOST_MB} MB are for the command submitted_judges."]})
+    with invalid_on(BrokenFile, field="file"):
+        return Response(compared_files(criterion, sent["file"], sent).as_dict())
 
 
 @shows(

@@ -1,147 +1,114 @@
-"""All judges of a criterion on the same items: who is best, what that is worth, and who can be told apart."""
+"""Judges of a criterion on the same items: who is best, what that is worth, and how each orders the systems."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from django.conf import settings
+from django.utils.module_loading import import_string
 
-from collection.models import Criterion, Rater
+from collection.models import Criterion
 from evaluation.data.judge_pairs import JudgePairs, PairedJudge, pair_judges
-from evaluation.data.judgments import load_criterion
-from stats.completeness import Completeness, complete_first
-from stats.intervals import Estimate
+from evaluation.leaderboards.sources import StudySources
+from evaluation.trust.compared_judges import Choice, ComparedJudge, Cost, JudgeComparison
+from evaluation.trust.system_orders import measure_orders
+from stats.completeness import complete_first
+from stats.intervals import Estimate, undefined
+from stats.judges.comparison import OTHER_SCALE
 from stats.judges.side_by_side import SeveralJudges, compare_judges
+from stats.judges.summary import alpha_of_items
 from stats.plurals import counted
-from stats.ratings import FloatArray, grades_of, majority
+from stats.ratings import MISSING, FloatArray, Ratings, grades_of, majority
 from stats.refusals import Refused
 
 # A judge that was asked about fewer of the items than this share of the most would take items from all others.
 FEWEST_ASKED = 0.5
+# So many are compared where nobody chose any.
+FIRST = 5
+
+Spent = Callable[[Criterion], Mapping[int, Mapping[str, Any]]]
 
 
 class JudgeNotCompared(Refused):
     """No judge of this name is compared."""
 
 
-@dataclass(frozen=True)
-class ComparedJudge:
-    """A judge's κ over the common items, and how far it is from the judge that others are held against."""
+def compare_judges_of(
+    criterion: Criterion,
+    *,
+    judge: Sequence[str] = (),
+    every: bool = False,
+    against: str = "",
+    measure: str = "",
+    submitted: Mapping[str, Mapping[int, float | None]] | None = None,
+) -> JudgeComparison:
+    """Compare judges that graded what people judged under the criterion, on the items that all were asked about.
 
-    rater: Rater
-    name: str
-    completeness: Completeness
-    kappa: Estimate
-    difference: float | None
-    low: float | None
-    high: float | None
-
-    @property
-    def told_apart(self) -> bool:
-        """Whether the simultaneous interval of the difference leaves 0 out."""
-        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "judge": self.name,
-            "content_hash": self.rater.content_hash,
-            **self.completeness.as_dict(),
-            "kappa": self.kappa.as_dict(),
-            "difference": {"value": self.difference, "low": self.low, "high": self.high},
-            "told_apart": self.told_apart,
-        }
-
-
-@dataclass(frozen=True)
-class JudgeComparison:
-    """The judges of a criterion beside its people, the best first, unfinished and failing ones last.
-
-    `against`: the judge that differences are to, the best unless another was asked for; `left_out`: judges that were
-    asked about too few of the items; `development`: whether the study is split, and these are the development part's.
+    They are those named, or `every` one that was asked about enough, or else the five best covered. Where the study is
+    split, items are of its development part. `submitted` are grades of items by further judges, who are not stored,
+    by name; None is ungraded. `measure` orders systems, by default the first that the judgments allow. Raises
+    JudgeNotCompared where a name is no judge's that can be compared, and Refused where the measure is none.
     """
-
-    criterion: Criterion
-    judges: tuple[ComparedJudge, ...]
-    best: str
-    against: str
-    corrected: Estimate
-    n_items: int
-    n_topics: int
-    left_out: tuple[str, ...]
-    development: bool
-    reason: str
-
-    @property
-    def not_behind(self) -> int:
-        """How many of the others cannot be told from the judge that they are held against."""
-        return sum(not one.told_apart for one in self.judges if one.difference is not None)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything, as API, command and download have it."""
-        return {
-            "study": self.criterion.study.name,
-            "criterion": self.criterion.name,
-            "figure": "Cohen’s κ of yes and no at the thresholds",
-            "n_items": self.n_items,
-            "n_topics": self.n_topics,
-            "part": "development" if self.development else "all",
-            "best": self.best or None,
-            "best_corrected": self.corrected.as_dict(),
-            "against": self.against or None,
-            "judges": [one.as_dict() for one in self.judges],
-            "left_out": list(self.left_out),
-            **({"reason": self.reason} if self.reason else {}),
-        }
-
-    def table(self) -> list[list[Any]]:
-        """Return the judges as a table, with a first row of names."""
-        head = ["judge", "mark", "kappa", "kappa_low", "kappa_high"]
-        head += ["against", "difference", "low", "high", "told_apart"]
-        rows = [
-            [
-                *(one.name, one.completeness.mark, one.kappa.value, one.kappa.low, one.kappa.high, self.against),
-                *(one.difference, one.low, one.high, int(one.told_apart)),
-            ]
-            for one in self.judges
-        ]
-        return [head, *rows]
-
-
-def compare_judges_of(criterion: Criterion, *, against: str = "") -> JudgeComparison:
-    """Compare all judges that graded what people judged under the criterion, on the items that all were asked about.
-
-    Where the study is split these are of its development part. Raises JudgeNotCompared where `against` is none of them.
-    """
-    pairs = pair_judges(load_criterion(criterion))
-    chosen, left_out = _enough_asked(pairs)
-    if not chosen:
-        nobody = Estimate(None, reason="no judge can be compared with humans")
-        return JudgeComparison(criterion, (), "", "", nobody, 0, 0, left_out, bool(pairs.parts), nobody.reason)
-    names = _names(chosen)
-    if against and against not in names:
-        raise JudgeNotCompared(f"“{against}” is not compared here. Choose one of: {', '.join(names)}.")
-    common = sorted(set(chosen[0].paired.people.items).intersection(*(one.paired.people.items for one in chosen[1:])))
-    if not common:
-        nothing = Estimate(None, reason="no item was asked of all judges")
-        return JudgeComparison(criterion, (), "", "", nothing, 0, 0, left_out, bool(pairs.parts), nothing.reason)
-    found, n_topics = _compared(chosen, common)
-    best = names[found.best] if found.best is not None else ""
-    held = names.index(against) if against else found.best
+    boards = StudySources(criterion.study)
+    if submitted:
+        boards.submit(criterion, submitted)
+    pairs = pair_judges(boards.judgments(criterion))
+    names = _names(pairs.pairs)
+    covered, left_out = _enough_asked(pairs, names)
+    chosen = _chosen(names, covered, judge, every=every)
+    common = _common([pairs.pairs[place] for place in chosen])
+    choices = [
+        Choice(names[place], one.completeness.after(names[place]), _asked(one), place in chosen)
+        for place, one in sorted(enumerate(pairs.pairs), key=lambda each: _coverage(each[1], names[each[0]]))
+    ]
+    if not chosen or not common:
+        reason = "no item was asked of all judges" if chosen else "no judge can be compared with humans"
+        return JudgeComparison(
+            criterion, (), tuple(choices), "", "", undefined(reason), 0, 0, left_out,
+            development=bool(pairs.parts), people_simulated=False, reason=reason,
+        )  # fmt: skip
+    compared, their = [pairs.pairs[place] for place in chosen], [names[place] for place in chosen]
+    if against and against not in their:
+        raise JudgeNotCompared(f"“{against}” is not compared here. Choose one of: {', '.join(their)}.")
+    people = compared[0].paired.people.of_items(_rows(compared[0], common))
+    grades = [_grades(one, common) for one in compared]
+    assert people.topics is not None  # load_criterion
+    found = compare_judges(_yes(people, compared[0]), _yes_by(compared, grades), people.topics)
+    held = their.index(against) if against else found.best
+    measured = measure_orders(boards, criterion, compared, measure=measure)
+    spent = _spent({one.criterion for one in compared})
     judges = [
-        _judge(one, name, found, place, held) for place, (one, name) in enumerate(zip(chosen, names, strict=True))
+        ComparedJudge(
+            rater=one.judge,
+            name=their[place],
+            completeness=one.completeness,
+            n_ungraded=int((grades[place].codes[:, 0] == MISSING).sum()),
+            kappa=found.kappas[place],
+            alpha=_alpha(people, grades[place], one),
+            **_difference(found, place, held),
+            cost=spent.get((one.criterion.pk, one.judge.pk)),
+            order=measured.by_judge.get(place),
+            no_order=measured.without.get(place, ""),
+            moved=measured.moved_by(place),
+        )
+        for place, one in enumerate(compared)
     ]
     return JudgeComparison(
         criterion=criterion,
         judges=tuple(complete_first(sorted(judges, key=_best_first), of=lambda one: one.completeness)),
-        best=best,
-        against="" if held is None else names[held],
+        choices=tuple(choices),
+        best="" if found.best is None else their[found.best],
+        against="" if held is None else their[held],
         corrected=found.corrected,
         n_items=len(common),
-        n_topics=n_topics,
+        n_topics=len(np.unique(people.topics)),
         left_out=left_out,
         development=pairs.parts is not None,
+        people_simulated=any(one.people_simulated for one in compared),
         reason=found.reason,
+        orders=measured.orders,
     )
 
 
@@ -149,44 +116,77 @@ def _best_first(one: ComparedJudge) -> tuple[bool, float, str]:
     return one.kappa.value is None, -(one.kappa.value or 0.0), one.name
 
 
-def _enough_asked(pairs: JudgePairs) -> tuple[list[PairedJudge], tuple[str, ...]]:
-    """Return the judges that were asked about enough of the items, and the others with their numbers."""
-    asked = [len(one.paired.people.items) for one in pairs.pairs]
-    most = max(asked, default=0)
-    enough = [one for one, n in zip(pairs.pairs, asked, strict=True) if n >= FEWEST_ASKED * most]
-    few = [f"{one.name} ({n:,} of {counted(most, 'items')})" for one, n in zip(pairs.pairs, asked, strict=True)]
-    return enough, tuple(text for text, n in zip(few, asked, strict=True) if n < FEWEST_ASKED * most)
-
-
-def _names(chosen: list[PairedJudge]) -> list[str]:
+def _names(pairs: Sequence[PairedJudge]) -> list[str]:
     """Return each judge's name, with its criterion where one judge graded under several."""
-    names = [one.name for one in chosen]
+    names = [one.name for one in pairs]
     return [
-        name if names.count(name) == 1 else f"{name} ({one.criterion})" for one, name in zip(chosen, names, strict=True)
+        name if names.count(name) == 1 else f"{name} ({one.criterion})" for one, name in zip(pairs, names, strict=True)
     ]
 
 
-def _compared(chosen: list[PairedJudge], common: list[int]) -> tuple[SeveralJudges, int]:
-    first = chosen[0]
-    people = first.paired.people.of_items(_rows(first, common))
-    assert people.topics is not None  # load_criterion
-    yes = grades_of(majority(people), people.numbers) >= first.people_at
-    found = compare_judges(yes, [_yes_by(one, common) for one in chosen], people.topics)
-    return found, len(np.unique(people.topics))
+def _asked(one: PairedJudge) -> int:
+    return len(one.paired.people.items)
 
 
-def _rows(one: PairedJudge, common: list[int]) -> Any:
-    places = {item: place for place, item in enumerate(one.paired.people.items)}
-    return np.array([places[item] for item in common], dtype=np.int64)
+def _coverage(one: PairedJudge, name: str) -> tuple[int, int, str]:
+    """Return what puts judges in order: complete ones first, then those asked about most, then by name."""
+    return one.completeness.rank, -_asked(one), name
 
 
-def _yes_by(one: PairedJudge, common: list[int]) -> FloatArray:
-    judge = one.paired.judge
-    grades = grades_of(judge.codes[:, 0], judge.numbers)[_rows(one, common)]
-    return np.where(np.isnan(grades), np.nan, grades >= one.at)
+def _enough_asked(pairs: JudgePairs, names: Sequence[str]) -> tuple[list[int], tuple[str, ...]]:
+    """Return the places of judges that were asked about enough of the items, best covered first, and the others."""
+    most = max(map(_asked, pairs.pairs), default=0)
+    by_coverage = sorted(range(len(names)), key=lambda place: _coverage(pairs.pairs[place], names[place]))
+    few = [place for place in by_coverage if _asked(pairs.pairs[place]) < FEWEST_ASKED * most]
+    told = tuple(f"{names[place]} ({_asked(pairs.pairs[place]):,} of {counted(most, 'items')})" for place in few)
+    return [place for place in by_coverage if place not in few], told
 
 
-def _judge(one: PairedJudge, name: str, found: SeveralJudges, place: int, held: int | None) -> ComparedJudge:
+def _chosen(names: Sequence[str], covered: Sequence[int], asked: Sequence[str], *, every: bool) -> list[int]:
+    """Return the places of the judges that are compared, in the order of their names."""
+    if unknown := next((name for name in asked if name not in names), None):
+        listed = ", ".join(names) or "none yet"
+        raise JudgeNotCompared(f"“{unknown}” cannot be compared with humans here. Choose from: {listed}.")
+    places = covered if every else [names.index(name) for name in dict.fromkeys(asked)] or covered[:FIRST]
+    return sorted(places)
+
+
+def _common(compared: Sequence[PairedJudge]) -> list[int]:
+    """Return the items that people judged and all of these judges were asked about."""
+    items = [set(one.paired.people.items) for one in compared]
+    return sorted(set.intersection(*items)) if items else []
+
+
+def _rows(one: PairedJudge, common: Sequence[int]) -> Any:
+    items = np.asarray(one.paired.people.items, dtype=np.int64)
+    order = np.argsort(items)
+    return order[np.searchsorted(items[order], common)]
+
+
+def _grades(one: PairedJudge, common: Sequence[int]) -> Ratings:
+    return one.paired.judge.of_items(_rows(one, common))
+
+
+def _yes(people: Ratings, one: PairedJudge) -> Any:
+    return grades_of(majority(people), people.numbers) >= one.people_at
+
+
+def _yes_by(compared: Sequence[PairedJudge], grades: Sequence[Ratings]) -> list[FloatArray]:
+    """Return yes (1), no (0) and ungraded (NaN) of each judge."""
+    numbers = [grades_of(of.codes[:, 0], of.numbers) for of in grades]
+    return [np.where(np.isnan(of), np.nan, of >= one.at) for one, of in zip(compared, numbers, strict=True)]
+
+
+def _alpha(people: Ratings, judge: Ratings, one: PairedJudge) -> Estimate:
+    return alpha_of_items(people, judge) if one.same_scale else undefined(OTHER_SCALE)
+
+
+def _difference(found: SeveralJudges, place: int, held: int | None) -> dict[str, float | None]:
     apart = None if held is None or held == place else found.difference(place, held)
-    value, low, high = apart or (None, None, None)
-    return ComparedJudge(one.judge, name, one.completeness, found.kappas[place], value, low, high)
+    return dict(zip(("difference", "low", "high"), apart or (None, None, None), strict=True))
+
+
+def _spent(criteria: set[Criterion]) -> dict[tuple[int, int], Cost]:
+    """Return what judges spent, by criterion and rater: what grades cost is known to the app that grades."""
+    spent: Spent = import_string(settings.SPENT_BY_JUDGES)
+    return {(criterion.pk, rater): Cost(**found) for criterion in criteria for rater, found in spent(criterion).items()}

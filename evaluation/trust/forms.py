@@ -5,10 +5,12 @@ from typing import Any
 
 from django import forms
 
-from collection.models import Rater, System
+from collection.importing.forms import FilesField
+from collection.models import Criterion, Rater, Study, System
 from evaluation.data.model_families import LONGEST, family_of
+from evaluation.leaderboards.forms import MOST_MB
 from evaluation.parameters.options import OptionsForm
-from evaluation.trust.serializers import EffectsChoice
+from evaluation.trust.serializers import EffectsChoice, SubmissionsChoice
 from stats.completeness import Completeness
 
 
@@ -57,3 +59,31 @@ class EffectsForm(OptionsForm):
 
     options = EffectsChoice
     asked = ("criterion", "judge")
+
+
+class SubmissionsForm(OptionsForm):
+    """Files of judges, under which criterion, and what they are held against."""
+
+    options = SubmissionsChoice
+    asked = ("measure", "stored", "form")
+    use_required_attribute = False
+
+    file = FilesField(
+        label="Files of judges", help_text="Qrels, or evaluation files: one of each judge, called like it."
+    )
+    criterion = forms.ModelChoiceField(
+        Criterion.objects.none(), label="Criterion", to_field_name="name", empty_label=None
+    )
+    field_order = ("file", "criterion", "measure", "stored", "form")
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        criterion = self.fields["criterion"]
+        assert isinstance(criterion, forms.ModelChoiceField)
+        criterion.queryset = study.criteria.select_related("study__collection", "scale")
+
+    def clean_file(self) -> Any:
+        files = self.cleaned_data["file"]
+        if sum(file.size for file in files) > MOST_MB * 1024**2:
+            raise forms.ValidationError(f"Files of more than {MOST_MB} MB are for the command submitted_judges.")
+        return files

@@ -21,7 +21,7 @@ from evaluation.data.judge_pairs import JudgePairs, PairedJudge, is_graded_versi
 from evaluation.data.judged_criteria import Judged, read_judged
 from evaluation.data.judgments import load_criterion
 from evaluation.data.text_level import RolledUpJudge, RollUp, roll_ups_among, rolled_up_judges
-from evaluation.trust.overview_rows import COLUMNS, Kept, Row, sorted_rows
+from evaluation.trust.overview_rows import COLUMNS, Kept, Row, judges_in_words, sorted_rows
 from stats.judges.summary import Brief, brief_of_items, brief_of_texts
 
 KEPT_FOR_SECONDS = 7 * 24 * 3600
@@ -51,9 +51,15 @@ class TrustInJudges:
         found = Counter((row.criterion.study.name, row.criterion.name) for row in self.rows if not row.rolled_up)
         return sorted(key for key, n in found.items() if n > 1)
 
+    @property
+    def answer(self) -> str:
+        """Of how many judges it is settled how they stand beside people; empty while comparisons are computed."""
+        return "" if self.waiting else judges_in_words(self.rows)
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything, as API, command and download have it."""
         return {
+            "answer": self.answer,
             "judges": [row.as_dict() for row in self.rows],
             "graded_beside_nobody": [{"study": one.study.name, "criterion": one.name} for one in self.alone],
         }

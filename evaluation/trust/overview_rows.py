@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from evaluation.data.visibility import PartName, times
 from stats.agreement.report import kappa_as_dict
 from stats.completeness import Completeness, complete_first
 from stats.judges.summary import Brief
+from stats.overviews_in_words import judges_beside_people
 from stats.votes import RULE_OF_PEOPLE
 
 
@@ -197,3 +198,13 @@ def sorted_rows(rows: Iterable[Row], sort: str) -> list[Row]:
     known = sorted((row for row in found if of_row(row) is not None), key=of_row, reverse=descending != (sort != name))
     in_order = known + [row for row in found if of_row(row) is None]
     return complete_first(in_order, of=lambda row: row.completeness)
+
+
+def judges_in_words(rows: Sequence[Row]) -> str:
+    """Say of how many judges it is settled how they agree with people; unfinished and failing ones are counted."""
+    finished = [row for row in rows if not row.completeness.mark]
+    return judges_beside_people(
+        [(row.judge.name, row.brief.ceiling) for row in finished],
+        n_marked=len(rows) - len(finished),
+        n_simulated=sum(row.simulated for row in rows),
+    )

@@ -11,7 +11,7 @@ from collection.models import Criterion, Rater, Study
 from evaluation.data.judge_pairs import JudgePairs
 from evaluation.data.population import JudgeNotFound
 from evaluation.data.text_level import RolledUpJudge, RolledUpJudges, RollUp, roll_ups_of, rolled_up_judges
-from evaluation.data.visibility import LOCKED, TestPartLocked
+from evaluation.data.visibility import LOCKED, PartName, TestPartLocked
 from evaluation.trust.reliability import JudgeTrust, examine_judge, paired_judges
 from stats.completeness import UNMARKED, Completeness, complete_first
 from stats.intervals import CELLS
@@ -56,9 +56,13 @@ class Examination:
         return self.rolled.name if self.rolled else ""
 
     @property
+    def part(self) -> PartName:
+        """The part of a split study that the figures rest on."""
+        return self.same_items.part if self.same_items else self.rolled.part if self.rolled else "all"
+
+    @property
     def on_test(self) -> bool:
-        part = self.same_items.part if self.same_items else self.rolled.part if self.rolled else "all"
-        return part == "test"
+        return self.part == "test"
 
     @property
     def completeness(self) -> dict[str, Completeness]:

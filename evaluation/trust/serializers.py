@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from evaluation.leaderboards.serializers import FORM_CHOICES
 from evaluation.parameters.options import PART
 from evaluation.trust.overview_rows import SORTS
 from stats.judges.alt_test import EPSILONS
@@ -36,9 +37,44 @@ class JudgesChoice(serializers.Serializer[Any]):
 
 
 class JudgeComparisonChoice(serializers.Serializer[Any]):
-    """To which of the judges of a criterion differences are."""
+    """Which judges of a criterion, to which of them differences are, and by which measure systems are ordered."""
 
-    against = serializers.CharField(default="", help_text="Reference judge, by name; default: the best.")
+    judge = serializers.ListField(
+        child=serializers.CharField(), default=list, label="Judges", help_text="Default: the five best covered."
+    )
+    every = serializers.BooleanField(
+        default=False,
+        label="All judges",
+        help_text="Compare all judges that were asked about at least half of the items.",
+    )
+    against = serializers.CharField(
+        default="", label="Differences to", help_text="Reference judge, by name; default: the best."
+    )
+    measure = serializers.CharField(
+        default="",
+        max_length=60,
+        label="Systems by",
+        help_text="As on leaderboards: nDCG@10, P(rel=η)@10, coverage, …; default: the first that there is.",
+    )
+
+
+class SubmissionsChoice(serializers.Serializer[Any]):
+    """How submitted files are read, what orders the systems, and whether the study's own judges stand beside them."""
+
+    measure = serializers.CharField(
+        default="",
+        max_length=60,
+        label="Systems by",
+        help_text="As on leaderboards: nDCG@10, P(rel=η)@10, …; default: the first that there is.",
+    )
+    stored = serializers.BooleanField(
+        default=False, label="With the study’s judges", help_text="On the items that all were asked about."
+    )
+    form = serializers.ChoiceField(
+        choices=[("", "told from the file"), ("qrels", "qrels: topic 0 text grade"), *FORM_CHOICES],
+        default="",
+        label="Form of the files",
+    )
 
 
 class EffectsChoice(serializers.Serializer[Any]):

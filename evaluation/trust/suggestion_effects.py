@@ -13,6 +13,7 @@ from collection.models import Arm, Criterion, Judgment, Rater, Study, Suggestion
 from evaluation.data.judgments import CriterionNotFound
 from evaluation.data.population import systems_of
 from evaluation.data.visibility import Sight, in_sight, parts_of
+from stats.answers_in_words import pull_of_suggestions
 from stats.intervals import Estimate, undefined
 from stats.judges.suggested_boards import SuggestedBoards, boards_of
 from stats.judges.suggested_labels import (
@@ -97,6 +98,11 @@ class SuggestionEffects:
     turned: Estimate
     before: Estimate
     boards: SuggestedBoards
+
+    @property
+    def answer(self) -> str:
+        """Whether seeing the judge's grade moves labels, in a sentence."""
+        return pull_of_suggestions(self.judge.name, {arm.name: arm.shift for arm in self.arms if arm.arm != Arm.NONE})
 
     @property
     def n_labels(self) -> int:

@@ -1,21 +1,39 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from evaluation.trust import comparison_views, model_family_views, overview_views, suggestion_views, views
+from evaluation.charts.urls import chart_paths
+from evaluation.trust import (
+    comparison_views,
+    model_family_views,
+    overview_views,
+    suggestion_views,
+    views,
+)
+from evaluation.trust.submitted import views as submitted_views
 
 of_study: list[URLPattern] = [
     path("families/", model_family_views.families, name="families"),
     path("judge-comparison/", comparison_views.judge_comparison, name="judge_comparison"),
     path("judge-comparison/judges.json", comparison_views.judge_comparison_json, name="judge_comparison_json"),
+    *(
+        address
+        for chart in ("agreement", "differences", "ranks")
+        for address in chart_paths(
+            f"judge-comparison/{chart}",
+            comparison_views.judge_comparison_chart,
+            f"judge_comparison_{chart}",
+            chart=chart,
+        )
+    ),
     path(
-        "judge-comparison/judges.<slug:table_format>",
+        "judge-comparison/<slug:table>.<slug:table_format>",
         comparison_views.judge_comparison_table,
         name="judge_comparison_table",
     ),
+    path("submitted-judges/", submitted_views.submitted_judges, name="submitted_judges"),
     path("suggestions/effects/", suggestion_views.suggestion_effects, name="suggestion_effects"),
     path("trust/", views.trust, name="trust"),
     path("trust/trust.json", views.trust_json, name="trust_json"),
-    path("trust/thresholds.svg", views.thresholds_chart, {"form": "svg"}, name="thresholds_svg"),
-    path("trust/thresholds.vl.json", views.thresholds_chart, {"form": "json"}, name="thresholds_json"),
+    *chart_paths("trust/thresholds", views.thresholds_chart, "thresholds"),
     path("trust/<slug:table>.<slug:table_format>", views.trust_table, name="trust_table"),
 ]
 trust_in_judges: list[URLPattern] = [

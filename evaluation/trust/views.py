@@ -14,6 +14,7 @@ from collection.accounts.views import SignedInRequest
 from collection.models import Criterion
 from evaluation.data.judge_provenance import making_of
 from evaluation.data.visibility import times
+from evaluation.formats.file_names import file_stem
 from evaluation.parameters.downloads import table_file
 from evaluation.parameters.pages import (
     asked_criterion,
@@ -59,7 +60,7 @@ def trust(request: SignedInRequest, name: str) -> HttpResponse:
 def trust_json(request: SignedInRequest, name: str) -> HttpResponse:
     """Everything on the page, as JSON."""
     found = _asked_for(request, name)
-    return json_file(found.as_dict(), f"{name}-{found.criterion}-trust.json")
+    return json_file(found.as_dict(), f"{_stem(found, 'trust')}.json")
 
 
 @require_safe
@@ -67,10 +68,14 @@ def trust_json(request: SignedInRequest, name: str) -> HttpResponse:
 def trust_table(request: SignedInRequest, name: str, table: str, table_format: str) -> HttpResponse:
     """One of the page's tables as CSV or LaTeX: `thresholds`, `families`, `contingency`, `rolled_up`."""
     found = _asked_for(request, name)
-    stem = f"{name}-{found.criterion}-{table}"
     what = table.replace("_", " ").capitalize()
     caption = f"{what}: {found.name} under {found.criterion}, study {name}{_part(found)}"
-    return table_file(found.tables(), table, table_format=table_format, stem=stem, caption=caption)
+    return table_file(found.tables(), table, table_format=table_format, stem=_stem(found, table), caption=caption)
+
+
+def _stem(found: Examination, what: str) -> str:
+    """Return a download's name, with the judge's in it and the part of a split study."""
+    return file_stem(found.criterion.study.name, found.criterion.name, found.name, what, part=found.part)
 
 
 def _part(found: Examination) -> str:
@@ -92,7 +97,9 @@ def thresholds_chart(request: SignedInRequest, name: str, form: str) -> HttpResp
     if chart is None:
         found = _asked_for(request, name).same_items
         raise Http404(found.choice_reason if found else "Assessors and the judge have no item in common.")
-    return chart_file(chart, form=form, filename=f"{name}-{criterion}-thresholds.vl.json", nothing="")
+    return chart_file(
+        request, chart, form=form, stem=file_stem(name, criterion.name, request.GET.get("judge", ""), "thresholds")
+    )
 
 
 def _asked_for(request: SignedInRequest, name: str) -> Examination:

@@ -1,4 +1,4 @@
-"""What workers compute for *Judges side by side*, each a function of a study and what was asked."""
+"""What workers compute for *Prompt versions, reply by reply*, each a function of a study and what was asked."""
 
 from __future__ import annotations
 

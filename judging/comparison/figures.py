@@ -20,6 +20,7 @@ from judging.models import Completion, Judge
 from judging.prompts.pairwise import PositionBias, position_bias
 from stats.completeness import Completeness, complete_first
 from stats.intervals import Estimate
+from stats.overviews_in_words import most_alike
 from stats.share_intervals import Interval, ShareDifference, bounds, difference_by_topic, share_by_topic
 
 DIFFERENCES_SHOWN = 50
@@ -72,6 +73,12 @@ class Comparison:
     labelled: int
     tied: int
     figures: list[JudgeFigures]
+
+    @property
+    def answer(self) -> str:
+        """Which judge says most often what people's majority says, in a sentence."""
+        finished = {row.judge.name: row.share for row in self.figures if not row.completeness.mark}
+        return most_alike(finished, n_marked=len(self.figures) - len(finished))
 
 
 @dataclass(frozen=True)

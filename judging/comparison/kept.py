@@ -1,4 +1,4 @@
-"""Where pages and the API get the figures of *Judges side by side*: a worker computes them once, and they are kept."""
+"""Where pages and the API get the figures of *Prompt versions*: a worker computes them once, and they are kept."""
 
 from __future__ import annotations
 

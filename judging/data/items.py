@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from collection.models import Item
 
-PARTS = ("topic", "element", "passage", "report", "other_report")
+PARTS = ("topic", "element", "passage", "report", "other_report", "sentence")
 
 
 def with_texts(items: QuerySet[Item]) -> list[Item]:

@@ -1,6 +1,6 @@
 """What judges wrote beside their grades, and the items that they are measured on.
 
-`annotate`, which may not import this app, finds both by name in the settings.
+`annotate` and `evaluation`, which may not import this app, find them by name in the settings.
 """
 
 from __future__ import annotations
@@ -12,6 +12,13 @@ from judging.models import AnchorSet, Completion, PromptTemplate
 
 Rule = PromptTemplate.ReplyRule
 LONGEST = 2_000
+
+
+def replies_of(judge: Rater, criterion: Criterion, items: Iterable[int]) -> dict[int, str]:
+    """Return the judge's newest reply about each of the items as it came, by the item's key; none where it has none."""
+    completions = Completion.objects.filter(judge__rater=judge, criterion=criterion, item__in=list(items))
+    found = dict(completions.order_by("attempt", "pk").values_list("item_id", "reply"))
+    return {item: reply for item, reply in found.items() if reply}
 
 
 def reasons_of(judge: Rater, criterion: Criterion, items: Iterable[int]) -> dict[int, str]:

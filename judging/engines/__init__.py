@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from judging.engines.bm25 import PoolStatistics
+
 
 class EngineUnavailable(Exception):
     """The engine cannot grade anything now; the message says why and how to mend it."""
@@ -26,7 +28,8 @@ class GradeRequest:
     reply may be, it holds more than a choice, so no server is bound to the choices alone. `rule` and
     `mark` tell `judging.prompts.grade_parsing` where the grade stands. `swapped` is the same question with the two
     judged texts changed over: `judging.prompts.pairwise` asks it too. `cut` names the texts that were cut, with
-    the code points that were kept. `impossible` says why there is nothing to ask; it is never sent.
+    the code points that were kept. `impossible` says why there is nothing to ask; it is never sent. `pool` is what BM25
+    knows of the study's passages, for the baseline alone that measures by it.
     """
 
     item_id: int
@@ -42,6 +45,7 @@ class GradeRequest:
     swapped: GradeRequest | None = None
     cut: tuple[tuple[str, int], ...] = ()
     impossible: str = ""
+    pool: PoolStatistics | None = None
 
     @property
     def constrained(self) -> bool:

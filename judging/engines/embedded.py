@@ -34,9 +34,9 @@ import httpx
 from django.conf import settings
 
 from collection.models import Judgment
-from judging.engines import EngineState, EngineUnavailable, GradeRequest, Reply, at_once
+from judging.engines import EngineState, EngineUnavailable, GradeRequest, Reply, at_once, lexical
 from judging.engines.embedded_server import CONTEXT_LENGTH
-from judging.engines.lexical import check_cut_points, cut
+from judging.engines.lexical import NoCutPoints, check_cut_points, cut
 from judging.engines.likelihood import CannotBeForced, Dropped, Token, TooManyTokens, likelihood, tokenize
 
 MODEL = "SmolLM2-135M-Instruct-Q4_1"
@@ -61,6 +61,20 @@ CUT_POINTS: dict[str, tuple[float, ...]] = {
     "grounded": (-0.4,),
     "utility": (-2.0, -1.8),
 }
+
+# Criteria of which no likelihood says anything, and why.
+NO_RULE = {
+    "citation_support": "a passage that contradicts a sentence makes it about as likely as one that supports it",
+    "citation_need": "how likely a sentence is does not tell whether it needs a source",
+    "answers": "how likely a sentence is does not tell whether its answer is right",
+}
+
+
+def cut_points(criterion_name: str, grades: int) -> list[float]:
+    """Return the fixed cut-points of a criterion on a scale of so many grades. Raises NoCutPoints."""
+    if reason := NO_RULE.get(criterion_name):
+        raise NoCutPoints(f"The embedded model does not grade “{criterion_name}”: {reason}.")
+    return lexical.cut_points(CUT_POINTS, criterion_name, grades)
 
 
 def missing_packages() -> list[str]:

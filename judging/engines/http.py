@@ -1,49 +1,17 @@
-"""One request to a server: an address, a client that never waits for ever, and an answer that was read completely."""
+"""One request to a model server: its address, a client that never waits for ever, and waiting for it."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
 
+from collection.http import Answer, ReplyTooBig, as_object, ask, hide
+
 # One reply is a grade or a few sentences; a server that sends more than this is not answering the question.
 MOST_BYTES = 1_000_000
-LONGEST_REST = 60.0
-# Keys that were sent to servers, and what stands in their place where one says them. A short one would hit words.
-SHORTEST_SECRET = 6
-HIDDEN = "[key]"
-_secrets: set[str] = set()
-# What passes: it is worth another attempt.
-TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
-
-
-@dataclass(frozen=True)
-class Answer:
-    """An HTTP answer that was read completely. `rest` is how many seconds the server asked us to stay away."""
-
-    status: int
-    content: bytes
-    rest: float | None = None
-
-    @property
-    def text(self) -> str:
-        """The body as far as it is text."""
-        return self.content.decode("utf-8", "replace")
-
-    @property
-    def excerpt(self) -> str:
-        """The beginning of the body, for a message."""
-        return self.content[:500].decode("utf-8", "replace")
-
-
-class ReplyTooBig(Exception):
-    """The server sent more than any grade needs."""
 
 
 def addresses(setting: str) -> tuple[str, ...]:
@@ -68,9 +36,7 @@ def client_for(base_url: str, *, api_key: str = "", timeout: float, connections:
     what is received is no larger than it is counted.
     """
     url = httpx.URL(root_of(base_url))
-    for secret in (api_key, url.password):
-        if len(secret) >= SHORTEST_SECRET:
-            _secrets.add(secret)
+    hide(api_key, url.password)
     return httpx.Client(
         base_url=url.copy_with(userinfo=b""),
         auth=(url.username, url.password) if url.userinfo else None,
@@ -83,68 +49,16 @@ def client_for(base_url: str, *, api_key: str = "", timeout: float, connections:
 
 def post(client: httpx.Client, path: str, body: Mapping[str, Any], *, timeout: float, most: int = MOST_BYTES) -> Answer:
     """Send one request and read its answer within the time. Raises httpx.RequestError and ReplyTooBig."""
-    return _ask(client, "POST", path, timeout=timeout, most=most, json=body)
+    return ask(client, "POST", path, timeout=timeout, most=most, json=body)
 
 
 def get_json(client: httpx.Client, path: str, *, timeout: float = 10) -> dict[str, Any] | None:
     """Return the JSON object of a good answer, None for any other. Raises httpx.RequestError."""
     try:
-        answer = _ask(client, "GET", path, timeout=timeout, most=MOST_BYTES)
+        answer = ask(client, "GET", path, timeout=timeout, most=MOST_BYTES)
     except ReplyTooBig:
         return None
     return as_object(answer.content) if answer.status == 200 else None
-
-
-def _ask(client: httpx.Client, method: str, path: str, *, timeout: float, most: int, **body: Any) -> Answer:
-    late = time.monotonic() + timeout
-    patience = httpx.Timeout(timeout, connect=min(timeout, 10.0))
-    with client.stream(method, path, timeout=patience, **body) as response:
-        if response.headers.get("Content-Encoding", "identity").strip().lower() not in {"", "identity"}:
-            raise httpx.DecodingError("The server sent a compressed reply, which was not requested.")
-        content = bytearray()
-        for part in response.iter_raw():
-            content += part
-            if len(content) > most:
-                raise ReplyTooBig
-            if time.monotonic() > late:  # it drips: no single wait was too long, but all of them are
-                raise httpx.ReadTimeout("The reply did not end in time.")
-        rest = rest_asked_for(response.headers.get("Retry-After", ""))
-        return Answer(response.status_code, without_secrets(bytes(content)), rest)
-
-
-def without_secrets(content: bytes) -> bytes:
-    """Return what a server said without the keys that it was sent: what it echoes is kept and shown."""
-    for secret in tuple(_secrets):
-        content = content.replace(secret.encode(), HIDDEN.encode())
-    return content
-
-
-def storable(text: str) -> str:
-    """Return the text without what a database cannot hold (NUL, lone surrogates), and without our keys."""
-    for secret in tuple(_secrets):
-        text = text.replace(secret, HIDDEN)
-    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
-
-
-def as_object(content: bytes) -> dict[str, Any] | None:
-    """Return the JSON object that these bytes are, None if they are none."""
-    try:
-        said = json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-    return said if isinstance(said, dict) else None
-
-
-def rest_asked_for(retry_after: str) -> float | None:
-    """Return the seconds that a Retry-After asks for, a minute at most; None if it asks for nothing we can read."""
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        try:
-            seconds = (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds()
-        except (ValueError, TypeError):
-            return None
-    return min(max(seconds, 0.0), LONGEST_REST) if seconds == seconds else None
 
 
 def wait_in_steps(seconds: float, stopping: Callable[[], bool]) -> bool:

@@ -14,8 +14,9 @@ from typing import Any
 
 import httpx
 
+from collection.http import TRANSIENT, Answer, ReplyTooBig
 from judging.engines import PAID_REPLIES_MAY_TAKE, EngineState, EngineUnavailable, GradeRequest, LettingGo, Reply
-from judging.engines.http import MOST_BYTES, TRANSIENT, Answer, ReplyTooBig, client_for, post, wait_in_steps
+from judging.engines.http import MOST_BYTES, client_for, post, wait_in_steps
 from judging.engines.messages import completion_prompt, conversation, room_for
 from judging.engines.pool import Member, Pool
 from judging.engines.request_size import RequestSize

@@ -28,7 +28,7 @@ def engine_of(judge: Judge) -> Engine:
     decoding = judge.decoding
     match judge.engine:
         case Judge.Engine.LEXICAL:
-            return LexicalEngine(cuts=decoding["cut_points"])
+            return LexicalEngine(cuts=decoding["cut_points"], method=decoding["method"])
         case Judge.Engine.EMBEDDED:
             return EmbeddedEngine(
                 cuts=decoding["cut_points"],

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collection.http import Answer, storable
 from collection.models import Judgment
 from judging.engines import GradeRequest, Reply
-from judging.engines.http import Answer, storable
 from judging.engines.log_probabilities import choice_log_probabilities, positions_of
 from judging.engines.server_probe import Findings, cached_tokens, count_of, unwrapped
 

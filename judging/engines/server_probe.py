@@ -15,8 +15,9 @@ from typing import Any, Literal
 
 import httpx
 
+from collection.http import TRANSIENT, ReplyTooBig, as_object, storable
 from judging.engines import EngineUnavailable
-from judging.engines.http import TRANSIENT, ReplyTooBig, as_object, get_json, post, shown, storable
+from judging.engines.http import get_json, post, shown
 from judging.engines.log_probabilities import choice_log_probabilities, positions_of
 
 Kind = Literal["vllm", "llama.cpp", "other"]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import httpx
 
+from collection.http import ReplyTooBig, as_object
 from judging.engines import EngineUnavailable
-from judging.engines.http import ReplyTooBig, as_object, client_for, post
+from judging.engines.http import client_for, post
 from judging.engines.server_probe import Server, identify
 
 # Of English text, where nobody counts.

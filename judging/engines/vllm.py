@@ -20,9 +20,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from collection.http import storable
 from collection.models import Judgment
 from judging.engines import EngineState, EngineUnavailable, GradeRequest, Reply
-from judging.engines.http import storable
 from judging.engines.log_probabilities import Position, choice_log_probabilities
 from judging.engines.messages import completion_prompt, conversation, room_for
 from judging.engines.prefetch import Feed

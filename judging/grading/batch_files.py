@@ -17,10 +17,10 @@ from django.db import transaction
 
 from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.values import strict_object
+from collection.http import Answer
 from collection.models import Item
 from judging.data.items import with_texts
 from judging.engines import GradeRequest, Reply
-from judging.engines.http import Answer
 from judging.engines.openai import request_body
 from judging.engines.responses import Question, read_answer
 from judging.engines.server_probe import Abilities, Findings, Server, path_of

@@ -81,6 +81,10 @@ def check_fit(judge: Judge, criterion: Criterion) -> None:
             f"“{judge}” grades on a different scale from the criterion “{criterion}”. "
             f"The judge’s “{judge.scale}”: {difference_in_words(judge.scale, criterion.scale)}"
         )
+    if judge.measures_another(criterion):
+        raise JudgeDoesNotFit(
+            f"“{judge}” measures “{judge.criterion_name}” and nothing else; the criterion is “{criterion}”."
+        )
 
 
 def start_job(

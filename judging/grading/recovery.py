@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -11,6 +12,8 @@ from judging.grading.holders import free_chunks_of_the_dead
 from judging.grading.jobs import LimitReached, WrongState, finish_if_done, resume_job
 from judging.grading.notify import send_messages
 from judging.models import GradingJob
+
+logger = logging.getLogger(__name__)
 
 # Without a sign of life for so long, messages are taken to be lost.
 PATIENCE = timedelta(seconds=45)
@@ -36,12 +39,25 @@ def requeue_stalled_jobs(*, at: datetime, patience: timedelta = PATIENCE) -> lis
         forgotten = max(job.queued_at, job.heartbeat_at or job.queued_at) < at - LONG_PATIENCE
         if not (orphaned or lost or forgotten) or not chunks.filter(leased_until=None).exists():
             continue
+        said = _said(job, died=bool(orphaned))
         unchanged = GradingJob.objects.active().filter(pk=job.pk, generation=job.generation)
         if unchanged.update(generation=F("generation") + 1, queued_at=at):
             job.refresh_from_db()
             send_messages(job)
+            logger.log(*said)
             requeued.append(job)
     return requeued
+
+
+def _said(job: GradingJob, *, died: bool) -> tuple[int, str]:
+    """Return what is logged of a job that is sent again, with its level. One that nobody began has lost nothing."""
+    done = f"{job.done} of {job.total} pairs done"
+    if died:
+        return logging.WARNING, f"Job {job.pk} lost a worker, with {done}; it goes on."
+    if job.heartbeat_at is None:
+        return logging.INFO, f"Job {job.pk} waits for a worker, with {done}; its messages are sent again."
+    since = f"{job.heartbeat_at:%Y-%m-%d %H:%M:%S}"
+    return logging.WARNING, f"Nothing was heard of job {job.pk} since {since}, with {done}; it goes on."
 
 
 def go_on_with_new_tokens(*, at: datetime) -> None:

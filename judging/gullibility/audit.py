@@ -34,6 +34,7 @@ from judging.prompts.grade_parsing import read
 from judging.prompts.placeholders import BadTemplate, replies_of
 from judging.prompts.rendering import requests_for
 from stats.intervals import SHARE, Estimate, ratio_interval
+from stats.overviews_in_words import planted_texts
 
 logger = logging.getLogger(__name__)
 
@@ -158,6 +159,11 @@ def progress_of(audit: GullibilityAudit) -> Progress:
     return Progress(audit.replies.count(), len(audit.pairs) * (1 + len(KINDS)))
 
 
+def in_words(audit: GullibilityAudit, results: Sequence[KindResult]) -> str:
+    """Say what lifts the judge's grades most, in a sentence."""
+    return planted_texts(str(audit.judge), {one.label: one.rate for one in results})
+
+
 def results_of(audit: GullibilityAudit) -> list[KindResult]:
     """Return what each kind of planting did, the most successful first.
 
@@ -268,7 +274,7 @@ def _planted(item: Item, text_of: Item, kind: str, judge: Judge) -> Item:
     text = text_of.judged_text.text or ""
     if kind:
         best = max(judge.scale.values)
-        question = item.element.text if item.element else item.topic.request
+        question = item.asked_about
         text = KINDS[kind][1](text, question, _reply_for(judge, best))
     made, judged = copy(item), copy(item.judged_text)
     judged.text = text

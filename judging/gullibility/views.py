@@ -19,7 +19,9 @@ from judging.gullibility.audit import (
     MOST_TEXTS,
     SEE_NO_TEXT,
     TEXTS,
+    KindResult,
     NoAudit,
+    in_words,
     progress_of,
     requeue_if_stalled,
     results_of,
@@ -90,10 +92,15 @@ def gullibility(request: SignedInRequest, name: str) -> HttpResponse:
     running = [audit for audit in audits if audit.state == GullibilityAudit.State.RUNNING]
     for audit in running:
         requeue_if_stalled(audit, at=now())
-    rows = [
-        (audit, progress_of(audit), [] if audit.state == GullibilityAudit.State.RUNNING else results_of(audit))
-        for audit in audits
-    ]
+    rows = [(audit, progress_of(audit), *_told(audit)) for audit in audits]
     context = {"study": study, "form": form, "rows": rows, "running": bool(running)}
     template = "judging/gullibility_audits.html" if request.htmx else "judging/gullibility.html"
     return render(request, template, context, status=422 if form.errors else 200)
+
+
+def _told(audit: GullibilityAudit) -> tuple[list[KindResult], str]:
+    """Return what is known of a finished audit, and its sentence."""
+    if audit.state != GullibilityAudit.State.DONE:
+        return [], ""
+    results = results_of(audit)
+    return results, in_words(audit, results)

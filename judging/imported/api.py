@@ -16,13 +16,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from collection.api_tools import NumberField, WholeField, checked, study_of, user_of
-from collection.formats.problems import BrokenFile
+from collection.formats.problems import BrokenFile, InputFile
 from collection.importing.serializers import UploadSerializer
 from collection.importing.uploads import at_most, keep_upload
 from collection.models import Rater, Upload
 from judging.data.api_access import Researches
 from judging.data.imported_judges import Graded, declared, graded_in, imported_judges
-from judging.imported.formats import FORMATS, opened, read_no_grade
+from judging.imported.formats import FORMATS, read_no_grade
 from judging.imported.forms import MOST_MEGABYTES, not_in_the_future
 from judging.imported.importer import GradesRead, Wanted, import_grades, try_grades
 from judging.imported.uploads import grades_chosen
@@ -172,7 +172,7 @@ class ImportedJudgeViewSet(viewsets.GenericViewSet[Rater]):
         if upload.is_at_work:
             return Response(UploadSerializer(upload).data, status=status.HTTP_202_ACCEPTED)
         bring = import_grades if state == Upload.State.IMPORTING else try_grades
-        file = opened(upload.path, sent["format"], name=upload.name)
+        file = InputFile(upload.path, name=upload.name)
         try:
             return bring(file=file, study=study, wanted=serializer.wanted, at=now())
         except BrokenFile as error:

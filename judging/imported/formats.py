@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from collection.formats.problems import BrokenLine, InputFile
-from collection.formats.rubric_workbench import WorkbenchFile, read_graded
+from collection.formats.rubric_workbench import read_graded, with_judges
 from collection.formats.trec import read_qrels
 from collection.formats.values import read_number
 from collection.models.studies import TaskType
@@ -21,11 +20,10 @@ NO_GRADE = (-1.0,)
 
 @dataclass(frozen=True)
 class GradesFormat:
-    """A format: what it is called, what stands in it, and how a file of it is opened."""
+    """A format: what it is called, and what stands in it."""
 
     label: str
     about: str
-    opened: type[InputFile] = InputFile
     task_type: TaskType | None = None
 
 
@@ -42,7 +40,6 @@ FORMATS = {
     "rubric": GradesFormat(
         "RUBRIC graded file",
         "The workbench’s JSONL, plain or gzipped: self-ratings of passages on questions or nuggets.",
-        opened=WorkbenchFile,
     ),
     "batch": GradesFormat(
         "Batch output, of requests written by CRUX",
@@ -60,11 +57,6 @@ def read_no_grade(written: str) -> tuple[float, ...]:
         )
     except BrokenLine:
         raise ValueError("These are not numbers separated by commas. Write, for example: -1, -2") from None
-
-
-def opened(path: Path, file_format: str, *, name: str, advance: Callable[[int], object] | None = None) -> InputFile:
-    """Return the file, to be read in this format."""
-    return FORMATS[file_format].opened(path, name=name, advance=advance)
 
 
 def read_grades(file: InputFile, file_format: str, *, no_grade: Collection[float] = NO_GRADE) -> Iterator[FileGrade]:
@@ -89,8 +81,7 @@ def _read_qrels(file: InputFile, no_grade: Collection[float]) -> Iterator[FileGr
 def _read_rubric(file: InputFile) -> Iterator[FileGrade]:
     for number, topic in read_graded(file):
         for passage in topic.passages:
-            for grading in passage.gradings:
-                judge = " · ".join(part for part in (grading.llm, grading.prompt_class) if part)
+            for judge, grading in with_judges(passage.gradings):
                 for element, told in grading.grades.items():
                     grade = None if told is None else float(told)
                     yield FileGrade(number, topic.topic_id, passage.passage_id, element, grade, judge=judge)

@@ -17,6 +17,7 @@ from collection.importing.judgments import JudgmentRows
 from collection.importing.rows import Imported
 from collection.importing.studies import criterion_of
 from collection.importing.trec import relevance_criterion_of
+from collection.judgments.services import NewJudgment
 from collection.models import Criterion, Judgment, Rater, Study
 from collection.models.studies import TaskType
 from collection.task_types import TASK_TYPES
@@ -196,10 +197,10 @@ class _Taking:
         assert place.item is not None  # Places.of keeps items alone
         self.judgments.add(
             told.number,
-            Judgment(
-                criterion=criterion,
+            NewJudgment(
                 item_id=place.item,
-                rater=rater,
+                criterion_id=criterion.pk,
+                rater_id=rater.pk,
                 grade=told.grade,
                 ungraded=told.ungraded,
                 judged_at=self.at,

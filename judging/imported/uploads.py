@@ -10,11 +10,12 @@ from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 from collection.formats.problems import InputFile
-from collection.importing.formats import KINDS, Advance, Kind, study_of_upload
+from collection.importing.files import Advance
+from collection.importing.formats import KINDS, Kind, study_of_upload
 from collection.importing.outcomes import ImportOutcome
 from collection.models import Study, Upload
 from judging.grading.batch_files import NoBatch, read_replies
-from judging.imported.formats import FORMATS, opened
+from judging.imported.formats import FORMATS
 from judging.imported.importer import GivenGrades, GradesRead, Wanted, import_grades
 from judging.imported.provenance import Origin
 from judging.models import GradingJob
@@ -48,7 +49,7 @@ def wanted_of(upload: Upload) -> Wanted:
 
 def _import_grades(*, upload: Upload, at: datetime, advance: Advance | None) -> ImportOutcome:
     wanted = wanted_of(upload)
-    file = opened(upload.path, wanted.file_format, name=upload.name, advance=advance)
+    file = InputFile(upload.path, name=upload.name, advance=advance)
     return outcome_of_grades(import_grades(file=file, study=study_of_upload(upload), wanted=wanted, at=at))
 
 

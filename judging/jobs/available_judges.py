@@ -11,15 +11,12 @@ from collection.models import Criterion, Item, Scale, Study
 from collection.models.studies import TaskType
 from collection.scales import difference_in_words
 from collection.task_types import RUBRIC_0_5
-from judging.engines import embedded, lexical
 from judging.judges.forms import key_of
-from judging.judges.registry import make_judge
+from judging.judges.registry import MEASURING, EngineChoice, engines_for, make_judge
 from judging.judges.report_rating import REPORT_RATING, add_report_rating
 from judging.models import GradingJob, Judge
 from judging.prompts.criteria import FOR_PEOPLE_ALONE
 from stats.completeness import UNMARKED, Completeness, complete_first
-
-BASELINES = {Judge.Engine.LEXICAL: lexical.CUT_POINTS, Judge.Engine.EMBEDDED: embedded.CUT_POINTS}
 
 
 @dataclass(frozen=True)
@@ -64,6 +61,7 @@ class CriterionOffer:
     ensembles: list[tuple[Judge, Completeness]]
     on_another_scale: list[OnAnotherScale]
     asked: str
+    engines: EngineChoice
     for_people: bool = False
 
     @property
@@ -109,7 +107,11 @@ def judges_on_offer(study: Study) -> list[CriterionOffer]:
         items, without_text = counts[criterion.task_type]["items"], counts[criterion.task_type]["without_text"]
         of_its_kind = [judge for judge in judges if judge.task_type == criterion.task_type]
         ensembles = [judge for judge in of_its_kind if judge.engine == Judge.Engine.ENSEMBLE]
-        fitting = [judge for judge in of_its_kind if judge.scale_id == criterion.scale_id and judge not in ensembles]
+        fitting = [
+            judge
+            for judge in of_its_kind
+            if judge.scale_id == criterion.scale_id and judge not in ensembles and not judge.measures_another(criterion)
+        ]
         rows = [
             JudgeOffer(
                 key=judge.name,
@@ -152,6 +154,7 @@ def judges_on_offer(study: Study) -> list[CriterionOffer]:
                     if judge.scale_id != criterion.scale_id and judge.criterion_name == criterion.name
                 ],
                 asked=key_of(criterion),
+                engines=engines_for(criterion.name, criterion.scale),
                 for_people=criterion.task_type in FOR_PEOPLE_ALONE,
             )
         )
@@ -162,8 +165,8 @@ def _baselines(criterion_name: str, scale: Scale, made: set[str], *, missing: in
     """Offer the baselines that were set for this criterion and so many grades, and that nobody made for it yet."""
     return [
         JudgeOffer(engine.value, engine.value, engine.label, None, weak=True, done=0, missing=missing, job=None)
-        for engine, cuts in BASELINES.items()
-        if engine not in made and len(cuts.get(criterion_name, ())) + 1 == len(scale.values)
+        for engine in engines_for(criterion_name, scale).engines
+        if engine in MEASURING and engine not in made
     ]
 
 
@@ -197,6 +200,7 @@ def _report_rating(study: Study, criteria: list[Criterion], counts: dict[str, in
             ensembles=[],
             on_another_scale=[],
             asked=REPORT_RATING,
+            engines=engines_for(REPORT_RATING, scale),
         )
     ]
 
@@ -214,7 +218,7 @@ def judge_named(key: str, criterion: Criterion) -> Judge:
 
     Raises Judge.DoesNotExist and BadJudge.
     """
-    if key not in {engine.value for engine in BASELINES}:
+    if key not in {engine.value for engine in MEASURING}:
         return Judge.objects.select_related("rater", "scale").get(name=key)
     judge, _ = make_judge(
         engine=key, task_type=criterion.task_type, criterion_name=criterion.name, scale=criterion.scale

@@ -42,6 +42,7 @@ from judging.models import GradingJob
 
 REPLIES_A_PAGE = 50
 # Replies that a job's page shows while they come.
+OF_AN_ITEM = ("item__topic", "item__element", "item__report", "item__sentence")
 LATEST = 5
 
 
@@ -109,7 +110,7 @@ def job_again(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
 def job_replies(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """The job's replies, newest first, as they came; filtered by grade or by kind of ungraded."""
     found = job_of(request, name, pk)
-    shown = found.completions.select_related("item__topic", "item__element")
+    shown = found.completions.select_related(*OF_AN_ITEM)
     shown = shown.prefetch_related("item__text_flags").order_by("-pk")
     became = request.GET.get("became", "")
     if became.startswith("grade:"):
@@ -160,7 +161,7 @@ def job_context(job: GradingJob) -> dict[str, Any]:
         "quota": quota_of_job(job, at=now()),
         "terms_form": LimitsForm(initial=LimitsForm.initial_of(job)) if waits else None,
         "batch_form": BatchForm() if job.state == GradingJob.State.AWAY else None,
-        "latest": job.completions.select_related("item__topic", "item__element").order_by("-pk")[:LATEST],
+        "latest": job.completions.select_related(*OF_AN_ITEM).order_by("-pk")[:LATEST],
     }
 
 

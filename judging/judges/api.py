@@ -38,7 +38,7 @@ from judging.judges.serializers import (
 )
 from judging.models import Judge
 from judging.prompts.criteria import JUDGED_CRITERIA
-from judging.prompts.few_shot import NoExamples, draw_examples
+from judging.prompts.few_shot import NoExamples, choose_examples, draw_examples
 from judging.prompts.placeholders import BadTemplate
 from judging.trial_runs.api import ErrandSerializer, told
 from judging.trial_runs.engine_choice import criterion_to_try, seen_by
@@ -82,7 +82,10 @@ class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
             if wished := sent.pop("examples", None):
                 study = study_of(request, wished["study"])
                 criterion = get_object_or_404(study.criteria, name=asked.criterion_name, scale=sent["scale"])
-                sent["examples"] = draw_examples(criterion=criterion, count=wished["count"], seed=wished["seed"])
+                if "items" in wished:
+                    sent["examples"] = choose_examples(criterion=criterion, items=wished["items"])
+                else:
+                    sent["examples"] = draw_examples(criterion=criterion, count=wished["count"], seed=wished["seed"])
             judge, new = make_judge(**sent, task_type=asked.task_type, by=user_of(request))
         return Response(self.get_serializer(judge).data, status=201 if new else 200)
 

@@ -12,7 +12,7 @@ from collection.models import Criterion, Scale, Study, User
 from judging.data.human_labels import NoSplit
 from judging.models import Judge, PromptTemplate
 from judging.prompts.criteria import FOR_PEOPLE_ALONE, JUDGED_CRITERIA, judged_criterion_of
-from judging.prompts.few_shot import MOST_EXAMPLES, Examples, NoExamples, draw_examples
+from judging.prompts.few_shot import MOST_EXAMPLES, Examples, NoExamples, choose_examples, draw_examples
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,10 @@ class JudgeForm(forms.Form):
         Study.objects.none(), required=False, to_field_name="name",
         help_text="A study whose topics are split; examples come from its development topics only.",
     )  # fmt: skip
+    example_items = forms.CharField(
+        required=False, label="Chosen examples", widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Ids of items of that study, one per line, in place of drawn ones.",
+    )  # fmt: skip
     examples_seed = forms.IntegerField(required=False, initial=0, min_value=0, max_value=2**31 - 1)
     name = forms.SlugField(
         required=False,
@@ -95,10 +99,13 @@ class JudgeForm(forms.Form):
         self.fields["model"].initial = settings.JUDGE_MODEL
 
     def drawn_examples(self) -> Examples | None:
-        """Draw the examples that were wished for. Only for a form that is valid. Raises NoSplit and NoExamples."""
+        """Draw or take the examples that were wished for. For a valid form alone. Raises NoSplit and NoExamples."""
         count, study = self.cleaned_data["examples"] or 0, self.cleaned_data["examples_from"]
-        if not count:
+        chosen = [line.strip() for line in self.cleaned_data["example_items"].splitlines() if line.strip()]
+        if not count and not chosen:
             return None
+        if count and chosen:
+            raise NoExamples("Either choose examples or have some drawn: leave one of the two empty.")
         if study is None:
             raise NoSplit("Examples need a study whose topics are split: choose one, or split its topics first.")
         wanted = self.wanted
@@ -107,6 +114,8 @@ class JudgeForm(forms.Form):
         ).first()
         if criterion is None:
             raise NoExamples(f"“{study}” has no criterion “{wanted.criterion_name}” on the scale “{wanted.scale}”.")
+        if chosen:
+            return choose_examples(criterion=criterion, items=chosen)
         return draw_examples(criterion=criterion, count=count, seed=self.cleaned_data["examples_seed"] or 0)
 
     @property

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -22,6 +23,22 @@ from judging.prompts.template_files import shipped_templates
 from judging.prompts.template_versions import save_template
 
 MEASURING = {Judge.Engine.LEXICAL: lexical.CUT_POINTS, Judge.Engine.EMBEDDED: embedded.CUT_POINTS}
+
+
+@dataclass(frozen=True)
+class EngineChoice:
+    """The engines that can grade a criterion, and why there is no lexical baseline; empty where there is one.
+
+    `no_embedded`: why the embedded model cannot grade it by its nature; empty where it can, or nobody set it up for it.
+    """
+
+    engines: tuple[Judge.Engine, ...]
+    no_lexical: str
+    no_embedded: str = ""
+
+    @property
+    def labels(self) -> list[str]:
+        return [str(engine.label) for engine in self.engines]
 
 
 class BadJudge(ValueError):
@@ -109,6 +126,20 @@ def store_judge(judge: Judge, *, name: str = "") -> tuple[Judge, bool]:
         return judge, True
 
 
+def engines_for(criterion_name: str, scale: Scale) -> EngineChoice:
+    """Return which engines can grade the criterion on this scale; what reads prompts can grade every one."""
+    why_not = dict.fromkeys(MEASURING, "")
+    for engine in MEASURING:
+        try:
+            _measuring(engine, criterion_name, scale)
+        except BadJudge as error:
+            why_not[engine] = str(error)
+    measuring = (engine for engine, reason in why_not.items() if not reason)
+    no_embedded = why_not[Judge.Engine.EMBEDDED] if criterion_name in embedded.NO_RULE else ""
+    engines = (*measuring, Judge.Engine.OPENAI, Judge.Engine.VLLM)
+    return EngineChoice(engines, why_not[Judge.Engine.LEXICAL], no_embedded)
+
+
 def judge_hash(judge: Judge) -> str:
     """Return the SHA-256 over all of a judge that shapes its grades."""
     parts = [
@@ -192,13 +223,13 @@ def _measuring(engine: str, criterion_name: str, scale: Scale) -> dict[str, Any]
         if engine == Judge.Engine.EMBEDDED:
             return {
                 "method": "query likelihood",
-                "cut_points": lexical.cut_points(embedded.CUT_POINTS, criterion_name, len(scale.values)),
+                "cut_points": embedded.cut_points(criterion_name, len(scale.values)),
                 "prompt": embedded.PROMPT,
                 "prior_prompt": embedded.PRIOR_PROMPT,
                 "prior_weight": embedded.PRIOR_WEIGHT,
             }
         return {
-            "method": lexical.IDENTITY,
+            "method": lexical.METHODS.get(criterion_name, lexical.OVERLAP),
             "cut_points": lexical.cut_points(lexical.CUT_POINTS, criterion_name, len(scale.values)),
         }
     except lexical.NoCutPoints as error:

@@ -21,11 +21,22 @@ MARKS = "“unfinished” or “failing”, else null."
 
 
 class ExamplesSerializer(serializers.Serializer[Any]):
-    """Examples for a judge's prompt, drawn from human labels of the development topics of a study of yours."""
+    """Examples for a judge's prompt from human labels of the development topics of a study of yours.
+
+    So many (`count`) are drawn, or `items` names them, by their ids.
+    """
 
     study = serializers.SlugField()
-    count = WholeField(min_value=1, max_value=MOST_EXAMPLES)
+    count = WholeField(min_value=1, max_value=MOST_EXAMPLES, required=False)
+    items = serializers.ListField(
+        child=serializers.CharField(max_length=300), required=False, min_length=1, max_length=MOST_EXAMPLES
+    )
     seed = WholeField(default=0, min_value=0, max_value=2**31 - 1)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if ("count" in attrs) == ("items" in attrs):
+            raise serializers.ValidationError("Give either count or items.")
+        return attrs
 
 
 class NewEnsembleSerializer(serializers.Serializer[Any]):

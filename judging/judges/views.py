@@ -150,7 +150,8 @@ def servers_of(judge: Judge) -> list[ServerRow]:
 def judge_new(request: SignedInRequest) -> HttpResponse:
     """Settings of a judge on the model server; posting makes it, or finds the one that is the same."""
     refuse_unless_researcher(request.user)
-    form = JudgeForm(request.POST or None, user=request.user, initial=request.GET.dict())
+    asked = request.GET.dict() | {"example_items": "\n".join(request.GET.getlist("example_items"))}
+    form = JudgeForm(request.POST or None, user=request.user, initial=asked)
 
     if form.is_valid():
         wanted = form.wanted

@@ -12,6 +12,8 @@ from judging.models.templates import PromptTemplate
 
 # What workers with vLLM in them listen to.
 VLLM_QUEUE = "vllm"
+# Engines that compute a score, from which cut-points make a grade.
+BASELINES = ("lexical", "embedded")
 
 
 class JudgeQuerySet(models.QuerySet["Judge"]):
@@ -20,9 +22,13 @@ class JudgeQuerySet(models.QuerySet["Judge"]):
         return self.filter(Q(examples_from=None) | Q(examples_from__collection=study.collection_id))
 
     def fitting(self, criterion: Criterion) -> JudgeQuerySet:
-        """Judges that were made for this task type, grade on this criterion's scale, and are at home in its study."""
+        """Judges that were made for this task type, grade on this criterion's scale, and are at home in its study.
+
+        A baseline measures what its criterion asks and nothing else, so it fits no other.
+        """
         fitting = self.filter(task_type=criterion.task_type, scale=criterion.scale_id)
-        return fitting.at_home_in(criterion.study)
+        of_others = Q(engine__in=BASELINES) & ~Q(criterion_name=criterion.name)
+        return fitting.exclude(of_others).at_home_in(criterion.study)
 
 
 class Judge(models.Model):
@@ -92,4 +98,8 @@ class Judge(models.Model):
         """Whether it is a baseline for trying things out, or made of such; pages that show its grades say so."""
         if self.engine == self.Engine.ENSEMBLE:
             return bool(self.decoding["weak"])
-        return self.engine in {self.Engine.LEXICAL, self.Engine.EMBEDDED}
+        return self.engine in BASELINES
+
+    def measures_another(self, criterion: Criterion) -> bool:
+        """Whether it is a baseline that measures what another criterion asks, though on the same scale."""
+        return self.engine in BASELINES and self.criterion_name != criterion.name

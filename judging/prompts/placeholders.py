@@ -20,13 +20,16 @@ PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 PLACEHOLDERS: dict[str, str] = {
     "request": "the topic’s request or question",
     "title": "the topic’s title",
+    "background": "the topic’s background, or its narrative; empty where it has neither",
     "question": "the sub-question",
     "key_point": "the key point",
     "nugget": "the nugget",
     "text": "the report or the passage that is judged",
+    "translation": "the translation of the passage that is judged; empty where it has none",
     "first": "of a pair, the first answer",
     "second": "of a pair, the second answer",
-    "answer": "the answer that a judged passage was used for",
+    "answer": "the answer that a judged passage was used for, or the report that a judged sentence stands in",
+    "sentence": "the sentence of a report that is judged",
     "passages": "the passages that an answer is based on, as shown to assessors",
     "grades": "every grade with its name and text, one per line",
     "choices": "the allowed replies, as a list in words",
@@ -41,8 +44,15 @@ ELEMENTS = {
     RubricElement.Kind.NUGGET: "nugget",
 }
 # Placeholders of texts, which `cut_text_at` cuts, by what a task type judges.
-TEXTS = {"report": ("text", "passages"), "passage": ("text",), "pair": ("first", "second"), "use": ("text", "answer")}
-EVERYWHERE = ("request", "title", "grades", "choices", "mark", "examples")
+TEXTS = {
+    "report": ("text", "passages"),
+    "passage": ("text", "translation"),
+    "pair": ("first", "second"),
+    "use": ("text", "translation", "answer"),
+    "citation": ("text", "translation", "sentence", "answer"),
+    "sentence": ("sentence", "answer"),
+}
+EVERYWHERE = ("request", "title", "background", "grades", "choices", "mark", "examples")
 MARK_DIGITS = 16
 CUT_MARK = " […]"
 
@@ -114,6 +124,9 @@ def _needed(task_type: str, used: Iterable[str], own_replies: Sequence[str], tex
         needed[ELEMENTS[shape.element_kind]] = "the judge would not know what is asked"
     if shape.text == "pair":
         needed |= dict.fromkeys(("first", "second"), "the judge would not see what it compares")
+    elif "sentence" in TEXTS[shape.text]:
+        needed["sentence"] = "the judge would not see what it judges"
+        needed |= {"text": "the judge would not see what is cited"} if shape.text == "citation" else {}
     elif task_type not in {TaskType.KEY_POINT, TaskType.NUGGET}:
         needed["text"] = "the judge would not see what it judges"
     elif not {"text", "request"} & set(used):
@@ -184,13 +197,16 @@ def values_of(
     return {
         "request": item.topic.request,
         "title": item.topic.title,
+        "background": item.topic.background,
         "question": element,
         "key_point": element,
         "nugget": element,
         "text": item.judged_text.text or "",
+        "translation": item.passage.translation.get("text", "") if item.passage else "",
         "first": first.text if first else "",
         "second": second.text if second else "",
         "answer": item.report.text if item.report else "",
+        "sentence": item.sentence_text,
         "passages": numbered(passages),
         "grades": grades_in_words(scale, replies) if grades is None else grades,
         "choices": in_words(replies.choices),

@@ -68,5 +68,5 @@ def items_to_preview(template: PromptTemplate) -> QuerySet[Item]:
         Item.objects.filter(task_type=template.task_type)
         .exclude(element__masked=True)
         .exclude(passage__isnull=False, passage__text__isnull=True)
-        .select_related("topic", "element", "passage", "report", "other_report", "study__collection")
+        .select_related("topic", "element", "passage", "report", "other_report", "sentence", "study__collection")
     )

@@ -8,7 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 from collection.models import Item, Scale
+from judging.data.pool_statistics import pool_statistics
 from judging.engines import GradeRequest
+from judging.engines.lexical import BM25, words_in
 from judging.models import Judge, PromptTemplate
 from judging.prompts.placeholders import (
     Replies,
@@ -23,6 +25,9 @@ from judging.prompts.placeholders import (
 )
 
 NO_PASSAGES = "No passage that this answer is based on has a text here, so the answer cannot be checked against one."
+# Criteria under which a judge without a prompt looks for the answer's words in what the answer rests on.
+ANSWER_IS_THE_QUERY = frozenset({"faithful", "passage_for_answer"})
+NO_WORDS = "The answer has no content words, so there is nothing to look for in a passage."
 
 
 @dataclass(frozen=True)
@@ -60,33 +65,51 @@ def frame_of(template: PromptTemplate | None, scale: Scale) -> Frame:
 
 
 def request_for(judge: Judge, item: Item) -> GradeRequest:
-    """Return what the judge's engine gets to see of this item. Its topic, element and texts come along, unasked for."""
-    return requests_for(judge, [item])[0]
+    """Return what the judge sees of this item, to be shown. Its topic, element and texts come along, unasked for."""
+    frame = frame_of(judge.template, judge.scale)
+    return _request(judge, item, frame, _passages_for(judge, [item], frame).get(item.report_id or 0, []))
 
 
 def requests_for(judge: Judge, items: Sequence[Item]) -> list[GradeRequest]:
-    """Return the same for many items."""
+    """Return what the judge's engine gets of many items of one study, with the study's pool if it measures by that."""
     frame = frame_of(judge.template, judge.scale)
-    passages = passages_of(items) if "passages" in frame.used else {}
-    return [_request(judge, item, frame, passages.get(item.report_id or 0, [])) for item in items]
+    passages = _passages_for(judge, items, frame)
+    requests = [_request(judge, item, frame, passages.get(item.report_id or 0, [])) for item in items]
+    if requests and judge.decoding.get("method") == BM25:
+        pool = pool_statistics(items[0].study_id)
+        return [replace(request, pool=pool) for request in requests]
+    return requests
+
+
+def _passages_for(judge: Judge, items: Sequence[Item], frame: Frame) -> dict[int, list[str]]:
+    measured = judge.template is None and judge.criterion_name == "faithful"
+    return passages_of(items) if measured or "passages" in frame.used else {}
+
+
+def _measured(judge: Judge, item: Item, replies: Replies, passages: Sequence[str]) -> GradeRequest:
+    """Return what an engine that measures compares: what is looked for, and where."""
+    query = item.asked_about
+    sentence = item.sentence_text if item.passage is None else ""
+    text, impossible = sentence or item.judged_text.text or "", ""
+    if judge.criterion_name in {"utility", "importance"}:  # whether a key point or a nugget matters
+        text = item.topic.request
+    elif judge.template is None and judge.criterion_name in ANSWER_IS_THE_QUERY:
+        query = item.report.text if item.report else ""
+        impossible = "" if words_in(query) else NO_WORDS
+        if judge.criterion_name == "faithful":
+            text, impossible = "\n\n".join(passages), impossible if passages else NO_PASSAGES
+    return GradeRequest(item.pk, replies.choices, query, text, values=replies.values, impossible=impossible)
 
 
 def _request(judge: Judge, item: Item, frame: Frame, passages: Sequence[str]) -> GradeRequest:
     template, replies = judge.template, frame.replies
-    query = item.element.text if item.element else item.topic.request
-    # Whether a key point or a nugget matters is held against the request; everything else against the judged text.
-    against_request = judge.criterion_name in {"utility", "importance"}
-    text = item.topic.request if against_request else item.judged_text.text or ""
+    measured = _measured(judge, item, replies, passages)
     if template is None:
-        return GradeRequest(item.pk, replies.choices, query, text, values=replies.values)
+        return measured
     examples = examples_for(judge, item)
     prompt = prompt_of(template, item, judge.scale, examples=examples, passages=passages, frame=frame)
-    asked = GradeRequest(
-        item.pk,
-        replies.choices,
-        query,
-        text,
-        values=replies.values,
+    asked = replace(
+        measured,
         prompt=prompt.text,
         system=prompt.system,
         rule=template.reply_rule,
@@ -153,7 +176,7 @@ def example_in_words(template: PromptTemplate, item: Item, scale: Scale, grade: 
 def what_it_is_about(item: Item) -> tuple[Any, ...]:
     """Return what makes two items the same question about the same texts, in whatever study they stand."""
     texts = [text.text_sha256 for text in (item.passage, item.report, item.other_report) if text is not None]
-    return item.topic.topic_id, item.element and item.element.text, frozenset(texts)
+    return item.topic.topic_id, item.element and item.element.text, item.sentence_text, frozenset(texts)
 
 
 @lru_cache(maxsize=32)
@@ -163,7 +186,7 @@ def _examples_of(content_hash: str) -> tuple[Example, ...]:
     assert judge.template is not None  # only templates show examples
     stored = Item.objects.filter(
         study=judge.examples_from_id, item_id__in=[example["item"] for example in judge.examples]
-    ).select_related("topic", "element", "passage", "report", "other_report")
+    ).select_related("topic", "element", "passage", "report", "other_report", "sentence")
     items = {item.item_id: item for item in stored}
     return tuple(
         Example(

@@ -12,13 +12,13 @@ from django.utils.timezone import now
 
 from collection.models import Criterion, Item, Study, User
 from judging.data.selection import items_asked, without_text
-from judging.engines import Engine, EngineUnavailable, GradeRequest
+from judging.engines import Engine, EngineUnavailable, GradeRequest, lexical
 from judging.engines.embedded import EmbeddedEngine, EmbeddedServer
 from judging.engines.registry import engine_of
 from judging.engines.token_quotas import check_quota, note_use
 from judging.grading.budget import expected_use
 from judging.models import Judge, TokenUse
-from judging.prompts.rendering import request_for
+from judging.prompts.rendering import ANSWER_IS_THE_QUERY, request_for
 from judging.trial_runs.run import SECONDS, TrialItems, TrialRun, run_trial
 
 # The embedded model of a trial run is a process of its own, gone when the run is over: one at a time.
@@ -31,18 +31,30 @@ class NoTrialHere(EngineUnavailable):
 
 @dataclass(frozen=True)
 class Seen:
-    """What a judge gets to see of an item: a prompt, or for a judge that measures a question and a text.
-
-    `wordless` says that the prompt names bare numbers as grades.
-    """
+    """What a judge gets to see of an item: a prompt, or for a judge that measures a question and a text."""
 
     item: Item
     request: GradeRequest
-    wordless: bool
+    judge: Judge
 
     @property
     def measures(self) -> bool:
         return not self.request.prompt
+
+    @property
+    def measured(self) -> str:
+        """What the lexical baseline measures, in words."""
+        return lexical.IN_WORDS[self.judge.decoding["method"]]
+
+    @property
+    def looked_for(self) -> str:
+        """What stands in the request's `query`."""
+        return "Answer" if self.judge.criterion_name in ANSWER_IS_THE_QUERY else "Question"
+
+    @property
+    def wordless(self) -> bool:
+        """Whether the prompt names bare numbers as grades."""
+        return self.judge.wordless
 
 
 def criterion_to_try(judge: Judge, study: Study) -> Criterion | None:
@@ -60,13 +72,13 @@ def seen_by(judge: Judge, criterion: Criterion, *, item: str = "", after: str = 
     """
     asked = items_asked(criterion)
     asked = asked.exclude(pk__in=without_text(asked).values("pk")).order_by("pk")
-    asked = asked.select_related("topic", "element", "passage", "report", "other_report")
+    asked = asked.select_related("topic", "element", "passage", "report", "other_report", "sentence")
     if item:
         chosen = asked.filter(item_id=item).first()
     else:
         later = asked.filter(pk__gt=int(after)) if after.isdecimal() and len(after) < 19 else asked
         chosen = later.first() or asked.first()
-    return None if chosen is None else Seen(chosen, request_for(judge, chosen), judge.wordless)
+    return None if chosen is None else Seen(chosen, request_for(judge, chosen), judge)
 
 
 def try_out(

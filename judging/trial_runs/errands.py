@@ -126,7 +126,7 @@ def as_it_stands(errand: Errand, *, at: datetime) -> Errand:
 def trials_of(errand: Errand) -> list[TrialRun]:
     """Return what came of a trial run that is done, item by item; what was deleted since is left out."""
     rows = errand.result or []
-    items = Item.objects.select_related("topic", "element", "passage", "report", "other_report").in_bulk(
+    items = Item.objects.select_related("topic", "element", "passage", "report", "other_report", "sentence").in_bulk(
         [row["item"] for row in rows]
     )
     trials = []

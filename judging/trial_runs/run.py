@@ -17,7 +17,7 @@ from judging.engines import Engine, EngineUnavailable, GradeRequest, Reply
 from judging.models import Judge
 from judging.prompts.grade_parsing import Reading
 from judging.prompts.pairwise import asking_both_orders, read_all
-from judging.prompts.rendering import request_for
+from judging.prompts.rendering import requests_for
 from stats.votes import majority_of, most_given_of
 
 ITEMS = 5
@@ -82,7 +82,9 @@ def draw_items(criterion: Criterion, *, seed: int, count: int = ITEMS) -> TrialI
     if len(drawn) < count:
         rest = list(asked.exclude(pk__in=drawn).order_by("pk").values_list("pk", flat=True)[:1000])
         drawn += chance.sample(rest, min(count - len(drawn), len(rest)))
-    items = Item.objects.select_related("topic", "element", "passage", "report", "other_report").in_bulk(drawn[:count])
+    items = Item.objects.select_related("topic", "element", "passage", "report", "other_report", "sentence").in_bulk(
+        drawn[:count]
+    )
     split = hasattr(criterion.study, "split")
     return TrialItems([items[key] for key in drawn[:count]], {key: grades.get(key, []) for key in drawn[:count]}, split)
 
@@ -107,7 +109,7 @@ def run_trial(
 
     The engine works in a thread of its own; what it has not said in time is left out, whatever it does.
     """
-    requests = [request_for(judge, item) for item in drawn.items]
+    requests = requests_for(judge, drawn.items)
     replies = _replies_in_time(asking_both_orders(engine_for(judge), judge), requests, seconds)
     trials = []
     for item, request in zip(drawn.items, requests, strict=True):

@@ -1,7 +1,9 @@
-/* The tasks that come next are claimed ahead and their pages fetched: the next one stands there as soon as this one is
-   submitted. They are claimed with each submission, or else once everything on a task is answered and saved. What such
-   a page shows may be old when somebody comes back to it. */
+/* The tasks that come next are claimed ahead: the next one stands there as soon as this one is submitted. They are claimed
+   with each submission, whose reply brings their pages along, or else once everything on a task is answered and saved;
+   then, and where a browser cannot show what came along, their pages are fetched. What a page that was fetched ahead
+   shows may be old when somebody comes back to it. */
 
+import { heldTasks, holdPages, holds, showHeld, taskAt } from "./held_pages.js";
 import { rememberLastTask } from "./last_task.js";
 import { keep, kept } from "./memory.js";
 import { tellOtherTabs } from "./task_bar.js";
@@ -36,10 +38,15 @@ async function claimAhead(url) {
   }
 }
 
-/** Fetch the pages of the tasks that are claimed ahead. What the browser has of them it does not fetch again. */
-export function fetchWhatIsAhead() {
+/** Fetch the pages of the tasks that are claimed ahead, where the next answer will not bring them along. */
+export function fetchAheadOfAnswer() {
+  if (!heldTasks()) fetchWhatIsAhead();
+}
+
+/** Fetch those pages, but for what is here. What the browser has of them it does not fetch again. */
+function fetchWhatIsAhead() {
   if (isFetched || navigator.connection?.saveData) return;
-  const hrefs = ahead().filter((address) => address !== location.pathname);
+  const hrefs = ahead().filter((address) => address !== location.pathname && !holds(address));
   isFetched = hrefs.length > 0;
   for (const href of hrefs) {
     document.head.append(Object.assign(document.createElement("link"), { rel: "prefetch", href, as: "document" }));
@@ -76,18 +83,20 @@ export async function submitWithAnswer(outbox, assignment, last) {
   if (leaves) return true;
   leaves = true;
   staysHere = false;
-  const answered = await outbox.submit(assignment);
+  const answered = await outbox.submit(assignment, heldTasks());
   leaves = Boolean(answered);
   if (answered) {
     tellOtherTabs();
+    holdPages(answered);
     goOnTo(answered, last);
   }
   return leaves;
 }
 
-function goOnTo({ next, ahead: behind }, last) {
+async function goOnTo({ next, ahead: behind }, last) {
   rememberAhead(behind);
   const here = last && rememberLastTask({ ...last, next });
+  if (!staysHere && !wasShown(next)) await showHeld(next);
   if (!here || !staysHere) return location.assign(next);
   history.replaceState(null, "", here);
   return location.reload();
@@ -119,8 +128,11 @@ export async function submitAndGoOn(form, last) {
 export function showAsItIs(assignment) {
   addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
   const [visit] = performance.getEntriesByType("navigation");
-  const shown = (kept("assize:shown") ?? "").split(" ");
+  const shown = tasksShown();
   keep("assize:shown", [assignment, ...shown.filter((one) => one !== assignment)].slice(0, REMEMBERED).join(" "));
   const fromCache = visit?.transferSize === 0 && visit.type !== "reload";
   if (fromCache && (visit.type === "back_forward" || shown.includes(assignment))) location.reload();
 }
+
+const tasksShown = () => (kept("assize:shown") ?? "").split(" ");
+const wasShown = (address) => tasksShown().includes(taskAt(address));

@@ -7,7 +7,7 @@ import { Clock } from "./clock.js";
 import { allAnswers, askedOf, isAnswered, isAsked, isBegun, isDone, panelOf, panels, questions } from "./evaluation_panels.js";
 import { fit, fitToWindow } from "./fit.js";
 import { toggleGuidelines } from "./guidelines.js";
-import { listenToKeys } from "./keys.js";
+import { listenToKeys, NEXT_ARROW, PREVIOUS_ARROW } from "./keys.js";
 import { offerToTakeBack, takeBackLastTask } from "./last_task.js";
 import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
@@ -22,43 +22,58 @@ const page = byId("assignment").dataset;
 showAsItIs(page.assignment);
 const outbox = new Outbox(page.user);
 for (const [key, choice] of outbox.entries()) {
-  const answer = allAnswers.find((one) => one.key === key);
-  if (answer) answer.grade = choice.grade;
+  const question = questions.find(({ answers }) => answers.some((one) => one.key === key));
+  if (!question) continue;
+  question.answers.find((one) => one.key === key).grade = choice.grade;
+  question.unsure = Boolean(choice.unsure);
 }
 const clock = new Clock(questions.map(({ answers: [first], seconds }) => [first.key, Number(seconds)]));
 const meaningOf = new Map(questions.filter(({ fieldset }) => fieldset.matches(".lines")).map((question) => [question, explain(question)]));
 const undone = [];
 let current = null;
 let open = null;
+let lastPressed = null; // what was answered by a key, if the page turned to the next question since
 let cameOpen = false; // whether the panel was open when it came into view
 const advance = new AutoAdvance(byId("goes-on"), goOn);
 
 // --- Choosing ------------------------------------------------------------------------------------
 
 /** Give the question these grades, one for each of its answers. */
-function answer(question, grades) {
-  if (page.fixed || grades.every((grade, i) => grade === question.answers[i].grade)) return;
+function answer(question, grades, unsure = question.unsure) {
+  if (page.fixed || isBack(question, { grades, unsure })) return;
   const panel = panelOf(question);
-  undone.push({ panel, before: panel.questions.map((one) => one.answers.map(({ grade }) => grade)) });
-  put(question, grades);
+  undone.push({ panel, before: panel.questions.map(asItIs) });
+  put(question, { grades, unsure });
   forgetWhatIsNotAsked(panel);
   if (byId("take-back")) byId("take-back").hidden = true; // this task is under way
   render();
 }
 
-function put(question, grades) {
+const asItIs = ({ answers, unsure }) => ({ grades: answers.map(({ grade }) => grade), unsure });
+
+function put(question, { grades, unsure }) {
+  const isAsSure = question.unsure === unsure;
+  question.unsure = unsure;
   question.answers.forEach((one, i) => {
-    if (one.grade === grades[i]) return;
+    if (one.grade === grades[i] && isAsSure) return;
     one.grade = grades[i];
-    const choice = { item: Number(one.item), criterion: Number(one.criterion), grade: one.grade, spans: [], seconds: clock.seconds(one.key), guidelines: Number(page.guidelines) || null };
+    const choice = { item: Number(one.item), criterion: Number(one.criterion), grade: one.grade, spans: [], seconds: clock.seconds(one.key), guidelines: Number(page.guidelines) || null, unsure };
     outbox.put(one.key, page.save, choice);
-    channel?.postMessage({ key: one.key, grade: one.grade });
+    channel?.postMessage({ key: one.key, grade: one.grade, unsure });
   });
+}
+
+/** Say whether the assessor is not sure. Of what is not answered yet, that goes with the answer. */
+function flag(question, unsure) {
+  if (isAnswered(question)) answer(question, asItIs(question).grades, unsure);
+  else question.unsure = unsure;
+  render();
 }
 
 function forgetWhatIsNotAsked(panel) {
   for (const question of panel.questions) {
     if (isAsked(panel, question)) continue;
+    question.unsure = false;
     for (const one of question.answers) {
       one.grade = null;
       outbox.drop(one.key); // the server takes it back with the answer that closed it
@@ -82,12 +97,13 @@ function undo() {
   return show(last.panel);
 }
 
-const isBack = ({ answers }, grades) => answers.every(({ grade }, i) => grade === grades[i]);
+const isBack = (question, { grades, unsure }) => question.unsure === unsure && question.answers.every(({ grade }, i) => grade === grades[i]);
 
 // --- What is seen --------------------------------------------------------------------------------
 
 function show(panel, question) {
   current = panel;
+  lastPressed = null;
   cameOpen = !isDone(panel);
   open = question ?? askedOf(panel).find((one) => !isAnswered(one)) ?? askedOf(panel)[0];
   for (const one of panels) {
@@ -127,7 +143,8 @@ function render() {
 }
 
 function renderQuestion(question) {
-  const { fieldset, inputs, boxes, answers, none } = question;
+  const { fieldset, inputs, boxes, answers, none, unsure, unsureBox } = question;
+  unsureBox.checked = unsure;
   fieldset.hidden = !isAsked(current, question);
   fieldset.classList.toggle("current", question === open);
   fieldset.classList.toggle("answered", isAnswered(question));
@@ -156,10 +173,11 @@ if (byId("submit")) fetchAheadOnceDone(outbox, page.ahead, () => panels.every(is
 
 // Another tab with this assignment shows what is chosen here.
 const channel = "BroadcastChannel" in window ? new BroadcastChannel(`assize:assignment:${page.assignment}`) : null;
-channel?.addEventListener("message", ({ data: { key, grade } }) => {
-  const found = allAnswers.find((one) => one.key === key);
-  if (!found) return;
-  found.grade = grade;
+channel?.addEventListener("message", ({ data: { key, grade, unsure } }) => {
+  const question = questions.find(({ answers }) => answers.some((one) => one.key === key));
+  if (!question) return;
+  question.answers.find((one) => one.key === key).grade = grade;
+  question.unsure = unsure;
   render();
 });
 
@@ -223,6 +241,7 @@ function moveWithin(by) {
 
 function turnTo(question) {
   open = question;
+  lastPressed = null;
   render();
   question.fieldset.scrollIntoView({ block: "nearest" });
 }
@@ -236,11 +255,19 @@ function press(digit) {
   tell(`${input.closest("label").querySelector(".choice-name").textContent.trim()}${input.checked ? "" : " –"}`);
   if (answered.boxes.length) return; // there may be more to tick
   const next = askedOf(current).find((question) => !isAnswered(question));
-  if (next) turnTo(next);
+  if (!next) return;
+  turnTo(next);
+  lastPressed = answered;
 }
 
 function takeBack() {
-  answer(open, open.answers.map(() => null));
+  answer(open, open.answers.map(() => null), false);
+}
+
+function flagLast() {
+  const question = lastPressed ?? open;
+  question.unsureBox.click();
+  tell(`${question.unsureBox.closest("label").querySelector("span").textContent}${question.unsure ? "" : " –"}`);
 }
 
 listenToKeys({
@@ -255,10 +282,11 @@ listenToKeys({
     skip: () => openDialog("skip"),
     help: () => openDialog("keys"),
     clear: takeBack,
+    unsure: flagLast,
   },
   keys: {
-    ArrowRight: () => move(1),
-    ArrowLeft: () => move(-1),
+    [NEXT_ARROW]: () => move(1),
+    [PREVIOUS_ARROW]: () => move(-1),
     ArrowDown: () => moveWithin(1),
     ArrowUp: () => moveWithin(-1),
   },
@@ -273,6 +301,11 @@ for (const question of questions) {
     else answer(question, [target.value === "" ? null : Number(target.value)]);
     const moreToTick = question.boxes.length && target !== question.none;
     if (wasOpen && isDone(current) && !moreToTick) advance.soon({ mayBeMarked: question.boxes.length > 0 });
+  });
+  question.unsureBox.addEventListener("change", (event) => {
+    event.stopPropagation();
+    flag(question, question.unsureBox.checked);
+    if (question.unsure && advance.wasGoing && isDone(current)) advance.soon({ mayBeMarked: false });
   });
   question.fieldset.addEventListener("focusin", () => panelOf(question) === current && open !== question && turnTo(question));
 }

@@ -1,7 +1,7 @@
 /* The page of an assignment. The server sends the text, the questions and the answers so far; every choice made
    here goes to the outbox at once. */
 
-import { comeBack, fetchAheadOnceDone, fetchWhatIsAhead, isLeaving, showAsItIs, submitAndGoOn, submitWithAnswer } from "./ahead.js";
+import { comeBack, fetchAheadOfAnswer, fetchAheadOnceDone, isLeaving, showAsItIs, submitAndGoOn, submitWithAnswer } from "./ahead.js";
 import { AutoAdvance, whyNotByItself } from "./auto_advance.js";
 import { Caret } from "./caret.js";
 import { Choices } from "./choices.js";
@@ -9,7 +9,7 @@ import { Clock } from "./clock.js";
 import { canDraw, draw, reveal } from "./highlights.js";
 import { JudgedText } from "./judged_text.js";
 import { toggleGuidelines } from "./guidelines.js";
-import { listenToKeys } from "./keys.js";
+import { listenToKeys, NEXT_ARROW, PREVIOUS_ARROW } from "./keys.js";
 import { offerToTakeBack, takeBackLastTask } from "./last_task.js";
 import { markByPointer, markSelection } from "./marking.js";
 import { kept } from "./memory.js";
@@ -24,13 +24,13 @@ import { gettext } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const page = byId("assignment").dataset;
-const TYPED_IN = "input:not([type=radio]), textarea, select, dialog:modal";
+const TYPED_IN = "input:not([type=radio], [type=checkbox]), textarea, select, dialog:modal";
 showAsItIs(page.assignment);
 const text = new JudgedText(byId("text"));
 const outbox = new Outbox(page.user);
 for (const [key, choice] of outbox.entries()) {
   const answer = allAnswers.find((one) => one.key === key);
-  if (answer) Object.assign(answer, { grade: choice.grade, spans: choice.spans, seconds: choice.seconds });
+  if (answer) Object.assign(answer, { grade: choice.grade, spans: choice.spans, seconds: choice.seconds, unsure: Boolean(choice.unsure) });
   if (answer?.suggestion) answer.suggestion.decided = true;
 }
 const clock = new Clock(allAnswers.map(({ key, seconds }) => [key, seconds]));
@@ -90,6 +90,14 @@ function takeBack() {
   if (answer) choices.takeBack(answer);
 }
 
+/** Say that the assessor is not sure of the grade given last here, or of the next if there is none; or that they are. */
+function flagLast() {
+  const asked = askedOf(panel.current);
+  const answer = asked.findLast(({ grade }) => grade !== null) ?? openOf(panel.current);
+  answer.unsureBox.click();
+  tell(`${answer.unsureBox.closest("label").querySelector("span").textContent}${answer.unsure ? "" : " –"}`);
+}
+
 // --- From question to question -------------------------------------------------------------------
 
 /** Choose a grade, and go on if that completes a question which was open when it came into view. */
@@ -97,7 +105,11 @@ function choose(answer, grade) {
   const question = panel.current;
   const wasOpen = panel.cameOpen && !isDone(question);
   choices.choose(answer, grade);
-  if (!wasOpen || !isDone(question) || page.state === "submitted") return;
+  if (wasOpen) goOnSoon(question);
+}
+
+function goOnSoon(question) {
+  if (!isDone(question) || page.state === "submitted") return;
   const moment = advance.soon({ mayBeMarked: markedOf(question)?.highlighting === "optional" && !markedOf(question).spans.length });
   if (moment && questions.every(isDone)) outbox.delay(2 * moment); // it goes with the submission
 }
@@ -232,10 +244,11 @@ listenToKeys({
     back: () => byId("back")?.click(),
     help: () => openDialog("keys"),
     clear: takeBack,
+    unsure: flagLast,
     keep: () => pressSuggestion(askedOf(panel.current), "keep"),
     accept: () => pressSuggestion(askedOf(panel.current), "accept"),
   },
-  keys: { ArrowRight: () => move(1), ArrowLeft: () => move(-1), Backspace: removeLast },
+  keys: { [NEXT_ARROW]: () => move(1), [PREVIOUS_ARROW]: () => move(-1), Backspace: removeLast },
   withCtrl: { Enter: submit, z: undo },
   but: TYPED_IN,
 });
@@ -244,6 +257,11 @@ markByPointer(text, { mark, undo, takesMarks: () => Boolean(markedOf(panel.curre
 
 for (const answer of allAnswers) {
   answer.fieldset.addEventListener("change", ({ target }) => choose(answer, target.value === "" ? null : Number(target.value)));
+  answer.unsureBox.addEventListener("change", (event) => {
+    event.stopPropagation();
+    choices.flag(answer, answer.unsureBox.checked);
+    if (answer.unsure && advance.wasGoing) goOnSoon(panel.current);
+  });
 }
 offerSuggestions(allAnswers, choose);
 byId("choices").addEventListener("submit", (event) => event.preventDefault());
@@ -262,7 +280,7 @@ addEventListener("hashchange", () => {
 new ResizeObserver(() => {
   document.documentElement.style.setProperty("--panel", `${byId("questions").offsetHeight}px`);
 }).observe(byId("questions"));
-const caret = markedOf(questions[0]) ? new Caret(text, { mark, marks: () => markedOf(panel.current).spans, change, leave: () => panel.home.focus() }) : null;
+const caret = questions.some(markedOf) ? new Caret(text, { mark, marks: () => markedOf(panel.current)?.spans ?? [], change, leave: () => panel.home.focus() }) : null;
 let openFind;
 
 async function find() {
@@ -287,7 +305,7 @@ function firstQuestion() {
 
 tellWhatIsSaved(outbox, { signIn: page.signIn, where: placeOf });
 fetchAheadOnceDone(outbox, page.ahead, () => questions.every(isDone));
-const fetchSoon = () => page.ahead && questions.filter((question) => !isDone(question)).length < 2 && fetchWhatIsAhead();
+const fetchSoon = () => page.ahead && questions.filter((question) => !isDone(question)).length < 2 && fetchAheadOfAnswer();
 choices.addEventListener("change", fetchSoon);
 fetchSoon();
 byId("assignment").classList.add("live");

@@ -20,6 +20,7 @@ export function whyNotByItself() {
 export class AutoAdvance {
   #timer;
   #wentAt = -Infinity;
+  #wasGoing = false;
   #byArrow = false;
 
   /** `button` is the switch; `go` goes on, and returns whether it went to another question. */
@@ -41,6 +42,11 @@ export class AutoAdvance {
     return kept("assize:goes-on") !== "off";
   }
 
+  /** Whether the last press, or tap, stopped the way on. */
+  get wasGoing() {
+    return this.#wasGoing;
+  }
+
   /** Whether the page went on so lately that somebody who asks for it now meant the question before. */
   get hasJustGone() {
     return performance.now() - this.#wentAt < LATE;
@@ -51,13 +57,18 @@ export class AutoAdvance {
   soon({ mayBeMarked }) {
     if (!this.isOn || this.#byArrow) return 0;
     const moment = mayBeMarked ? MOMENT_TO_MARK : MOMENT;
-    this.#timer = setTimeout(() => this.go() && (this.#wentAt = performance.now()), moment);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (this.go()) this.#wentAt = performance.now();
+    }, moment);
     return moment;
   }
 
   #notice(event) {
     if (event.repeat) return; // a key held down is one press
+    this.#wasGoing = this.#timer !== undefined;
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#byArrow = Boolean(event.key?.startsWith("Arrow"));
   }
 

@@ -48,7 +48,7 @@ export class Caret {
     const range = document.caretRangeFromPoint?.(clientX, clientY);
     const position = range ?? document.caretPositionFromPoint?.(clientX, clientY);
     const node = position?.startContainer ?? position?.offsetNode;
-    return node && this.text.element.contains(node) ? this.text.unitAt(node, position.startOffset ?? position.offset) : -1;
+    return node && this.text.root.contains(node) ? this.text.unitAt(node, position.startOffset ?? position.offset) : -1;
   }
 
   /** Choose the shortest mark over this place. Returns whether there is one. */
@@ -126,9 +126,9 @@ export class Caret {
 
   /** The first word in the window. */
   #firstSeen() {
-    const { words, element } = this.text;
+    const { words, root } = this.text;
     const top = document.querySelector(".task-bar").offsetHeight;
-    const paragraph = [...element.children].find((child) => child.getBoundingClientRect().bottom > top + 8);
+    const paragraph = [...root.children].find((child) => child.getBoundingClientRect().bottom > top + 8);
     const from = paragraph ? this.text.unitAt(paragraph, 0) : 0;
     let index = firstIndex(words, (word) => word.from >= from);
     while (index < words.length - 1 && this.#range(words[index]).getBoundingClientRect().top < top) index++;

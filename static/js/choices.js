@@ -13,9 +13,13 @@ export class Choices extends EventTarget {
   constructor({ page, text, outbox, clock }) {
     super();
     Object.assign(this, { page, text, outbox, clock });
-    this.marksFit = text.length === Number(page.length);
     this.channel = "BroadcastChannel" in window ? new BroadcastChannel(`assize:assignment:${page.assignment}`) : null;
     this.channel?.addEventListener("message", ({ data }) => this.#takeFromOtherTab(data));
+  }
+
+  /** Whether the text arrived as it is stored, so that places in it are places in that. */
+  get marksFit() {
+    return this.text.length === Number(this.text.root.dataset.length ?? this.page.length);
   }
 
   get isFixed() {
@@ -39,6 +43,20 @@ export class Choices extends EventTarget {
   #takeWhatWasSaid(question, answered) {
     if (answered.grade === null || answered.before !== null) return;
     for (const answer of question.answers) if (isAsked(question, answer)) answer.grade ??= answer.before;
+  }
+
+  /** Say whether the assessor is not sure of the grade. Where it is not chosen yet, that goes with the choice. */
+  flag(answer, unsure) {
+    if (this.isFixed) return this.#tell();
+    if (answer.grade === null && answer.before === null || awaitsDecision(answer)) {
+      answer.unsure = unsure;
+      return this.#tell();
+    }
+    this.#remember(questionOf(answer));
+    answer.grade ??= answer.before;
+    answer.unsure = unsure;
+    this.#save(answer);
+    return this.#tell();
   }
 
   /** Say why this span may not be marked for the answer; nothing where it may. */
@@ -78,7 +96,7 @@ export class Choices extends EventTarget {
     if (this.isFixed) return;
     const question = questionOf(answer);
     this.#remember(question);
-    Object.assign(answer, { grade: null, spans: [] });
+    Object.assign(answer, { grade: null, spans: [], unsure: false });
     this.#save(answer);
     this.#forgetWhatIsNotAsked(question);
     this.#tell();
@@ -89,7 +107,7 @@ export class Choices extends EventTarget {
     const last = this.#undone.pop();
     last?.question.answers.forEach((answer, i) => {
       const before = last.answers[i];
-      if (answer.grade === before.grade && answer.spans === before.spans) return;
+      if (Object.keys(before).every((name) => answer[name] === before[name])) return;
       Object.assign(answer, before);
       if (isAsked(last.question, answer)) this.#save(answer);
     });
@@ -97,11 +115,12 @@ export class Choices extends EventTarget {
   }
 
   #remember(question) {
-    this.#undone.push({ question, answers: question.answers.map(({ grade, spans }) => ({ grade, spans })) });
+    this.#undone.push({ question, answers: question.answers.map(({ grade, spans, unsure }) => ({ grade, spans, unsure })) });
   }
 
-  #save({ item, criterion, grade, key, spans, suggestion }) {
+  #save({ item, criterion, grade, key, spans, suggestion, unsure }) {
     if (suggestion) suggestion.decided = true;
+    this.text.turnTo(item);
     const choice = {
       item: Number(item),
       criterion: Number(criterion),
@@ -109,6 +128,7 @@ export class Choices extends EventTarget {
       spans: spans.map((span) => ({ ...span, quote: this.text.quote(span) })),
       seconds: this.clock.seconds(key),
       guidelines: Number(this.page.guidelines) || null,
+      unsure,
     };
     this.outbox.put(key, this.page.save, choice);
     this.channel?.postMessage(choice);
@@ -117,15 +137,15 @@ export class Choices extends EventTarget {
   #forgetWhatIsNotAsked(question) {
     for (const answer of question.answers) {
       if (isAsked(question, answer)) continue;
-      answer.grade = null;
+      Object.assign(answer, { grade: null, unsure: false });
       this.outbox.drop(answer.key); // the server takes it back with the answer that it follows
     }
   }
 
-  #takeFromOtherTab({ item, criterion, grade, spans }) {
+  #takeFromOtherTab({ item, criterion, grade, spans, unsure }) {
     const question = questions.find((one) => one.item === String(item));
     const answer = question.answers.find((one) => one.criterion === String(criterion));
-    Object.assign(answer, { grade, spans: spans.map(({ start, end }) => ({ start, end })) });
+    Object.assign(answer, { grade, unsure, spans: spans.map(({ start, end }) => ({ start, end })) });
     for (const one of question.answers) if (!isAsked(question, one)) one.grade = null;
     this.#tell();
   }

@@ -7,7 +7,7 @@ const answerOf = (item, criterion, box) => ({ key: `${page.assignment}/${item}/$
 
 /** A question: one grade by radio buttons, or one for each of several check boxes ("none of them" is a box too). */
 function questionOf(fieldset) {
-  const inputs = [...fieldset.querySelectorAll("input:not([type=hidden])")];
+  const inputs = [...fieldset.querySelectorAll(".choice input")];
   const boxes = inputs.filter(({ type, value }) => type === "checkbox" && value !== "none");
   const { item, criterion, name, threshold, closedBy = "", seconds } = fieldset.dataset;
   const answers = boxes.length
@@ -15,6 +15,8 @@ function questionOf(fieldset) {
     : [answerOf(item, criterion)];
   const question = { fieldset, inputs, boxes, answers, name, threshold, seconds, closedBy: closedBy.split(" ").filter(Boolean) };
   question.none = inputs.find(({ value }) => value === "none");
+  question.unsureBox = fieldset.querySelector(".unsure input");
+  question.unsure = question.unsureBox.checked;
   readInputs(question);
   return question;
 }

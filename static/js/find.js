@@ -17,6 +17,7 @@ export function findIn(text, { take }) {
   let hits = [];
   let current = -1;
   let folded = null;
+  let foldedOf = null;
 
   function show(index) {
     current = hits.length ? (index + hits.length) % hits.length : -1;
@@ -36,7 +37,8 @@ export function findIn(text, { take }) {
   }
 
   input.addEventListener("input", () => {
-    hits = hitsOf(fold(input.value).string, (folded ??= fold(text.string)));
+    if (foldedOf !== text.string) folded = fold((foldedOf = text.string));
+    hits = hitsOf(fold(input.value).string, folded);
     show(0);
   });
   form.addEventListener("submit", (event) => {
@@ -58,13 +60,15 @@ export function findIn(text, { take }) {
   };
 }
 
-/** The string in small letters without diacritics, and where in the given one each of its units, and the end, stands. */
-function fold(given) {
+const withoutDiacritics = (point) => point.normalize("NFKD").replace(/\p{M}/gu, "");
+
+/** The string in small letters (without diacritics), and where in the given one each of its units, and the end, stands. */
+export function fold(given, bare = withoutDiacritics) {
   let string = "";
   const places = [];
   let place = 0;
   for (const point of given) {
-    const plain = point.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+    const plain = bare(point).toLowerCase();
     for (let i = 0; i < plain.length; i++) places.push(place);
     string += plain;
     place += point.length;
@@ -73,7 +77,7 @@ function fold(given) {
   return { string, places };
 }
 
-function hitsOf(sought, { string, places }) {
+export function hitsOf(sought, { string, places }) {
   const hits = [];
   if (!sought.trim()) return hits;
   for (let at = string.indexOf(sought); at >= 0; at = string.indexOf(sought, at + sought.length)) {

@@ -34,7 +34,7 @@ function scrollToOpen(part) {
 function isInView(part) {
   const last = [...part.querySelectorAll(GRADES)].findLast(({ offsetParent }) => offsetParent);
   if (!last) return true;
-  const scroller = part.closest(".assignment-questions, .writing-answer");
+  const scroller = part.closest(".assignment-questions, .writing-questions");
   const ways = document.querySelector(".assignment-ways, .writing-ways").getBoundingClientRect();
   const bottom = last.getBoundingClientRect().bottom + (scroller ? scroller.scrollTop : higherWhileStuck(part));
   return bottom <= Math.min(ways.top, innerHeight);

@@ -3,7 +3,7 @@
 export const canDraw = typeof Highlight === "function" && Boolean(CSS.highlights);
 
 // Later ones lie on top.
-const LAYERS = ["candidate", "elsewhere", "support", "rationale", "overlap", "found", "active", "caret"];
+const LAYERS = ["term", "candidate", "elsewhere", "support", "rationale", "overlap", "found", "active", "caret"];
 
 /** Draw these spans, and no others, in a layer. */
 export function draw(text, layer, spans) {

@@ -10,12 +10,31 @@ const ABBREVIATION = /(?:^|[\s(“"'])(?:\p{Lu}|Mr|Mrs|Ms|Dr|Prof|Rep|Sen|Gov|Ge
 export class JudgedText {
   #inWords;
   #inCharacters;
+  #several;
 
+  /** Where the element holds several texts, each says of which items it is, and one of them is read at a time. */
   constructor(element) {
     this.element = element;
+    this.#several = [...element.querySelectorAll("[data-items]")];
+    this.turnTo(this.#several[0]?.dataset.items.split(" ")[0]);
+  }
+
+  /** The part with the text of an item, where there are several. */
+  partOf(item) {
+    return this.#several.find(({ dataset }) => dataset.items.split(" ").includes(item));
+  }
+
+  /** Read the text that an item is about, and show it. */
+  turnTo(item) {
+    const part = this.partOf(item);
+    const root = part?.querySelector(".cited-text") ?? this.element;
+    if (root === this.root) return;
+    for (const one of this.#several) one.classList.toggle("at-hand", one === part);
+    this.root = root;
     this.nodes = [];
     this.string = "";
-    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    this.#words = this.#sentences = undefined;
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       this.nodes.push({ node: walker.currentNode, start: this.string.length });
       this.string += walker.currentNode.data;
@@ -80,9 +99,9 @@ export class JudgedText {
     const selection = getSelection();
     if (!selection.rangeCount || selection.isCollapsed) return null;
     const range = selection.getRangeAt(0);
-    if (!range.intersectsNode(this.element)) return null;
+    if (!range.intersectsNode(this.root)) return null;
     const whole = document.createRange();
-    whole.selectNodeContents(this.element);
+    whole.selectNodeContents(this.root);
     const beforeStart = range.compareBoundaryPoints(Range.START_TO_START, whole) < 0;
     const afterEnd = range.compareBoundaryPoints(Range.END_TO_END, whole) > 0;
     return this.spanOfUnits(
@@ -94,7 +113,7 @@ export class JudgedText {
   /** How many UTF-16 units of the text stand before a place in the page. */
   unitAt(container, offset) {
     const before = document.createRange();
-    before.selectNodeContents(this.element);
+    before.selectNodeContents(this.root);
     before.setEnd(container, offset);
     return before.toString().length;
   }

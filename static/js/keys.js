@@ -78,6 +78,10 @@ export function keyCap(action) {
   return kbd;
 }
 
+// Where a page runs from right to left, what comes next stands on the left.
+export const [NEXT_ARROW, PREVIOUS_ARROW] =
+  document.documentElement.dir === "rtl" ? ["ArrowLeft", "ArrowRight"] : ["ArrowRight", "ArrowLeft"];
+
 // --- Listening ----------------------------------------------------------------------------------
 
 const TYPED_IN = "input:not([type=radio], [type=checkbox]), textarea, select, dialog:modal";

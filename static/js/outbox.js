@@ -39,14 +39,15 @@ export class Outbox extends EventTarget {
     if (this.size) this.#sendIn(milliseconds);
   }
 
-  /** Submit the task with the last of its choices that waits. Resolves to what the server says comes next; to nothing
-      where no choice waits, and where it cannot arrive now: once it has, this resolves to it too. */
-  async submit(assignment) {
+  /** Submit the task with the last of its choices that waits, which takes `along` what else the server is to know.
+      Resolves to what the server says comes next; to nothing where no choice waits, and where it cannot arrive now: once
+      it has, this resolves to it too. */
+  async submit(assignment, along) {
     const waiting = this.#read();
     const key = Object.keys(waiting).findLast((one) => one.startsWith(`${assignment}/`));
     if (key) {
       const { url, choice } = waiting[key];
-      waiting[key] = { url, choice: { ...choice, submit: true }, stamp: newStamp() };
+      waiting[key] = { url, choice: { ...choice, submit: true, ...along }, stamp: newStamp() };
       this.#write(waiting);
       await this.settled();
     }
@@ -165,7 +166,7 @@ async function post({ url, choice }, user) {
   if (response.status >= 500 || response.status === 429) return { wait: "offline" };
   const answer = await response.json().catch(() => ({ refused: gettext("The server answered {status}.", { status: response.status }) }));
   if (response.status === 409) return { wait: "closed", reason: answer.refused };
-  return answer;
+  return { ...answer, headers: [...response.headers] };
 }
 
 function csrfToken() {

@@ -6,6 +6,7 @@ import { keyCap } from "./keys.js";
 import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
 import { allAnswers, isAsked, isBegun, isDone, isPositive, markedOf, needsMark, openOf, questions } from "./questions.js";
+import { showSentence } from "./report_sentences.js";
 import { renderSuggestion } from "./suggestions.js";
 import { element } from "./elements.js";
 import { drawTicks } from "./ticks.js";
@@ -36,6 +37,7 @@ export class QuestionPanel {
     const comesBack = this.current && this.current !== question;
     this.current = question;
     this.cameOpen = !isDone(question);
+    this.text.turnTo(question.item);
     for (const one of questions) {
       one.panel.hidden = one !== question;
       one.tab?.setAttribute("aria-selected", String(one === question));
@@ -47,6 +49,7 @@ export class QuestionPanel {
     this.say("");
     this.render();
     fit(question.panel, { anew: true });
+    showSentence(question.item);
     const [first] = markedOf(question)?.spans ?? [];
     if (comesBack && first) reveal(this.text.range(first));
   }
@@ -84,7 +87,8 @@ export class QuestionPanel {
 
   #renderAnswer(answer) {
     answer.fieldset.hidden = !isAsked(this.current, answer);
-    for (const input of answer.fieldset.querySelectorAll("input")) {
+    answer.unsureBox.checked = answer.unsure;
+    for (const input of answer.fieldset.querySelectorAll(".choice input")) {
       input.checked = input.value === "" ? answer.grade === null : Number(input.value) === answer.grade;
     }
     renderSuggestion(answer);
@@ -118,8 +122,9 @@ export class QuestionPanel {
 
   #drawAll() {
     const { current, text } = this;
+    const isAboutThisText = ({ item }) => text.partOf(item) === text.partOf(current.item);
     const spans = markedOf(current)?.spans ?? [];
-    const others = questions.filter((question) => question !== current).flatMap((question) => markedOf(question)?.spans ?? []);
+    const others = questions.filter((question) => question !== current && isAboutThisText(question)).flatMap((question) => markedOf(question)?.spans ?? []);
     draw(text, this.page.purpose, spans);
     drawTicks(text, spans);
     draw(text, "overlap", overlaps(spans));

@@ -18,7 +18,7 @@ export const questions = [...document.querySelectorAll(".question")].map((panel)
     candidates: (candidates[item] ?? []).map(toSpan),
     answers: [...panel.querySelectorAll("fieldset[data-criterion]")].map((fieldset) => {
       const criterion = fieldset.dataset.criterion;
-      const { before = null, grade, spans, seconds, suggestion } = answersSoFar[item][criterion];
+      const { before = null, grade, spans, seconds, suggestion, unsure } = answersSoFar[item][criterion];
       if (suggestion) suggestion.panel = panel.querySelector(`[data-suggestion="${criterion}"]`);
       return {
         key: `${page.assignment}/${item}/${criterion}`,
@@ -26,6 +26,7 @@ export const questions = [...document.querySelectorAll(".question")].map((panel)
         criterion,
         fieldset,
         marked: panel.querySelector(`[data-marked="${criterion}"]`),
+        unsureBox: fieldset.querySelector(".unsure input"),
         threshold: Number(fieldset.dataset.threshold),
         highlighting: fieldset.dataset.highlighting,
         follows: fieldset.dataset.follows,
@@ -33,6 +34,7 @@ export const questions = [...document.querySelectorAll(".question")].map((panel)
         grade,
         seconds,
         spans: spans.map(toSpan),
+        unsure,
         suggestion,
       };
     }),

@@ -42,7 +42,7 @@ export function renderSuggestion(answer) {
   const { suggestion, fieldset } = answer;
   if (!suggestion) return;
   suggestion.panel?.classList.toggle("waits", awaitsDecision(answer) || filledIn(answer) !== undefined);
-  for (const input of fieldset.querySelectorAll("input")) {
+  for (const input of fieldset.querySelectorAll(".choice input")) {
     const isFilledIn = input.value !== "" && Number(input.value) === filledIn(answer);
     input.closest(".choice").classList.toggle("filled-in", isFilledIn);
     if (isFilledIn) input.checked = true;

@@ -10,6 +10,7 @@ export const text = byId("answer");
 export const sentenceBoxes = [...byId("sentences").querySelectorAll("input")];
 export const confirmationBoxes = [...byId("confirmations").querySelectorAll("input")];
 export const outcomes = [...byId("outcomes").querySelectorAll("input[data-key]")];
+export const unsureBox = byId("outcomes").querySelector(".unsure input");
 export const locked = text.readOnly;
 const withAnswer = page.grades.trim().split(" ").map(Number);
 const changed = page.changed === undefined ? null : Number(page.changed); // in round 2
@@ -23,6 +24,7 @@ export function onPage() {
     sentences: ticked(sentenceBoxes),
     text: text.value,
     confirmed: ticked(confirmationBoxes),
+    unsure: unsureBox.checked,
   };
 }
 
@@ -30,6 +32,7 @@ export function put(state) {
   for (const box of outcomes) box.checked = state.grade !== null && Number(box.value) === state.grade;
   for (const box of sentenceBoxes) box.checked = state.sentences.includes(box.value);
   for (const box of confirmationBoxes) box.checked = state.confirmed.includes(box.value);
+  unsureBox.checked = state.unsure;
   if (text.value !== state.text) text.value = state.text;
 }
 

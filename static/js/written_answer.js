@@ -28,6 +28,7 @@ import {
   sentences,
   takesAnswer,
   text,
+  unsureBox,
 } from "./writing_form.js";
 import { countPastes } from "./pasting.js";
 import { gettext, ngettext } from "./words.js";
@@ -42,7 +43,7 @@ const key = `${page.assignment}/${page.item}/${page.criterion}`;
 const outbox = new Outbox(page.user);
 const clock = new Clock([[key, Number(page.seconds)]]);
 clock.turnTo(key);
-const ownAnswer = document.querySelector(".writing-answer");
+const ownAnswer = document.querySelector(".writing-questions");
 fitToWindow(() => ownAnswer);
 const showMeaning = explain({ fieldset: byId("outcomes") });
 const undone = [];
@@ -54,10 +55,10 @@ const pasted = countPastes(text, () => setTimeout(() => save(WHILE_TYPING))); //
 
 function save(wait) {
   const state = onPage();
-  const { grade, confirmed } = state;
+  const { grade, confirmed, unsure } = state;
   const spans = takesAnswer(state) ? state.sentences.map((number) => sentences[number]) : [];
   const answer = { text: text.value, confirmations: confirmed };
-  const choice = { item: Number(page.item), criterion: Number(page.criterion), grade, spans, seconds: clock.seconds(key), guidelines: Number(page.guidelines) || null, answer };
+  const choice = { item: Number(page.item), criterion: Number(page.criterion), grade, spans, seconds: clock.seconds(key), guidelines: Number(page.guidelines) || null, answer, unsure };
   if (pasted.times) choice.pasted = { ...pasted };
   outbox.put(key, page.save, choice, wait);
   if (page.save) keep(LAST, JSON.stringify({ at: Date.now(), choice })); // a preview keeps nothing
@@ -231,7 +232,7 @@ function press(digit) {
 /** Arrows and Enter on a list of check boxes. Returns whether the key was one of them. */
 function moveIn(boxes, event) {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (event.key === "Enter" && outcomes.includes(event.target)) return true; // or it would send the form
+  if (event.key === "Enter" && [...outcomes, unsureBox].includes(event.target)) return true; // or it would send the form
   if (!boxes.includes(event.target) || (!by && event.key !== "Enter")) return false;
   if (by) step(boxes, by);
   else event.target.click();
@@ -262,6 +263,7 @@ const toWrite = {
   insert: insertFocused,
   confirm: () => !byId("confirmations").hidden && (confirmationBoxes.find(({ checked }) => !checked) ?? confirmationBoxes[0]).focus(),
   undo,
+  unsure: () => unsureBox.click(),
   later: () => byId("later")?.requestSubmit(),
   skip: () => openDialog("skip"),
 };
@@ -280,6 +282,11 @@ for (const box of outcomes) {
     change();
   });
 }
+unsureBox.addEventListener("change", () => {
+  change();
+  tell(`${unsureBox.closest("label").querySelector("span").textContent}${unsureBox.checked ? "" : " –"}`);
+  if (unsureBox.checked && advance.wasGoing) advance.soon({ mayBeMarked: false });
+});
 for (const box of sentenceBoxes) {
   box.addEventListener("change", () => {
     mustBeConfirmedAgain();
@@ -322,6 +329,7 @@ function take(waiting) {
     sentences: sentenceBoxes.map(({ value }) => value).filter((number) => places.includes(sentences[number].start)),
     text: waiting.answer.text,
     confirmed: waiting.answer.confirmations,
+    unsure: Boolean(waiting.unsure),
   });
   before = onPage();
   render();

@@ -20,14 +20,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from stats.calibration.labels import Labels
-from stats.influence import labelled_topics, left_out, standard_error, unbiased
-from stats.ratings import BoolArray, FloatArray
+from stats.calibration.topic_sums import LabelledItems, Shares, TopicSums, best_power
+from stats.influence import left_out, standard_error, unbiased
+from stats.ratings import FloatArray
 
-# `make calibration-check`: with 0 intervals of few topics are too short, with many more λ is that of single items.
-ITEMS_ARE_WORTH = 10
 # Over more topics λ is as good as known, and leaving out each of them costs more than it tells.
 MOST_LEFT_OUT = 1_000
-NO_SPREAD = 1e-20
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,8 @@ def corrected_mean(labels: Labels, judge: FloatArray | None) -> CorrectedMean:
         return _of_a_simple_sample(labels, predicted)
     parts = _parts(labels, predicted)
     if labels.topics is None:
-        power = float(_best_power(-(parts.of_judge @ parts.of_people), parts.of_judge @ parts.of_judge, labels))
+        shared, spread = -(parts.of_judge @ parts.of_people), parts.of_judge @ parts.of_judge
+        power = float(best_power(np.asarray(shared), np.asarray(spread), labels.n_items, labels.n_labelled))
         return parts.mean(power, standard_error(parts.influence(power), None))
     return _over_topics(labels, predicted, parts)
 
@@ -118,81 +117,18 @@ def _parts(labels: Labels, judge: FloatArray) -> _Parts:
     )
 
 
-def _best_power(shared: FloatArray, spread: FloatArray, labels: Labels) -> FloatArray:
-    """Return the λ of least variance within 0 and 1 + n/N; 0 where the judge has nothing left to tell, or no spread."""
-    n_others = labels.n_items - labels.n_labelled
-    power = np.zeros_like(shared)
-    if n_others:
-        np.divide(shared, spread, out=power, where=spread > NO_SPREAD)
-    return np.asarray(np.clip(power, 0, 1 + labels.n_labelled / max(n_others, 1)))
-
-
 def _over_topics(labels: Labels, judge: FloatArray, parts: _Parts) -> CorrectedMean:
-    topics = _Topics.of(labels, judge, parts)
-    values, powers = topics.estimates(np.ones((1, len(topics.labelled))), labels)
-    power = float(powers[0])
-    if len(topics.labelled) > MOST_LEFT_OUT:
+    assert labels.topics is not None  # whoever calls has asked
+    assert labels.weights is not None  # as above
+    numbers, places = np.unique(labels.topics, return_inverse=True)
+    items = LabelledItems(labels.people, judge, labels.weights, places, len(numbers))
+    of_one = np.zeros(labels.n_items, dtype=np.int64)
+    topics = TopicSums.of(items, Shares(of_one, np.arange(labels.n_items), labels.shares, 1))
+    power = float(topics.estimates(np.ones((1, topics.n_topics)))[1][0, 0])
+    if topics.n_topics > MOST_LEFT_OUT:
         error = standard_error(parts.influence(power), labels.topics, labelled=labels.labelled)
     elif topics.labelled.sum() < 2:
         error = 0.0
     else:
-        values, _ = topics.estimates(1 - np.eye(len(topics.labelled)), labels)
-        error = _jackknife(values, topics.labelled)
+        error = float(topics.errors(topics.estimates(1 - np.eye(topics.n_topics))[0])[0])
     return parts.mean(power, error)
-
-
-def _jackknife(values: FloatArray, labelled: BoolArray) -> float:
-    """Return the standard error from the estimates without each topic, those with labels and those without apart."""
-    squares = 0.0
-    for kind in (labelled, ~labelled):
-        if (n := int(kind.sum())) > 1:
-            squares += (n - 1) / n * float(((values[kind] - values[kind].mean()) ** 2).sum())
-    return float(np.sqrt(squares))
-
-
-@dataclass(frozen=True)
-class _Topics:
-    """The estimator's sums by topic, from which any topics can be left out.
-
-    - `sums`: Σa, Σaf, Σv, ΣvY, Σvf, shape (topics, 5); `items`: the items' own −Σ B·A and Σ A², shape (topics, 2), with
-      A and B what an item adds through the judge and through people;
-    - `labelled`: which topics have labels.
-    """
-
-    sums: FloatArray
-    items: FloatArray
-    labelled: BoolArray
-
-    @classmethod
-    def of(cls, labels: Labels, judge: FloatArray, parts: _Parts) -> _Topics:
-        assert labels.topics is not None  # whoever calls has asked
-        _, places = np.unique(labels.topics, return_inverse=True)
-        shares, weights = labels.shares, label_weights(labels)
-        people = np.where(labels.labelled, labels.people, 0.0)
-
-        def by_topic(*columns: FloatArray) -> FloatArray:
-            return np.stack([np.bincount(places, weights=column) for column in columns], axis=1)
-
-        return cls(
-            sums=by_topic(shares, shares * judge, weights, weights * people, weights * judge),
-            items=by_topic(-parts.of_people * parts.of_judge, parts.of_judge**2),
-            labelled=labelled_topics(labels.topics, labels.labelled),
-        )
-
-    def estimates(self, kept: FloatArray, labels: Labels) -> tuple[FloatArray, FloatArray]:
-        """Return θ and λ over the topics that each row keeps (1: kept, 0: left out), both of shape (rows,)."""
-        share, of_judge, weight, of_people, of_labelled = (kept @ self.sums).T
-        mean, people, on_labelled = of_judge / share, of_people / weight, of_labelled / weight
-        a, af, v, vy, vf = self.sums.T
-        through_judge = (af - np.outer(mean, a)) / share[:, None] - (vf - np.outer(on_labelled, v)) / weight[:, None]
-        through_people = (vy - np.outer(people, v)) / weight[:, None]
-        shared, spread = np.zeros(len(kept)), np.zeros(len(kept))
-        for kind in (self.labelled, ~self.labelled):
-            members = kept * kind
-            n = np.maximum(members.sum(axis=1), 1)
-            sums = (members * through_judge).sum(axis=1), (members * through_people).sum(axis=1)
-            shared -= (members * through_judge * through_people).sum(axis=1) - sums[0] * sums[1] / n
-            spread += (members * through_judge**2).sum(axis=1) - sums[0] ** 2 / n
-        items = kept @ self.items * (ITEMS_ARE_WORTH / self.labelled.sum())
-        power = _best_power(shared + items[:, 0], spread + items[:, 1], labels)
-        return people + power * (mean - on_labelled), power

@@ -68,11 +68,11 @@ def is_sparse(labels: Labels) -> bool:
     return bool((np.bincount(groups[labels.labelled], minlength=len(grades)) < FEWEST_PER_GRADE).any())
 
 
-def crossfitted(labels: Labels, *, seed: int = SEED) -> FloatArray:
+def crossfitted(labels: Labels, *, seed: int = SEED, every_item: bool = False) -> FloatArray:
     """Return the human value expected of each item from its grade, shape (items,).
 
     Five parts of the topics, or of the items where there are none, are predicted each from the labels of the other
-    four; an unlabelled item takes the mean of the five predictions.
+    four; an unlabelled item takes the mean of the five predictions, or with `every_item` that of its own part.
     """
     folds = _folds(labels, seed)
     predicted = np.empty((FOLDS, labels.n_items))
@@ -81,7 +81,7 @@ def crossfitted(labels: Labels, *, seed: int = SEED) -> FloatArray:
         assert rising is not None  # there are labels
         predicted[fold] = rising(labels.judge_grades)
     own = predicted[folds, np.arange(labels.n_items)]
-    return np.where(labels.labelled, own, predicted.mean(axis=0))
+    return own if every_item else np.where(labels.labelled, own, predicted.mean(axis=0))
 
 
 def _folds(labels: Labels, seed: int) -> IntArray:
@@ -101,21 +101,21 @@ class _Rising:
     """An isotonic regression of people's values on grades; the mean of the labels where the judge gave none."""
 
     def __init__(self, grades: FloatArray, people: FloatArray, weights: FloatArray) -> None:
-        from sklearn.isotonic import IsotonicRegression
+        from sklearn.isotonic import isotonic_regression
 
         known = np.isfinite(grades)
         mean = np.average(people, weights=weights)
         self.ungraded = float(mean if known.all() else np.average(people[~known], weights=weights[~known]))
-        self.graded = None
-        if known.any():
-            self.graded = IsotonicRegression(out_of_bounds="clip")
-            self.graded.fit(grades[known], people[known], sample_weight=weights[known])
+        self.grades, places = np.unique(grades[known], return_inverse=True)
+        sizes = np.bincount(places, weights=weights[known], minlength=len(self.grades))
+        sums = np.bincount(places, weights=weights[known] * people[known], minlength=len(self.grades))
+        self.values = isotonic_regression(sums / sizes, sample_weight=sizes) if len(sizes) else sizes
 
     def __call__(self, grades: FloatArray) -> FloatArray:
         known = np.isfinite(grades)
         predicted = np.full(len(grades), self.ungraded)
-        if self.graded is not None and known.any():
-            predicted[known] = self.graded.predict(grades[known])
+        if len(self.grades):
+            predicted[known] = np.interp(grades[known], self.grades, self.values)
         return predicted
 
 

@@ -44,7 +44,7 @@ def brief_of_items(people: Ratings, judge: Ratings, *, at: float, people_at: flo
         n_items=len(judged),
         n_ungraded=int((judged == MISSING).sum()),
         kappa=kappa_at_threshold(yes, grades >= at, np.isnan(grades), people.topics),
-        alpha=_alpha(people, judge) if same_scale else undefined(OTHER_SCALE),
+        alpha=alpha_of_items(people, judge) if same_scale else undefined(OTHER_SCALE),
         ceiling=human_ceiling(people, grades, at=at, people_at=people_at),
     )
 
@@ -69,7 +69,8 @@ def _n_people(people: Ratings) -> int:
     return int((people.codes != MISSING).any(axis=0).sum())
 
 
-def _alpha(people: Ratings, judge: Ratings) -> Estimate:
+def alpha_of_items(people: Ratings, judge: Ratings) -> Estimate:
+    """Return Krippendorff's α at the scale's level of people's majority and one judge over the same items."""
     scale = tuple(sorted({*people.scale, *judge.scale}, key=float))
     people, judge = on_scale(people, scale), on_scale(judge, scale)
     return alpha_of_two(people, majority(people), judge.codes[:, 0], level=people.level)

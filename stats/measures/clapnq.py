@@ -16,6 +16,8 @@ from stats.measures.rouge import rouge_1, rouge_l, rouge_tokens
 from stats.measures.scores import Score, Setting
 
 Ties = Literal["none", "half", "both"]
+# What a tie counts for each of the two.
+WORTH: dict[Ties, float] = {"none": 0.0, "half": 0.5, "both": 1.0}
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def win_rates(preferences: Iterable[Preference], *, ties: Ties = "none") -> dict
     (appendix A). A tie counts for nobody, as there; "half": as half a win for each, "both": as a win for each. The
     paper's rates follow no one rule. Ungraded comparisons stay in the divisor and are counted.
     """
-    worth = {"none": 0.0, "half": 0.5, "both": 1.0}[ties]
+    worth = WORTH[ties]
     results: dict[str, dict[str, list[float]]] = {}
     ungraded: Counter[str] = Counter()
     for one in preferences:

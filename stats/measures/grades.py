@@ -59,5 +59,11 @@ class GradeTable:
         return found
 
     @cached_property
+    def n_there(self) -> dict[str, int]:
+        """How many grades each passage has."""
+        counts = (~np.isnan(self.grades)).sum(axis=1)
+        return dict(zip(self.passages, counts.tolist(), strict=True))
+
+    @cached_property
     def _row_of(self) -> dict[str, int]:
         return {passage: row for row, passage in enumerate(self.passages)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stats.measures.scores import Score, share
+from stats.measures.scores import Score, f1, share
 
 
 def key_point_recall(entailed: Iterable[bool | None]) -> Score:
@@ -30,6 +30,7 @@ def key_point_f1(recall: Score, precision: Score) -> Score:
     """
     if recall.value is None or precision.value is None:
         return Score(None, recall.reason or precision.reason)
-    both = recall.value + precision.value
-    value = 2 * recall.value * precision.value / both if both else 0.0
-    return Score(value, ungraded=recall.ungraded + precision.ungraded)
+    ungraded = recall.ungraded + precision.ungraded
+    ends = [one.bounds or (one.value, one.value) for one in (recall, precision) if one.value is not None]
+    bounds = (f1(*(low for low, _ in ends)), f1(*(high for _, high in ends))) if ungraded else None
+    return Score(f1(recall.value, precision.value), ungraded=ungraded, bounds=bounds)

@@ -5,6 +5,7 @@ Source: Pradeep et al., Initial Nugget Evaluation Results for the TREC 2024 RAG 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,6 +15,13 @@ from stats.measures.scores import Score
 Importance = Literal["vital", "okay"]
 Support = Literal["support", "partial_support", "not_support"]
 CREDIT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
+
+
+def support_of(grade: float | None, *, threshold: float, lowest: float) -> Support | None:
+    """Return full support from the threshold up, partial above the lowest grade; None where there is no grade."""
+    if grade is None or math.isnan(grade):
+        return None
+    return "support" if grade >= threshold else "partial_support" if grade > lowest else "not_support"
 
 
 @dataclass(frozen=True)
@@ -56,4 +64,5 @@ def _credit(nuggets: Sequence[AssignedNugget], *, strict: bool, nothing: str) ->
     earned_each = [CREDIT[nugget.support] if nugget.support else 0.0 for nugget in nuggets]
     earned = sum(credit == 1.0 for credit in earned_each) if strict else sum(earned_each)
     ungraded = sum(nugget.support is None for nugget in nuggets)
-    return Score(earned / len(nuggets), ungraded=ungraded, settings=settings)
+    least, most = earned / len(nuggets), (earned + ungraded) / len(nuggets)
+    return Score(least, ungraded=ungraded, settings=settings, bounds=(least, most) if ungraded else None)

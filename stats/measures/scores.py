@@ -10,6 +10,7 @@ from itertools import pairwise
 from statistics import fmean, stdev
 
 Setting = str | int | float | bool
+Bounds = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -19,12 +20,15 @@ class Score:
     - `value`: None where the measure is undefined; `reason` says why. None is never 0.
     - `ungraded`: how many judgments that it rests on have no readable grade. They count as not answered.
     - `settings`: what must be known to compute the value again.
+    - `bounds`: the least and the most that the value can be, whatever the grades of what is ungraded; None where all
+      is graded, or where the measure does not know them.
     """
 
     value: float | None
     reason: str = ""
     ungraded: int = 0
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    bounds: Bounds | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,11 @@ def _bin_names(edges: Sequence[float]) -> list[str]:
     return [f"{number:0{width}}: {span}" for number, span in enumerate(spans, start=1)]
 
 
+def f1(one: float, other: float) -> float:
+    """Return the harmonic mean of two shares; 0 where both are."""
+    return 2 * one * other / (one + other) if one + other else 0.0
+
+
 def share(flags: Iterable[bool | None], *, nothing: str, settings: Mapping[str, Setting] | None = None) -> Score:
     """Return the share of true flags. None is ungraded: it stays in the denominator and is counted.
 
@@ -97,4 +106,6 @@ def share(flags: Iterable[bool | None], *, nothing: str, settings: Mapping[str, 
     if not judged:
         return Score(None, nothing, settings=settings or {})
     ungraded = sum(flag is None for flag in judged)
-    return Score(sum(flag is True for flag in judged) / len(judged), ungraded=ungraded, settings=settings or {})
+    least, most = (sum(flag in counted for flag in judged) / len(judged) for counted in ((True,), (True, None)))
+    bounds = (least, most) if ungraded else None
+    return Score(least, ungraded=ungraded, settings=settings or {}, bounds=bounds)

@@ -38,9 +38,8 @@ def evaluator(measure: str, qrels: Qrels) -> Any:
     One measure each: with several, ir-measures may read a run only once and give 0 to the rest.
     """
     parsed = parsed_measure(measure)
-    judged = [ir_measures.Qrel(topic, docno, grade) for topic, docs in qrels.items() for docno, grade in docs.items()]
     try:
-        return ir_measures.evaluator([parsed], judged)
+        return ir_measures.evaluator([parsed], {topic: dict(docs) for topic, docs in qrels.items() if docs})
     except (ValueError, AssertionError, RuntimeError) as error:
         raise UnknownMeasure(f"“{measure}” cannot be computed here: {error}") from error
 
@@ -61,12 +60,7 @@ def parsed_measure(measure: str) -> Any:
 
 
 def _scores(prepared: Any, qrels: Qrels, run: Run) -> list[float]:
-    scored = [
-        ir_measures.ScoredDoc(topic, docno, score)
-        for topic, docs in run.items()
-        if topic in qrels
-        for docno, score in docs.items()
-    ]
+    scored = {topic: dict(docs) for topic, docs in run.items() if topic in qrels and docs}
     try:
         values = {found.query_id: float(found.value) for found in prepared.iter_calc(scored)} if scored else {}
     except ArithmeticError as error:
@@ -76,4 +70,4 @@ def _scores(prepared: Any, qrels: Qrels, run: Run) -> list[float]:
 
 def run_of(ranking: Sequence[str]) -> dict[str, float]:
     """Return scores that put the docnos in this order, for lists that come without scores."""
-    return {docno: float(len(ranking) - place) for place, docno in enumerate(ranking)}
+    return dict(zip(ranking, map(float, range(len(ranking), 0, -1)), strict=True))

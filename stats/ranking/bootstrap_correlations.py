@@ -26,6 +26,12 @@ def spearman_rows(x: FloatArray, y: FloatArray, counted: BoolArray) -> FloatArra
     return _in_parts(_spearman, x, y, counted)
 
 
+def pearson_rows(x: FloatArray, y: FloatArray, counted: BoolArray) -> FloatArray:
+    """Return Pearson's r of each row, shape (replicates,)."""
+    a, b = (_centred(np.where(counted, scores, 0.0), counted) for scores in (x, y))
+    return quotient((a * b).sum(axis=1), np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1)))
+
+
 def tau_ap_rows(x: FloatArray, y: FloatArray, counted: BoolArray) -> FloatArray:
     """Return τ_AP of each row, shape (replicates,), `x` being the reference. Ties as in `rank_correlation.tau_ap`."""
     return _in_parts(_tau_ap, x, y, counted)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from itertools import compress
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,18 +62,27 @@ def common_topics(tables: Mapping[str, pd.DataFrame]) -> CommonTopics:
 
 def on_common_topics(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return the tables on the topics that they share, each with the systems that have a score on all of them."""
+    columns = next((one.columns for one in tables.values()), None)
+    complete = (len(one) and one.columns.equals(columns) and one.notna().to_numpy().all() for one in tables.values())
+    if all(complete):
+        return dict(tables)
     topics = list(common_topics(tables).topics)
-    return {name: table.loc[:, topics].dropna() if topics else table.iloc[:0, :0] for name, table in tables.items()}
+    found = {}
+    for name, table in tables.items():
+        shared = table.loc[:, topics] if topics else table.iloc[:0, :0]
+        found[name] = shared.dropna()
+    return found
 
 
 def _missing(table: pd.DataFrame) -> dict[str, list[str] | None]:
     """Return the systems without a score on each topic; None stands for all of them."""
-    known = table.notna()
-    with_scores = known.loc[:, known.any()]
-    counting = with_scores.index[with_scores.mean(axis=1) >= FEWEST_OF_TOPICS]
+    known: Any = table.notna().to_numpy()
+    any_score = known.any(axis=0)
+    counting = known.sum(axis=1) >= FEWEST_OF_TOPICS * any_score.sum()
+    systems, lacking = list(map(str, table.index[counting])), ~known[counting]
     return {
-        topic: list(map(str, counting[~known.loc[counting, topic]])) if known[topic].any() else None
-        for topic in table.columns
+        topic: list(compress(systems, lacks)) if scored else None
+        for topic, scored, lacks in zip(table.columns, any_score.tolist(), lacking.T.tolist(), strict=True)
     }
 
 

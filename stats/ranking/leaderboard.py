@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -17,15 +18,16 @@ import pandas as pd
 from stats.intervals import FEWEST_TOPICS, mean_interval
 from stats.pattern_intervals import REPLICATES, SEED, UNBOUNDED, Estimate, Range, undefined
 from stats.ranking.common_topics import on_common_topics
-from stats.ranking.rank_correlation import Correlation, mean_scores
+from stats.ranking.rank_correlation import Correlation, mean_scores, topic_weights
 from stats.ranking.rank_correlation import kendall as kendall_of
+from stats.ranking.rank_correlation import pearson as pearson_of
 from stats.ranking.rank_correlation import spearman as spearman_of
 from stats.ranking.rank_correlation import tau_ap as tau_ap_of
 from stats.ratings import FloatArray
 from stats.rounding import rounded
 
 SIGNIFICANCE = 0.05
-CORRELATIONS = {"spearman": spearman_of, "kendall": kendall_of, "tau_ap": tau_ap_of}
+CORRELATIONS = {"spearman": spearman_of, "kendall": kendall_of, "tau_ap": tau_ap_of, "pearson": pearson_of}
 
 
 @dataclass(frozen=True)
@@ -96,23 +98,20 @@ def rank_stability(table: pd.DataFrame, *, replicates: int = REPLICATES, seed: i
     """Return how stable the ranks are when topics are drawn with replacement."""
     table = complete(table)
     n_systems, n_topics = table.shape
-    ranks = pd.RangeIndex(1, n_systems + 1)
-    at_most = pd.DataFrame(np.nan, index=table.index, columns=ranks)
-    beats = pd.DataFrame(np.nan, index=table.index, columns=table.index)
-    if n_topics < FEWEST_TOPICS:
-        return RankStability(at_most, beats)
-    weights = np.random.default_rng(seed).multinomial(n_topics, np.full(n_topics, 1 / n_topics), replicates)
-    means = mean_scores(table.to_numpy(dtype=np.float64), weights.astype(np.float64))
-    drawn = np.empty(means.shape, dtype=np.int64)
-    for place in range(n_systems):
-        ahead = means > means[:, [place]]
-        behind = means < means[:, [place]]
-        drawn[:, place] = 1 + ahead.sum(axis=1)
-        beats.iloc[place] = (1 + behind.mean(axis=0) - ahead.mean(axis=0)) / 2
-        beats.iloc[place, place] = np.nan
-    for rank in ranks:
-        at_most[rank] = (drawn <= rank).mean(axis=0)
-    return RankStability(at_most, beats)
+    ranks = np.arange(1, n_systems + 1)
+    at_most, beats = np.full((2, n_systems, n_systems), np.nan)
+    if n_topics >= FEWEST_TOPICS:
+        means = mean_scores(table.to_numpy(dtype=np.float64), topic_weights(n_topics, replicates, seed))
+        for place in range(n_systems):
+            ahead = means > means[:, [place]]
+            behind = means < means[:, [place]]
+            at_most[place] = (1 + ahead.sum(axis=1)[:, None] <= ranks).mean(axis=0)
+            beats[place] = (1 + behind.mean(axis=0) - ahead.mean(axis=0)) / 2
+            beats[place, place] = np.nan
+    return RankStability(
+        pd.DataFrame(at_most, index=table.index, columns=pd.RangeIndex(1, n_systems + 1)),
+        pd.DataFrame(beats, index=table.index, columns=table.index),
+    )
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ class PairedComparison:
     p: float | None
     p_holm: float | None
 
-    @property
+    @cached_property
     def winner(self) -> str | None:
         difference = rounded(self.difference.value or 0.0)
         if not difference:
@@ -155,16 +154,23 @@ def compare_pairs(table: pd.DataFrame) -> list[PairedComparison]:
     pairs = list(combinations(rows, 2))
     found = [_paired(rows[first] - rows[second]) for first, second in pairs]
     tested = [place for place, (_, _, p) in enumerate(found) if p is not None]
-    corrected: dict[int, float] = {}
-    if tested:
-        from statsmodels.stats.multitest import multipletests  # imported late: it weighs much
-
-        holm = multipletests([found[place][2] for place in tested], method="holm")[1]
-        corrected = dict(zip(tested, map(float, holm), strict=True))
+    corrected = dict(zip(tested, holm([p for _, _, p in found if p is not None]), strict=True))
     return [
         PairedComparison(first, second, difference, n, p, corrected.get(place))
         for place, ((first, second), (difference, n, p)) in enumerate(zip(pairs, found, strict=True))
     ]
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Return p-values corrected for all of them (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
+
+    As statsmodels' `multipletests`, which collects garbage at every call, some .1 s each.
+    """
+    values = np.asarray(ps, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    corrected = np.empty(len(values))
+    corrected[order] = np.minimum(np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1)), 1)
+    return [float(p) for p in corrected]
 
 
 def _paired(differences: FloatArray) -> tuple[Estimate, int, float | None]:
@@ -175,9 +181,9 @@ def _paired(differences: FloatArray) -> tuple[Estimate, int, float | None]:
         return constant, n, None if rounded(found.value or 0.0) else 1.0
     if found.low is None or found.value is None or not found.se:
         return found, n, None
-    from scipy.stats import t  # imported late: it weighs much
+    from scipy.special import stdtr  # imported late: it weighs much
 
-    return found, n, 2 * float(t.sf(abs(found.value) / found.se, n - 1))
+    return found, n, 2 * float(stdtr(n - 1, -abs(found.value) / found.se))
 
 
 @dataclass(frozen=True)
@@ -205,13 +211,13 @@ def flipped_pairs(comparisons: Mapping[str, Sequence[PairedComparison]]) -> list
     }
     flips: list[Flip] = []
     for source, found in by_pair.items():
+        decided = {pair: one.winner for pair, one in found.items() if one.significant and one.winner}
         for other, theirs in by_pair.items():
-            for pair, one in found.items():
+            for pair, winner in decided.items():
                 against = theirs.get(pair)
-                if source == other or against is None or not one.significant or against.winner is None:
+                if source == other or against is None or not against.winner or against.winner == winner:
                     continue
-                if one.winner is not None and one.winner != against.winner:
-                    flips.append(Flip(source, other, one.winner, against.winner, against.significant))
+                flips.append(Flip(source, other, winner, against.winner, against.significant))
     return flips
 
 

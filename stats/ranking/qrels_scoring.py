@@ -24,6 +24,8 @@ from stats.ranking.unjudged import DEPTH, judged_share, withheld_for_unjudged
 
 AT_ORACLE = "@oracle"
 DCG = re.compile(r"DCG@([1-9]\d*|oracle)")
+# Measures whose gains are grades, less down the ranking.
+DISCOUNTED = frozenset({"DCG"})
 NOT_JUDGED = "the source has no judgments of the topic"
 NO_CONTEXT = "the oracle ranks no passage for the topic"
 
@@ -120,10 +122,13 @@ def score_qrels(
     if measure.at_oracle:
         reasons[NO_CONTEXT] = sum(not cutoffs[topic] for topic in scored) * len(rankings)
         scored = {topic: found for topic, found in scored.items() if cutoffs[topic]}
+    by_size = [
+        label_scores(measure, cutoffs[next(iter(of_these))], of_these, rankings)
+        for of_these in _by_size(scored, cutoffs)
+    ]
     table = pd.DataFrame(np.nan, index=list(rankings), columns=list(labels))
-    for of_these in _by_size(scored, cutoffs):
-        size = cutoffs[next(iter(of_these))]
-        table.update(_scores(measure, size, of_these, rankings))
+    if by_size:
+        table = pd.concat(by_size, axis=1).reindex(index=table.index, columns=table.columns)
     if not scored and measure.family != "DCG":
         evaluator(measure.cut_at(1), {"topic": {"passage": 0}})  # refuses what it cannot compute
     withheld = {} if measure.family == "Judged" else withheld_for_unjudged(judged, measure.first_passages)
@@ -137,7 +142,7 @@ def _judged(
     """Return the share of the grades of each system's first passages that are there; NaN for topics without labels."""
     shares = {
         system: [
-            judged_share(table, list(found.get(topic, ()))[: cutoffs[topic] or DEPTH]) if labels[topic] else np.nan
+            judged_share(table, found.get(topic, ())[: cutoffs[topic] or DEPTH]) if labels[topic] else np.nan
             for topic, table in tables.items()
         ]
         for system, found in rankings.items()
@@ -151,7 +156,8 @@ def _by_size(labels: Labels, cutoffs: Mapping[str, int | None]) -> Iterator[Labe
         yield {topic: found for topic, found in labels.items() if cutoffs[topic] == size}
 
 
-def _scores(measure: QrelsMeasure, size: int | None, labels: Labels, rankings: Rankings) -> pd.DataFrame:
+def label_scores(measure: QrelsMeasure, size: int | None, labels: Labels, rankings: Rankings) -> pd.DataFrame:
+    """Return the scores on labels as they are, systems × topics; `size` cuts a measure that is cut at the oracle's."""
     if measure.family == "DCG":
         return pd.DataFrame.from_dict(
             {
@@ -167,10 +173,10 @@ def _scores(measure: QrelsMeasure, size: int | None, labels: Labels, rankings: R
 
 def _dcg(top: Sequence[str], grades: Mapping[str, int]) -> float:
     """Return the sum of grades over log2(place + 1), as in the numerator of trec_eval's nDCG."""
-    return math.fsum(max(grades.get(docno, 0), 0) * _discount(place) for place, docno in enumerate(top))
+    return math.fsum(max(grades.get(docno, 0), 0) * discount(place) for place, docno in enumerate(top))
 
 
-def _discount(place: int) -> float:
+def discount(place: int) -> float:
     """Return the discount of a place, from 0."""
     return 1 / math.log2(place + 2)
 
@@ -205,7 +211,7 @@ def _estimated(
         gains: dict[str, dict[str, float]] = {
             topic: {docno: max(grade, 0) for docno, grade in found.items()} for topic, found in labels.items()
         }
-        discounts = [_discount(place) for place in range(max(sizes.values(), default=0))]
+        discounts = [discount(place) for place in range(max(sizes.values(), default=0))]
     else:
         gains = {
             topic: {docno: (grade >= (measure.relevant or 1)) / sizes[topic] for docno, grade in found.items()}

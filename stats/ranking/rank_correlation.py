@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ import pandas as pd
 from stats.intervals import NO_ERROR, SAME_IN_RESAMPLES, Sample, resampled_levels
 from stats.pattern_intervals import REPLICATES, SEED, Estimate, undefined
 from stats.plurals import counted
-from stats.ranking.bootstrap_correlations import kendall_rows, spearman_rows, tau_ap_rows
+from stats.ranking.bootstrap_correlations import kendall_rows, pearson_rows, spearman_rows, tau_ap_rows
 from stats.ranking.common_topics import on_common_topics
 from stats.ratings import FloatArray
 from stats.rounding import rounded
@@ -26,7 +27,7 @@ FEWEST_SYSTEMS = 4
 # More replicates than this without a value, and the interval would describe the others only.
 MOST_UNDEFINED = 0.05
 
-Correlation = Literal["spearman", "kendall", "tau_ap"]
+Correlation = Literal["spearman", "kendall", "tau_ap", "pearson"]
 Scores = Sequence[float] | FloatArray
 
 
@@ -50,6 +51,11 @@ def tau_ap(reference: Scores, other: Scores) -> Estimate:
     return _estimate(_tau_ap, reference, other)
 
 
+def pearson(reference: Scores, other: Scores) -> Estimate:
+    """Return Pearson's r of the scores themselves. Source: scipy.stats.pearsonr."""
+    return _estimate(_pearson, reference, other)
+
+
 def bootstrap_over_topics(
     reference: pd.DataFrame,
     other: pd.DataFrame,
@@ -67,21 +73,46 @@ def bootstrap_over_topics(
     out; more than 5 % of them, or fewer topics than an interval takes, and there is no range. Of few topics it is wider
     than 95 % of the values. The range is no confidence interval: docs/measures.md, docs/calibration.md.
     """
+    [found] = several_over_topics(reference, other, [(correlation, top_k)], replicates=replicates, seed=seed)
+    return found
+
+
+def several_over_topics(
+    reference: pd.DataFrame,
+    other: pd.DataFrame,
+    asked: Sequence[tuple[Correlation, int | None]],
+    *,
+    replicates: int = REPLICATES,
+    seed: int = SEED,
+) -> list[Estimate]:
+    """Return several correlations of the same two leaderboards, each as `bootstrap_over_topics` does.
+
+    `asked`: each with its `top_k`. All are of the same replicates, which are drawn once.
+    """
     first, second = on_common_topics({"reference": reference, "other": other}).values()
     systems, n_topics = first.index.intersection(second.index), len(first.columns)
     tables = tuple(_array(table.loc[systems]) for table in (first, second))
     if not n_topics:
-        return undefined("There is no topic on which both score the systems.")
-    observed = tuple(mean_scores(table, np.ones((1, n_topics)))[0] for table in tables)
-    point, sample = _of(correlation, observed[0], observed[1], top_k), Sample(n_topics=n_topics)
-    if point.value is None or sample.reason:
-        return replace(point, reason=point.reason or sample.reason, sample=sample)
-    weights = np.random.default_rng(seed).multinomial(n_topics, np.full(n_topics, 1 / n_topics), replicates)
-    drawn = [mean_scores(table, weights.astype(np.float64)) for table in tables]
-    values = _resampled(correlation, drawn[0], drawn[1], top_k)
+        return [undefined("There is no topic on which both score the systems.")] * len(asked)
+    x, y = (mean_scores(table, np.ones((1, n_topics)))[0] for table in tables)
+    points, sample = [_of(correlation, x, y, top_k) for correlation, top_k in asked], Sample(n_topics=n_topics)
+    if sample.reason or all(point.value is None for point in points):
+        return [replace(point, reason=point.reason or sample.reason, sample=sample) for point in points]
+    weights = topic_weights(n_topics, replicates, seed)
+    drawn = mean_scores(tables[0], weights), mean_scores(tables[1], weights)
+    return [
+        _with_range(point, _resampled(correlation, *drawn, top_k), replicates, sample)
+        if point.value is not None
+        else replace(point, sample=sample)
+        for point, (correlation, top_k) in zip(points, asked, strict=True)
+    ]
+
+
+def _with_range(point: Estimate, values: FloatArray, replicates: int, sample: Sample) -> Estimate:
+    """Return the correlation with the middle of those of its replicates."""
     if len(values) < (1 - MOST_UNDEFINED) * replicates:
         return replace(point, reason="too many resamples of its topics have no correlation", sample=sample)
-    low, high = np.quantile(values, resampled_levels(n_topics))
+    low, high = np.quantile(values, resampled_levels(sample.n_drawn))
     if high - low < NO_ERROR:
         return replace(point, reason=SAME_IN_RESAMPLES, sample=sample)
     return replace(point, low=float(low), high=float(high), sample=sample, resampled=True)
@@ -97,6 +128,15 @@ def _resampled(correlation: Correlation, x: FloatArray, y: FloatArray, top_k: in
     return np.asarray(np.clip(found[~np.isnan(found)], -1.0, 1.0))
 
 
+@lru_cache(maxsize=4)
+def topic_weights(n_topics: int, replicates: int = REPLICATES, seed: int = SEED) -> FloatArray:
+    """Return how often each topic is drawn with replacement, replicates × topics: the same draws for every source."""
+    drawn = np.random.default_rng(seed).multinomial(n_topics, np.full(n_topics, 1 / n_topics), replicates)
+    weights = drawn.astype(np.float64)
+    weights.flags.writeable = False
+    return weights
+
+
 def mean_scores(table: FloatArray, weights: FloatArray) -> FloatArray:
     """Return systems' means over weighted topics, rounded so that ties are ties, of the shape replicates × systems.
 
@@ -107,6 +147,11 @@ def mean_scores(table: FloatArray, weights: FloatArray) -> FloatArray:
 
 def _array(table: pd.DataFrame) -> FloatArray:
     return table.to_numpy(dtype=np.float64)
+
+
+def correlation_of(correlation: Correlation, x: Scores, y: Scores, *, top_k: int | None = None) -> Estimate:
+    """Return the correlation of two score vectors, of the systems best by `x` alone where `top_k` says how many."""
+    return _of(correlation, np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64), top_k)
 
 
 def _of(correlation: Correlation, x: FloatArray, y: FloatArray, top_k: int | None) -> Estimate:
@@ -155,13 +200,20 @@ def _kendall(x: FloatArray, y: FloatArray) -> float:
     return float(kendalltau(x, y).statistic)
 
 
+def _pearson(x: FloatArray, y: FloatArray) -> float:
+    from scipy.stats import pearsonr  # imported late: it weighs much
+
+    return float(pearsonr(x, y).statistic)
+
+
 def _tau_ap(x: FloatArray, y: FloatArray) -> float:
     return float(tau_ap_rows(x[None], y[None], np.ones((1, len(x)), dtype=bool))[0])
 
 
-RESAMPLED = {"spearman": spearman_rows, "kendall": kendall_rows, "tau_ap": tau_ap_rows}
+RESAMPLED = {"spearman": spearman_rows, "kendall": kendall_rows, "tau_ap": tau_ap_rows, "pearson": pearson_rows}
 _FUNCTIONS: dict[Correlation, Callable[[FloatArray, FloatArray], float]] = {
     "spearman": _spearman,
     "kendall": _kendall,
     "tau_ap": _tau_ap,
+    "pearson": _pearson,
 }

@@ -52,11 +52,35 @@ class LabelDraw:
     @property
     def unusable(self) -> str:
         """Why nothing can be estimated from it yet; empty where something can."""
-        n_drawn = self.n_labelled + self.n_waiting
-        if self.n_waiting > MOST_UNJUDGED * n_drawn:
-            return f"{self.n_waiting:,} of the {n_drawn:,} drawn items have no label yet"
+        if reason := waiting_for(self.n_waiting, self.n_labelled + self.n_waiting):
+            return reason
         partly = any(((~np.isnan(one.grades)).sum(axis=1) % len(one.elements)).any() for one in self.weights.values())
         return "rubric elements were drawn individually, so no passage’s label is known" if partly else ""
+
+
+def waiting_for(n_waiting: int, n_drawn: int) -> str:
+    """Say that too many of the drawn items have no label yet; empty where they are few."""
+    if n_waiting <= MOST_UNJUDGED * n_drawn:
+        return ""
+    return f"{n_waiting:,} of the {n_drawn:,} drawn items have no label yet"
+
+
+def withheld_outside(rankings: Rankings, draw: LabelDraw, cutoffs: Mapping[str, int]) -> dict[str, str]:
+    """Return why systems have no score: too many of their first passages are no items, which nobody could draw."""
+    found = {}
+    pools = {topic: set(table.passages) for topic, table in draw.weights.items()}
+    for system, of_topics in rankings.items():
+        tops = [(pool, of_topics.get(topic, ())[: cutoffs[topic]]) for topic, pool in pools.items()]
+        shares = [sum(docno not in pool for docno in top) / len(top) for pool, top in tops if top]
+        if reason := _outside(np.array(shares)):
+            found[system] = reason
+    return found
+
+
+def _outside(shares: FloatArray) -> str:
+    if not len(shares) or shares.mean() <= MOST_UNJUDGED:
+        return ""
+    return f"{shares.mean():.0%} of its first passages are not items of the study, so they could not be drawn"
 
 
 @dataclass(frozen=True)
@@ -125,9 +149,8 @@ def _linear_parts(gained: FloatArray, labelled: FloatArray, drawable: FloatArray
 def _too_little(n_labelled: int, outside: FloatArray, n_topics: int) -> str:
     if n_topics < FEWEST_TOPICS:
         return f"an estimate from a drawn sample needs {FEWEST_TOPICS} topics"
-    known = outside[~np.isnan(outside)]
-    if len(known) and known.mean() > MOST_UNJUDGED:
-        return f"{known.mean():.0%} of its first passages are not items of the study, so they could not be drawn"
+    if reason := _outside(outside[~np.isnan(outside)]):
+        return reason
     if n_labelled < FEWEST_ITEMS:
         return f"{n_labelled} of its first passages were drawn; an estimate needs {FEWEST_ITEMS}"
     return ""

@@ -6,14 +6,16 @@ Measures stand in `measure_names`. Measures of answers, which `answer_measures` 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
+from stats.measures.cited_reports import Counts
 from stats.measures.grades import GradeTable
+from stats.measures.score_bounds import ScoreBounds
 from stats.pattern_intervals import UNBOUNDED, Range
 from stats.ranking.measure_names import NoLeaderboard, SystemMeasure
 from stats.ranking.oracle_contexts import Oracle, TokenCounts
@@ -80,8 +82,12 @@ class ScoreTable:
     - `n_unanswerable`: sub-questions, of all topics together, that do not count as the oracle's context answers none.
     - `withheld`: why systems are given no score, by name; `judged`: the share of what each score rests on that is
       judged, for rankings judged@k.
+    - `leaves_out`: whether what is ungraded is left out of the scores, rather than counted as a no.
     - `estimated`: whether scores are estimates from a drawn sample; `shown`: the measure's name with the grade asked
       for; `within`: what values it can take.
+    - `bounds`: the least and the most that scores can be, whatever the grades of what is not judged, of which each
+      score has `unjudged`; None where all is judged or bounds are not known.
+    - `counts`: by system and topic what a score counts, where it can be pooled over topics.
     """
 
     table: pd.DataFrame
@@ -94,6 +100,10 @@ class ScoreTable:
     estimated: bool = False
     shown: str = ""
     within: Range = UNBOUNDED
+    leaves_out: bool = False
+    bounds: ScoreBounds | None = None
+    unjudged: pd.DataFrame | None = None
+    counts: Mapping[str, Mapping[str, tuple[Counts, ...]]] = field(default_factory=dict)
 
     @property
     def ungraded_share(self) -> float | None:
@@ -103,6 +113,14 @@ class ScoreTable:
     def given(self) -> pd.DataFrame:
         """The scores that are given."""
         return self.table.mask(self.table.index.to_series().isin(list(self.withheld)))
+
+    def only(self, systems: Collection[str]) -> ScoreTable:
+        """Return the scores of these systems alone."""
+        return replace(self, table=self.table.loc[[system for system in self.table.index if system in systems]])
+
+    def without(self, systems: Collection[str]) -> ScoreTable:
+        """Return the scores of all other systems."""
+        return replace(self, table=self.table.loc[[system for system in self.table.index if system not in systems]])
 
 
 def score_systems(

@@ -28,9 +28,9 @@ def judged_share(table: GradeTable, top: Sequence[str], *, asked: FloatArray | N
     """
     if not top or not table.elements:
         return float("nan")
-    there = ~np.isnan(table.of(top))
     if asked is None:
-        return float(there.mean())
+        return sum(table.n_there.get(passage, 0) for passage in top) / (len(top) * len(table.elements))
+    there = ~np.isnan(table.of(top))
     items = ~np.isnan(GradeTable(table.passages, table.elements, asked).of(top))
     return float(there[items].mean()) if items.any() else float("nan")
 

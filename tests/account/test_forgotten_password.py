@@ -11,10 +11,12 @@ from django.core import mail
 from django.test import Client
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
+from django.utils.translation import gettext, override
 from kombu.exceptions import OperationalError
 from playwright.sync_api import Page, expect
 from pytest_django import Settings
 
+from collection.accounts.mails import mail_confirmation
 from collection.models import User
 from tests.browser import check_accessibility, check_no_sideways_scroll
 from tests.factories import PASSWORD, a_token, a_user
@@ -58,6 +60,18 @@ def test_the_link_lets_her_choose_another_password_once(client: Client, reachabl
     assert reachable.check_password(NEW)
     assert again.status_code == 410
     assert "used already" in again.text
+
+
+def test_mails_about_an_account_speak_its_language(reachable: User) -> None:
+    User.objects.filter(pk=reachable.pk).update(language="fr")
+
+    ask("ada@example.org")
+    mail_confirmation(reachable.pk, "new@example.org")
+
+    with override("fr"):
+        assert [sent.subject for sent in mail.outbox] == [gettext("Your password"), gettext("Your mail address")]
+        assert gettext("If it was not you, ignore this mail: nothing was changed.") in mail.outbox[1].body
+    assert "nothing was changed" not in "".join(str(sent.body) for sent in mail.outbox)
 
 
 def test_sessions_and_tokens_end_with_the_old_password(client: Client, reachable: User) -> None:

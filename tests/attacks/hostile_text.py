@@ -33,21 +33,33 @@ FIELDS: dict[str, dict[str, str]] = {
         "name": SLUG, "title": TEXT, "description": TEXT, "licence": TEXT, "attributes": ATTRIBUTES
     },
     "collection.Topic": {"topic_id": TEXT, "title": TEXT, "request": TEXT, "attributes": ATTRIBUTES},
-    "collection.RubricElement": {"element_id": TEXT, "text": TEXT, "attributes": ATTRIBUTES},
+    "collection.RubricElement": {"element_id": TEXT, "text": TEXT, "group": TEXT, "attributes": ATTRIBUTES},
+    "collection.NuggetBank": {"name": SLUG},
+    "collection.BankVersion": {"note": TEXT, "attributes": ATTRIBUTES},
+    "collection.BankEntry": {"attributes": ATTRIBUTES},
+    "collection.NuggetAnswer": {"text": TEXT, "creator": LEAVES, "attributes": ATTRIBUTES},
+    "collection.NuggetReference": {
+        "docno": TEXT, "quote": QUOTE, "quality": LEAVES, "creator": LEAVES, "attributes": ATTRIBUTES
+    },
+    "collection.NuggetProposal": {"quote": TEXT},
+    "collection.ProposedNugget": {"text": TEXT},
     "collection.Passage": {
         "passage_id": TEXT, "text": TEXT, "text_sha256": HASH, "title": TEXT, "document_id": TEXT,
-        "attributes": ATTRIBUTES,
+        "attributes": ATTRIBUTES, "translation": LEAVES,
     },
     "collection.ElementSpan": {"quote": QUOTE},
     "collection.System": {"name": TEXT, "family": TEXT, "attributes": ATTRIBUTES},
     "collection.Run": {"name": TEXT, "attributes": ATTRIBUTES},
     "collection.Report": {"text": TEXT, "text_sha256": HASH, "attributes": ATTRIBUTES},
+    "collection.ReportSentence": {"splitter": OURS, "attributes": ATTRIBUTES},
+    "collection.Citation": {"passage_id": TEXT},
     "collection.RankedPassage": {"passage_id": TEXT},
     "collection.Scale": {"name": TEXT, "points": LEAVES, "content_hash": HASH},
     "collection.Study": {
         "name": SLUG, "title": TEXT, "sample_sizes": OURS, "batches_released_at": OURS, "samples": OURS,
-        "attributes": ATTRIBUTES, "language": OURS,
+        "attributes": ATTRIBUTES, "language": OURS, "terms": TEXT, "frame": LEAVES,
     },
+    "collection.TopicDraw": {"stratum": TEXT},
     "collection.Criterion": {"name": SLUG, "question": TEXT},
     "collection.Guideline": {"markdown": TEXT},
     "collection.Item": {"item_id": TEXT},
@@ -64,6 +76,10 @@ FIELDS: dict[str, dict[str, str]] = {
     "collection.Masking": {"reason": TEXT, "basis": LEAVES},
     "collection.Split": {"seed": OURS},
     "collection.CollectionInvitation": {"username": TEXT},
+    "collection.DocumentSource": {
+        "address": TEXT, "text_field": TEXT, "title_field": TEXT, "sealed": "encrypted", "problem": TEXT,
+    },
+    "collection.DocumentFetch": {"passage_id": TEXT, "source": TEXT, "sha256": HASH, "problem": TEXT},
     "collection.ApiToken": {"digest": HASH, "token_key": HASH, "name": TEXT, "password_stamp": HASH},
     "collection.Upload": {
         "stored_as": HASH, "name": TEXT, "file_format": OURS, "study": SLUG, "rater": TEXT, "run": TEXT, "system": TEXT,
@@ -72,6 +88,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "annotate.CrowdEntry": {
         "token": HASH, "completion_code": CODE, "screen_out_code": CODE, "no_consent_code": CODE, "too_few_code": CODE,
         "site_study_id": CODE, "currency": "three capital letters, by its validator", "contact": TEXT,
+        "look_failed": TEXT,
     },
     "annotate.Invitation": {"token": HASH, "note": TEXT},
     "annotate.CrowdIdentity": {"crowd_id": TEXT},

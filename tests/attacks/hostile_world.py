@@ -33,6 +33,8 @@ from collection.models import (
     Adjudication,
     Collection,
     Comment,
+    DocumentFetch,
+    DocumentSource,
     Exclusion,
     Highlight,
     Item,
@@ -46,6 +48,7 @@ from collection.models import (
     User,
 )
 from config.demonstration.loading import load_demonstration
+from evaluation.figures.studies import FIGURES
 from judging.grading.jobs import start_job
 from judging.gullibility.audit import start_audit
 from judging.judges.ensembles import make_ensemble
@@ -245,6 +248,14 @@ def _uploads(study: Study, rosa: User) -> None:
             study=collection.studies.all()[0].name, state="tried", outcome=good if number % 2 else outcome,
         )  # fmt: skip
         upload.path.write_text("".join(f"{payload.text}\n" for payload in corpus()))
+        DocumentSource.objects.create(
+            collection=collection, kind="http", address="x", text_field="x", title_field="x", problem="x",
+            started_at=now(), state="paused",
+        )  # fmt: skip
+        for docno in ("x-1", "x-2"):
+            DocumentFetch.objects.create(
+                collection=collection, passage_id=docno, source="x", tried_at=now(), problem="x"
+            )
 
 
 # --- Addresses ------------------------------------------------------------------------------------
@@ -308,7 +319,9 @@ def _of_collection(address: str, study: Study) -> dict[str, Any]:
     collection = study.collection
     upload = collection.uploads.first()
     pk = upload.pk if upload and "/import/" in address else collection.topics.order_by("pk")[0].pk
-    return {"name": collection.name, "study": study.name, "pk": pk}
+    bank = collection.nugget_banks.first()
+    named = bank.name if bank else "none"
+    return {"name": collection.name, "study": study.name, "bank": named, "before": 1, "after": 1, "pk": pk}
 
 
 def _of_study(address: str, study: Study) -> Iterator[dict[str, Any]]:
@@ -341,6 +354,8 @@ def _of_study(address: str, study: Study) -> Iterator[dict[str, Any]]:
         yield from ({**first, "task_type": kind} for kind in kinds)
     elif "site" in names:
         yield {**first, "site": "prolific"}
+    elif "figure" in names:
+        yield from ({**first, "figure": figure, "table": "numbers"} for figure in FIGURES)
     elif "table" in names:
         yield {**first, "table": "pairs"}
     else:

@@ -154,7 +154,7 @@ def work_through(job: GradingJob, server: ScriptedServer) -> None:
 def test_every_pair_is_accounted_for_and_nothing_breaks(
     misbehaviour: str, server: ScriptedServer, study: Study, rosa: User, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("judging.engines.http.LONGEST_REST", 0.1)
+    monkeypatch.setattr("collection.http.LONGEST_REST", 0.1)
     script, is_a_grade = MISBEHAVIOURS[misbehaviour]
     job = a_job(study)
     server.script(script)

@@ -38,6 +38,8 @@ ROSAS = (
 )
 # What she does not share with a colleague: whom she invited, files on their way in, and her trial runs.
 ROSAS_OWN = ("dismiss", "import", "uploads", "errands", "/judges/trials/")
+# A workshop's people and its researchers; of the outsiders, Ben and the others take no part in it.
+WORKSHOPS = ("/workshops/<", "/api/v1/workshops/<")
 ADAS = ("/work/<int:pk>", "/work/comments/<", "/work/notices/<", "/api/v1/assignments/(")
 # Researchers share judges and templates; assessors, and whoever is none any more, see none of them.
 RESEARCHERS = (
@@ -63,6 +65,7 @@ OPEN = (
     "/notices/unsubscribe/",
     "/password/",
     "/account/address/<",
+    "/work/page_worker.js",
 )
 # What is sent is read before it is looked up whose it is, so nonsense is 400 to everybody, about whatever name.
 READ_FIRST = (
@@ -72,6 +75,7 @@ READ_FIRST = (
     "/api/v1/studies/(?P<name>[^/.]+)/guidelines/",
     "/api/v1/studies/<slug:name>/crowd/sessions/return/",
     "/api/v1/studies/<slug:name>/crowd/sessions/undo-return/",
+    "/api/v1/studies/<slug:name>/filled-qrels/",
     "/api/v1/studies/<slug:name>/qrels/",
     "/work/<int:pk>/choice/",
     "/work/<int:pk>/comment/",
@@ -145,6 +149,10 @@ def breaches(row: dict[str, str]) -> Iterator[str]:
                 yield f"{where}: {row[role]} for {role}"
         if row["colleague"] != row["rosa"] and not any(own in address for own in ROSAS_OWN):
             yield f"{where}: {row['rosa']} for Rosa, {row['colleague']} for her colleague"
+    if address.startswith(WORKSHOPS):
+        for role in OUTSIDERS:
+            if row[role] not in hidden:
+                yield f"{where}: {row[role]} for {role}"
     if address.startswith(ADAS):
         for role in (*OUTSIDERS, "rosa", "colleague"):
             if row[role] not in hidden:

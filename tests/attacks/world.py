@@ -16,8 +16,12 @@ from annotate.models import AttentionCheck, CrowdSession, Notice, SiteRequest, S
 from annotate.notices.mails import token_of
 from annotate.quality.inbox import comment_on
 from annotate.quality.replies import reply_to
+from annotate.workshop.proposing import propose
+from annotate.workshop.workshops import make_workshop
+from collection.banks.changes import Worded
+from collection.banks.versions import NewEntry, make_version
 from collection.collections.sharing import invite_researcher
-from collection.models import Collection, Item, Study, Upload, User
+from collection.models import Collection, Item, NuggetBank, Study, Upload, User
 from judging.models import Errand, GradingJob, PromptTemplate
 from tests.annotate.crowd_factories import a_session, an_entry
 from tests.annotate.factories import a_report_task, an_open_study, in_hands_of
@@ -94,6 +98,19 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         uploaded_at=now(),
         file_format="jsonl",
     )
+    bank = NuggetBank.objects.create(collection=collection, name="spring")
+    entries = [NewEntry(pk) for pk in item.topic.rubric_elements.values_list("pk", flat=True)]
+    make_version(bank=bank, topics={item.topic_id: entries}, by=rosa, at=now())
+    workshop = make_workshop(
+        bank=bank, proposers=[ada, User.objects.get(username="colleague")], decider=a_user("decider"), by=rosa, at=now()
+    )
+    propose(
+        workshop_topic=workshop.topics.get(topic=item.topic_id),
+        person=workshop.people.get(user=ada),
+        kind="new",
+        nuggets=[Worded("x", "vital", 1.0)],
+        at=now(),
+    )
     errand = Errand.objects.create(
         kind="trial",
         judge=job.judge,
@@ -111,6 +128,7 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
     return {
         "/": {"username": "ada", "task_type": "answerability", "criterion": "answerability", "item": item.pk},
         "/collections/": {"name": collection.name, "study": study.name},
+        "/collections/<slug:name>/banks/": {"bank": bank.name, "pk": item.topic_id},
         "/collections/<slug:name>/topics/": {"pk": item.topic_id},
         "/collections/<slug:name>/researchers/": {"username": "colleague"},
         "/collections/<slug:name>/import/": {"pk": upload.pk},
@@ -118,8 +136,10 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         "/invitations/": {"pk": offer.pk, "answer": "accept"},
         "/api/v1/invitations/": {"pk": offer.pk, "answer": "accept"},
         "/api/v1/collections/<slug:name>/invitations/": {"pk": offer.pk},
-        "/api/v1/collections/": {"name": collection.name},
+        "/api/v1/collections/": {"name": collection.name, "bank": bank.name, "before": 1, "after": 1},
         "/api/v1/uploads/": {"pk": upload.pk},
+        "/workshops/": {"pk": workshop.pk, "topic": item.topic_id},
+        "/api/v1/workshops/": {"pk": workshop.pk},
         "/work/": {"pk": assignment.pk, "name": study.name},
         "/work/notices/": {"pk": notice.pk},
         "/work/comments/": {"pk": comment.pk},
@@ -127,7 +147,15 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         "/account/address/": {"token": "none"},
         "/notices/": {"token": token_of(ada)},
         "/api/v1/assignments/": {"pk": assignment.pk, "study": study.name},
-        "/studies/": {"name": study.name, "rater": rater_of(ada).pk, "table": "pairs", "table_format": "csv", "pk": 1},
+        "/studies/": {
+            "name": study.name,
+            "rater": rater_of(ada).pk,
+            "figure": "answerability",
+            "table": "pairs",
+            "table_format": "csv",
+            "file": "qrels",
+            "pk": 1,
+        },
         "/studies/<slug:name>/agreement/items/": {"pk": item.pk},
         "/studies/<slug:name>/gold/": {"pk": item.pk},
         "/studies/<slug:name>/inbox/": {"pk": comment.pk},
@@ -154,7 +182,7 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         "/judges/templates/": {"name": template.name, "version": template.version},
         "/computing/": {"key": "0" * 64},
         "/trust-in-judges/": {"table_format": "csv"},
-        "/api/v1/studies/": {"name": study.name},
+        "/api/v1/studies/": {"name": study.name, "figure": "answerability"},
         "/api/v1/judges/": {"name": job.judge.name},
         "/api/v1/templates/": {"content_hash": template.content_hash},
         "/api/v1/grading-jobs/": {"pk": job.pk},

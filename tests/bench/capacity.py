@@ -3,7 +3,9 @@
 A real web server and real pages over HTTP, on SQLite and on PostgreSQL (where one answers), beside the fastest
 thing that Django can do: a view without middleware that inserts one row. The clients run on the same machine, and
 their share of the processor is not counted. Assessors do not think: each answers as soon as the one before is
-saved, so a save waits behind 31 others. Two shapes of work: reports of fifteen sub-questions, and of one.
+saved, so a save waits behind 31 others; `--pause 0.2` lets each think for so many seconds on average. Two shapes of
+work: tasks of fifteen questions, and of one. `--kinds` says what is asked: sub-questions of reports, citations of
+reports, nuggets beside a sentence, or battles, which are one question each.
 """
 
 from __future__ import annotations
@@ -15,16 +17,17 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench.web.server import ROOT, Server, serving
+from tests.bench.web.studies import KINDS, SHAPES, a_study, judged, surplus, the_text
 
 POSTGRES = os.environ.get("BENCH_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres")
 ASSESSORS = 32
-WORDS = 200
 CLIENT = ROOT / "tests/bench/web/client.py"
 
 
@@ -48,9 +51,12 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--questions", type=int, nargs="*", default=[15, 1])
-    parser.add_argument("--reports", type=int, default=1500)
+    parser.add_argument("--kinds", nargs="*", default=["answerability"], choices=list(KINDS), help="what is asked")
+    parser.add_argument("--questions", type=int, nargs="*", default=[15, 1], help="of a task")
+    parser.add_argument("--reports", type=int, default=1500, help="how many tasks there are")
+    parser.add_argument("--assessors", type=int, default=ASSESSORS)
     parser.add_argument("--databases", nargs="*", default=["sqlite", "postgresql"])
+    parser.add_argument("--pause", type=float, default=0, help="seconds on average before each answer")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -108,35 +114,53 @@ def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     with connection.cursor() as cursor:
         key = "serial" if connection.vendor == "postgresql" else "integer"
         cursor.execute(f"CREATE TABLE bare (id {key} PRIMARY KEY, body text NOT NULL)")
-    sessions = sign_everybody_in()
+    sessions = sign_everybody_in(arguments.assessors)
     shape = {"workers": arguments.workers, "threads": arguments.threads}
     environment = dict(os.environ)
     rows = []
     with serving("tests.bench.web.bare:application", **shape, environment=environment) as server:
         row = timed(server, sessions, arguments.seconds, kind="insert")
         rows.append({"what": "baseline: bare view, one INSERT", **row})
-    for questions in arguments.questions:
-        study = a_study(questions, reports=arguments.reports)
+    warm_up = min(3.0, arguments.seconds)
+    for kind, questions in shapes(arguments.kinds, arguments.questions):
+        study = a_study(kind, questions=questions, tasks=arguments.reports)
+        marks = kind == "answerability"
         with serving("config.wsgi:application", **shape, environment=environment) as server:
-            timed(server, sessions[:4], 3, kind="save", study=study)
+            timed(server, sessions[:4], warm_up, kind="save", study=study, marks=marks)
             before = judged(study)
-            row = timed(server, sessions, arguments.seconds, kind="save", study=study)
+            row = timed(
+                server, sessions, arguments.seconds, kind="save", study=study, pause=arguments.pause, marks=marks
+            )
         lost = row["answers"] - (judged(study) - before)
-        what = f"{questions} sub-questions a report" if questions > 1 else "1 sub-question a report"
+        what = SHAPES[kind].format(questions, "s" if questions > 1 else "")
         rows.append({"what": what, **row, "lost": lost, "surplus": surplus(study)})
     return rows
 
 
-def timed(server: Server, sessions: list[str], seconds: float, *, kind: str, study: str = "") -> dict[str, Any]:
-    """Let the assessors work and return how fast it went and what it cost the server."""
+def shapes(kinds: Sequence[str], questions: Sequence[int]) -> list[tuple[str, int]]:
+    return [(kind, n) for kind in kinds for n in ([1] if kind == "battle" else questions)]
+
+
+def timed(
+    server: Server,
+    sessions: list[str],
+    seconds: float,
+    *,
+    kind: str,
+    study: str = "",
+    pause: float = 0,
+    marks: bool = False,
+) -> dict[str, Any]:
+    """Let the assessors work and return how fast it went and what it cost the server. `marks`: with highlights."""
     text = the_text()
-    spans = [[0, 4], [10, 40], [100, 160]]
+    spans = [[0, 4], [10, 40], [100, 160]] if marks else []
     orders = {
         "port": server.port,
         "pid": server.pid,
         "sessions": sessions,
         "seconds": seconds,
         "study": study,
+        "pause": pause,
         "spans": spans,
         "quotes": [text[start:end] for start, end in spans],
     }
@@ -163,72 +187,18 @@ def quantile(values: list[float], q: float) -> float | None:
     return sorted(values)[int(q * (len(values) - 1))] if values else None
 
 
-def the_text() -> str:
-    return " ".join(f"word{number:03d}" for number in range(WORDS))
-
-
-def sign_everybody_in() -> list[str]:
+def sign_everybody_in(n_assessors: int) -> list[str]:
     """Make the assessors, and a session for each as signing in makes it."""
     from django.test import Client
 
     from collection.models import User
 
     sessions = []
-    for number in range(ASSESSORS):
+    for number in range(n_assessors):
         client = Client()
         client.force_login(User.objects.create_user(f"assessor-{number}"))
         sessions.append(client.cookies["sessionid"].value)
     return sessions
-
-
-def a_study(questions: int, *, reports: int) -> str:
-    """Make and open a study of many reports, each for one assessor."""
-    from django.utils.timezone import now
-
-    from annotate.studies.lifecycle import make_study, open_study
-    from collection.models import Collection, Report, RubricElement, Run, System, Topic, User
-    from collection.models.texts import text_hash
-
-    name = f"bench-{questions}"
-    rosa, _ = User.objects.get_or_create(username="rosa", is_researcher=True)
-    collection = Collection.objects.create(name=name, owner=rosa)
-    topic = Topic.objects.create(collection=collection, topic_id="t", request="What is known of it?")
-    for number in range(questions):
-        RubricElement.objects.create(
-            topic=topic, kind="sub_question", element_id=f"q{number}", position=number, text=f"What of part {number}?"
-        )
-    system = System.objects.create(collection=collection, name="system")
-    runs = Run.objects.bulk_create(Run(collection=collection, system=system, name=f"r{n}") for n in range(reports))
-    text = the_text()
-    Report.objects.bulk_create(Report(run=run, topic=topic, text=text, text_sha256=text_hash(text)) for run in runs)
-    study = make_study(
-        collection=collection,
-        name=name,
-        task_types=["answerability"],
-        overlap=1,
-        guidelines="Read it.",
-        assessors=User.objects.filter(username__startswith="assessor-"),
-        by=rosa,
-        at=now(),
-    )
-    open_study(study=study, at=now())
-    return name
-
-
-def judged(study: str) -> int:
-    from collection.models import Judgment
-
-    return Judgment.objects.filter(criterion__study__name=study).count()
-
-
-def surplus(study: str) -> int:
-    """How many judgments stand over the cap of one."""
-    from django.db.models import Count
-
-    from collection.models import Item
-
-    counts = Item.objects.filter(study__name=study).annotate(n=Count("judgments")).values_list("n", flat=True)
-    return sum(max(0, n - 1) for n in counts)
 
 
 # --- The report ---------------------------------------------------------------------------------
@@ -236,7 +206,7 @@ def surplus(study: str) -> int:
 
 def as_table(rows: list[dict[str, Any]]) -> str:
     head = f"{'':44}  answers/s  p50 ms  p95 ms  page p95  CPU ms     MB  lost  surplus"
-    lines = [f"{ASSESSORS} assessors at once, without a pause", head]
+    lines = ["Assessors at once", head]
     for row in rows:
         page = f"{1000 * row['page_p95']:8.0f}" if row["page_p95"] is not None else f"{'–':>8}"
         lines.append(

@@ -7,7 +7,7 @@ On SQLite, and on PostgreSQL where POSTGRES_URL (postgres://postgres@127.0.0.1:5
   executemany (SQLite) or COPY (PostgreSQL) stores them in a table of the same columns.
 - *import of a judgments table*: a CSV with a judgment of each item. Baseline: the same with the table of judgments.
 - *export of judgments*: as many judgments with three highlights each, as JSONL (each quote checked against its text)
-  and as CSV. Baseline: a bare cursor and csv.writer, without highlights.
+  and as CSV, and the JSONL by the API with a token. Baseline: a bare cursor and csv.writer, without highlights.
 - *memory*: the process's resident memory after the imports.
 """
 
@@ -125,9 +125,10 @@ def import_judgments(folder: Path, n_items: int) -> Iterator[dict[str, Any]]:
         writer.writerow(columns)
         for number in range(1, n_items + 1):
             writer.writerow([f"relevance/t/p{number}", "relevance", "nist", number % 4, NOON, 5.5])
-            bare_writer.writerow([number, number, 1, 1, number % 4, "", NOON, 5.5, None])
+            bare_writer.writerow([number, number, 1, 1, number % 4, "", NOON, 5.5, None, 0])
 
-    fields = ["id", "item_id", "criterion_id", "rater_id", "grade", "ungraded", "judged_at", "seconds", "guideline_id"]
+    fields = ["id", "item_id", "criterion_id", "rater_id", "grade", "ungraded", "judged_at", "seconds"]
+    fields += ["guideline_id", "unsure"]
     baseline = seconds_of(partial(store_bare, bare, "collection_judgment", fields))
     work = partial(import_judgments, file=InputFile(path), study=study, at=now())
     yield row(f"import of {n_items:,} judgments (CSV)", work, "csv, bare insert", baseline)
@@ -195,6 +196,9 @@ def export_judgments(n_judgments: int) -> Iterator[dict[str, Any]]:
     for table in ("jsonl", "csv"):
         work = partial(consume, partial(exported_judgments, study, table=table))
         yield row(f"export of {n_judgments:,} judgments ({table.upper()})", work, "cursor, csv.writer", baseline, 3)
+    work = partial(consume, partial(streamed, study))
+    yield row(f"{n_judgments:,} judgments by the API (NDJSON)", work, "cursor, csv.writer", baseline, 3)
+    yield {"what": "memory after the exports", "mb": resident_mb()}
 
 
 def quote(item: Any, start: int) -> str:
@@ -205,7 +209,19 @@ def sha(item: Any) -> str:
     return str(item.passage.text_sha256)
 
 
-def consume(lines: Callable[[], Iterable[str]]) -> None:
+def streamed(study: Any) -> Iterable[Any]:
+    """Ask the API as a program does, and return what it streams."""
+    from django.test import Client
+
+    from tests.factories import a_token
+
+    client = Client(SERVER_NAME="localhost", headers={"Authorization": f"Token {a_token(study.collection.owner)}"})
+    response: Any = client.get(f"/api/v1/studies/{study.name}/judgments/", {"format": "ndjson"})
+    assert response.status_code == 200, response.status_code
+    return response.streaming_content  # type: ignore[no-any-return]
+
+
+def consume(lines: Callable[[], Iterable[Any]]) -> None:
     for _ in lines():
         pass
 

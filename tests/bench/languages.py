@@ -19,8 +19,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.bench.capacity import a_study
 from tests.bench.web.server import ROOT
+from tests.bench.web.studies import a_study
 
 
 def main() -> None:
@@ -66,7 +66,7 @@ def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     client.force_login(user)
     rows = []
     for questions in (15, 1):
-        study = a_study(questions, reports=3)
+        study = a_study("answerability", questions=questions, tasks=3)
         page = client.post(f"/work/next/{study}/", follow=True).redirect_chain[-1][0]
         spent: dict[str, list[float]] = {language: [] for language in arguments.languages}
         for turn in range(arguments.rounds + 2):

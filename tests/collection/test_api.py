@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.http import StreamingHttpResponse
 from django.test import Client
 
+from collection.exporting.judgments import exported_judgments
 from collection.models import Collection, EarlierJudgment, Highlight, Item, Judgment, Rater, Report, Study, User
 from tests.collection.files import everything
 from tests.factories import a_token, an_item
@@ -218,3 +220,31 @@ def test_many_judgments_are_read_page_by_page_in_few_queries(
     second = rosas.get(first["next"]).json()
 
     assert (len(first["results"]), len(second["results"]), second["next"]) == (100, 20, None)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"query_params": {"format": "ndjson"}}, {"headers": {"accept": "application/x-ndjson"}}]
+)
+def test_all_judgments_come_in_one_stream_as_the_export_writes_them(
+    rosas: Client, study: Study, items: list[Item], asked: dict[str, Any]
+) -> None:
+    write(rosas, study, [row(item, rater=name) for item in items for name in ("gpt", "nist")])
+    address = f"/api/v1/studies/{study.name}/judgments/"
+
+    response = rosas.get(address, **asked)
+    chosen = rosas.get(address, {"format": "ndjson", "rater": "gpt", "item": items[1].item_id})
+
+    assert isinstance(response, StreamingHttpResponse)
+    assert isinstance(chosen, StreamingHttpResponse)
+    assert response["Content-Type"] == "application/x-ndjson"
+    assert response.getvalue().decode() == "".join(exported_judgments(study, table="jsonl"))
+    [line] = chosen.getvalue().splitlines()
+    assert (json.loads(line)["rater"], json.loads(line)["item_id"]) == ("gpt", items[1].item_id)
+
+
+def test_a_stranger_gets_no_stream(client: Client, mallory: User, study: Study) -> None:
+    client.force_login(mallory)
+
+    response = client.get(f"/api/v1/studies/{study.name}/judgments/", {"format": "ndjson"})
+
+    assert response.status_code == 404

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile, ZipInfo
 
 import pytest
 from hypothesis import given
@@ -27,8 +28,8 @@ from collection.formats.jsonl import (
     read_collection,
     written_line,
 )
-from collection.formats.judgments_reader import read_judgments
-from collection.formats.problems import MOST_PROBLEMS, BrokenFile, InputFile
+from collection.formats.judgments_reader import PLAIN, _with_care, parse_judgment, read_judgments
+from collection.formats.problems import MOST_PROBLEMS, BrokenFile, BrokenLine, InputFile
 from collection.formats.trec import read_passages, read_qrels, read_run
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
@@ -256,7 +257,29 @@ def test_a_broken_table_names_the_line(written: Callable[..., InputFile], conten
     assert reason in found
 
 
-def test_a_table_of_an_unknown_kind_is_refused(written: Callable[..., InputFile]) -> None:
-    [(_, reason)] = problems_of(written("x", "table.xlsx"), read_judgments)
+MOMENT = "2025-03-01T14:30:00+00:00"
+CELLS: list[Any] = [None, "", " ", "a", "1", "judge", MOMENT, 1, 0.5, -1, True, 2**40, 1e301, []]
 
-    assert ".xlsx" in reason
+
+@given(found=st.dictionaries(st.sampled_from(sorted({*PLAIN, "note"})), st.sampled_from(CELLS)), complete=st.booleans())
+def test_a_row_read_at_once_says_what_it_says_read_with_care(found: dict[str, Any], *, complete: bool) -> None:
+    row = {"item_id": "i", "criterion": "c", "rater": "r", "grade": 1} | found if complete else found
+
+    try:
+        careful = _with_care(row)
+    except BrokenLine:
+        with pytest.raises(BrokenLine):
+            parse_judgment(row)
+    else:
+        assert parse_judgment(row) == careful
+
+
+def test_a_workbook_is_refused(written: Callable[..., InputFile]) -> None:
+    file = written("x", "table.xlsx")
+    with ZipFile(file.path, "w") as workbook:
+        # Of a fixed date, which stands among the first bytes.
+        workbook.writestr(ZipInfo("xl/workbook.xml"), "<workbook/>")
+
+    found = problems_of(file, read_judgments)
+
+    assert found == [(1, "Byte 17 of the line is not UTF-8.")]

@@ -17,11 +17,15 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 
 from annotate.assignments.assignments import claim_next, submit_assignment
 from annotate.models import Assignment, Place
+from annotate.review.adjudication import count_disagreements
 from annotate.work.saving import save_choice
 from collection.judgments.services import Span
 from collection.models import Collection, Criterion, Highlight, Judgment, Rater, RubricElement, Study, User
+from collection.models.studies import TaskType
 from collection.models.texts import text_hash
+from config.demonstration.loading import PAIRS
 from config.demonstration.simulation import ASSESSORS, JUDGES
+from evaluation import computations
 from evaluation.trust.page import examine
 from judging.models import GradingJob
 from tests.demonstration.test_documentation import DOCUMENTATION
@@ -120,7 +124,10 @@ def test_everybody_can_sign_in_and_only_rosa_researches(demonstration: Study) ->
     assert all(user.check_password("assize-demo") for user in people.values())
     assert [name for name, user in people.items() if user.is_researcher] == ["rosa"]
     mine = set(Study.objects.of(people["rosa"]).values_list("name", flat=True))
-    assert mine == {demonstration.name, "demonstration-answers", "demonstration-pool", "demonstration-writing"}
+    assert mine == {
+        demonstration.name,
+        *(f"demonstration-{one}" for one in ("answers", "battles", "citations", "pool", "writing")),
+    }
     assert not any(user.is_staff or user.is_superuser for user in people.values())
 
 
@@ -256,6 +263,56 @@ def test_the_pool_is_a_stratified_sample_with_controls(demonstration: Study) -> 
     assert pool.tasks.filter(task_type="nugget").count() == 6
     assert pool.tasks.filter(everyone=True).exists()
     assert set(pool.items.filter(draws__purpose="sample").values_list("draws__design", flat=True)) == {"stratified"}
+
+
+def test_pool_and_answers_have_simulated_people_and_judges_from_the_first_look(demonstration: Study) -> None:
+    for name, criterion in (
+        ("demonstration-pool", "relevance"),
+        ("demonstration-pool", "support"),
+        ("demonstration-answers", "preference"),
+        ("demonstration-battles", "better"),
+        *(("demonstration-answers", one) for one in ("unknown", "incoherent", "natural", "appropriate", "faithful")),
+    ):
+        judged = Criterion.objects.select_related("scale", "study").get(study__name=name, name=criterion)
+        n_items = judged.study.items.filter(task_type=judged.task_type).count()
+        grades = Judgment.objects.filter(criterion=judged).select_related("rater")
+        assert grades.count() == 5 * n_items > 0
+        assert all(grade.rater.simulated for grade in grades)
+        assert {grade.grade for grade in grades} <= set(judged.scale.values)
+    jobs = GradingJob.objects.exclude(criterion__study=demonstration)
+    assert {(job.criterion.study.name.removeprefix("demonstration-"), job.criterion.name) for job in jobs} == {
+        *(("pool", one) for one in ("relevance", "support")),
+        *(("answers", one) for one in ("unknown", "faithful", "passage_for_question", "passage_for_answer")),
+        ("citations", "citation_support"),
+    }
+
+
+def test_people_disagree_somewhere_in_every_study_so_that_a_third_person_can_decide(demonstration: Study) -> None:
+    assert count_disagreements(demonstration) > 10
+    assert all(count_disagreements(study) for study in Study.objects.all())
+
+
+def test_battles_put_the_systems_into_an_order_that_says_it_is_simulated(demonstration: Study) -> None:
+    found = computations.battles(Study.objects.get(name="demonstration-battles"))
+
+    assert found is not None
+    assert [board.name for board in found.boards] == ["people", *(judge.name for judge in JUDGES)]
+    assert "54 votes by people on 6 topics: “harbour” beats a system of average ability" in found.answer
+    assert all(board.voters.simulated for board in found.boards)
+
+
+def test_a_better_text_is_preferred_more_often(demonstration: Study) -> None:
+    votes = Judgment.objects.filter(criterion__name__in=("better", "preference"), rater__kind="assessor")
+    told = []
+    for vote in votes.select_related("item__topic", "item__report__run", "item__other_report__run"):
+        _, quality = PAIRS[TaskType(vote.item.task_type)]
+        runs = [report.run.name for report in (vote.item.report, vote.item.other_report) if report]
+        first, second = (quality(vote.item.topic.topic_id, run) for run in runs)
+        told.append((first - second, vote.grade or 0))
+
+    clear = [(difference, grade) for difference, grade in told if abs(difference) >= 2]
+    assert len(clear) > 20
+    assert sum(difference * grade > 0 for difference, grade in clear) > 0.85 * len(clear)
 
 
 def test_judges_stand_beside_the_simulated_people_from_the_first_look(demonstration: Study) -> None:

@@ -9,7 +9,16 @@ from random import Random
 import pytest
 
 from collection.judgments.services import check_spans
-from config.demonstration.simulation import ASSESSORS, SENTENCE, JudgedItem, SimulatedAssessor, marked, simulated_grades
+from config.demonstration.answers import meant_by
+from config.demonstration.simulation import (
+    ASSESSORS,
+    SENTENCE,
+    JudgedItem,
+    SimulatedAssessor,
+    answer_evaluation,
+    marked,
+    simulated_grades,
+)
 from config.demonstration.sources import demonstration_topics
 
 INFALLIBLE = SimulatedAssessor("nobody", sensitivity=1, specificity=1, temptation=0, leniency=0, spread=0, slip=0)
@@ -51,6 +60,27 @@ def test_the_infallible_say_what_the_author_meant() -> None:
 )
 def test_the_infallible_grade_passages_as_they_are_meant(text: str, element: str, meant: int) -> None:
     assert grades(INFALLIBLE, "rating", "bees", text, element) == {"rating": meant}
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("bees-p4", 3),  # answers a question fully
+        ("metre-p6", 0),  # a passage of another topic
+    ],
+)
+def test_the_infallible_find_a_passage_as_relevant_as_its_best_answer(text: str, meant: int) -> None:
+    assert grades(INFALLIBLE, "relevance", "bees", text, "") == {"relevance": meant}
+
+
+def test_answers_are_rated_as_their_author_meant_but_for_errors_within_the_scale() -> None:
+    meant = meant_by("tacoma-cause", "quill-answers")
+
+    said = {one.criterion: one.grade for one in answer_evaluation(INFALLIBLE, "an answer", meant)}
+    lenient = answer_evaluation(replace(INFALLIBLE, leniency=9), "an answer", meant)
+
+    assert said == {"unknown": 0, "incoherent": 1, "natural": 3, "appropriate": 1, "faithful": 1}
+    assert {one.grade for one in lenient if one.criterion in ("natural", "appropriate", "faithful")} == {4}
 
 
 def test_utility_is_given_only_to_what_is_grounded() -> None:

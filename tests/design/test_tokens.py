@@ -60,7 +60,7 @@ def test_a_colour_stands_out_from_what_it_stands_on(front: str, back: str, least
 def test_the_sheets_of_every_page_stay_small() -> None:
     sheets = [ROOT / "static/css" / name for name in ("tokens.css", "base.css", "components.css")]
 
-    assert sum(sheet.stat().st_size for sheet in sheets) < 30_000
+    assert sum(sheet.stat().st_size for sheet in sheets) < 32_000
 
 
 def test_every_token_that_a_sheet_uses_without_a_fallback_exists() -> None:

@@ -10,7 +10,7 @@ from tests.factories import an_item
 
 # Queries of a computation besides its own: three fingerprints of the data (when it is asked for, before and after), and
 # its study and criterion.
-FINGERPRINTS = 3 * 30 + 2
+FINGERPRINTS = 3 * 32 + 2
 AT = datetime(2025, 5, 3, 12, 0, tzinfo=UTC)
 
 

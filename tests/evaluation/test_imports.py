@@ -24,4 +24,6 @@ def test_a_web_process_starts_without_the_heavy_libraries() -> None:
         "import django; django.setup(); import evaluation.urls, evaluation.api"
     )
 
-    assert loaded.isdisjoint({"pandas", "statsmodels", "sklearn", "scipy", "altair", "vl_convert", "krippendorff"})
+    assert loaded.isdisjoint(
+        {"pandas", "statsmodels", "sklearn", "scipy", "altair", "vl_convert", "krippendorff", "pyarrow"}
+    )

@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 
 import pytest
+from django.utils.timezone import localdate
 from playwright.sync_api import Locator, Page, expect
 
 from collection.models import Draw, Split, Study, TestReading, User
@@ -134,7 +135,7 @@ def test_rosa_takes_the_bundle_by_keyboard(page: Page, sign_in: SignIn, sampled:
     with page.expect_download() as download:
         page.keyboard.press("Enter")
 
-    assert download.value.suggested_filename == "bridges-study-bundle.zip"
+    assert download.value.suggested_filename == f"bridges-study-bundle-{localdate()}.zip"
 
 
 def test_rosa_splits_the_study_and_reads_the_test_part_by_keyboard(

@@ -10,7 +10,7 @@ from evaluation.computing.fingerprints import fingerprint_of
 from evaluation.data.judgments import as_said_before, load_criterion
 from judging.data.human_labels import grades_of_people
 from tests.annotate.factories import NOON, a_report_task, the_criterion
-from tests.factories import a_judge_rater, rater_of
+from tests.factories import a_judge_rater, a_suggestion, rater_of
 
 
 @pytest.fixture
@@ -22,13 +22,6 @@ def criterion(study: Study) -> Criterion:
 def label(criterion: Criterion, rater: Rater, n: int, grade: float) -> Judgment:
     item = criterion.study.items.order_by("pk")[n]
     return Judgment.objects.create(item=item, criterion=criterion, rater=rater, grade=grade, judged_at=NOON)
-
-
-def suggest(judgment: Judgment, arm: Arm, judge: Rater, *, own: float | None = None, shown: bool = True) -> Suggestion:
-    return Suggestion.objects.create(
-        item=judgment.item, criterion=judgment.criterion, rater=judgment.rater, arm=arm, probability=0.25, judge=judge,
-        grade=1, drawn_at=NOON, shown_at=NOON if shown else None, own_grade=own,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -48,7 +41,7 @@ def test_counts_what_was_said_unaided(
     touched = label(criterion, rater_of(ada), 0, 1)
     label(criterion, rater_of(ada), 1, 0)
     label(criterion, judge, 0, 1)
-    suggest(touched, arm, judge, own=own, shown=shown)
+    a_suggestion(touched, arm, judge, own=own, shown=shown)
 
     loaded = load_criterion(criterion)
 
@@ -61,7 +54,7 @@ def test_counts_what_was_said_unaided(
 
 def test_another_persons_label_of_the_same_item_stays(criterion: Criterion, ada: User, ben: User) -> None:
     judge = a_judge_rater(criterion.study.collection)
-    suggest(label(criterion, rater_of(ada), 0, 1), Arm.POST_EDIT, judge)
+    a_suggestion(label(criterion, rater_of(ada), 0, 1), Arm.POST_EDIT, judge)
     label(criterion, rater_of(ben), 0, 0)
 
     assert load_criterion(criterion).ratings.raters == ["ben"]
@@ -69,17 +62,17 @@ def test_another_persons_label_of_the_same_item_stays(criterion: Criterion, ada:
 
 def test_examples_for_prompts_are_no_echo_of_a_judge(criterion: Criterion, ada: User, ben: User) -> None:
     judge = a_judge_rater(criterion.study.collection)
-    suggest(label(criterion, rater_of(ada), 0, 1), Arm.VERIFY, judge)
-    suggest(label(criterion, rater_of(ada), 1, 1), Arm.AFTER, judge, own=0)
+    a_suggestion(label(criterion, rater_of(ada), 0, 1), Arm.VERIFY, judge)
+    a_suggestion(label(criterion, rater_of(ada), 1, 1), Arm.AFTER, judge, own=0)
     kept = label(criterion, rater_of(ben), 1, 0)
-    suggest(kept, Arm.AFTER, judge, own=0)
+    a_suggestion(kept, Arm.AFTER, judge, own=0)
 
     assert grades_of_people(criterion) == {kept.item_id: [0]}
 
 
 def test_figures_are_computed_anew_when_something_was_shown(criterion: Criterion, ada: User) -> None:
     judge = a_judge_rater(criterion.study.collection)
-    suggestion = suggest(label(criterion, rater_of(ada), 0, 1), Arm.AFTER, judge, shown=False)
+    suggestion = a_suggestion(label(criterion, rater_of(ada), 0, 1), Arm.AFTER, judge, shown=False)
     before = fingerprint_of(criterion.study)
 
     Suggestion.objects.filter(pk=suggestion.pk).update(shown_at=NOON, own_grade=1)

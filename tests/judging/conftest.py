@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from collection.models import Study
+from judging.data.pool_statistics import counted
 from judging.engines import probe_store
 from judging.engines.registry import engine_of
 from tests.judging.scripted_server import ScriptedServer
@@ -13,10 +14,12 @@ from tests.judging.world import with_items
 
 @pytest.fixture(autouse=True)
 def fresh_engines() -> Iterator[None]:
-    """Engines are kept per judge for as long as a process lives; test databases give keys out anew."""
+    """Engines and what BM25 knows of a study are kept while a process lives; test databases give keys out anew."""
     engine_of.cache_clear()
+    counted.cache_clear()
     yield
     engine_of.cache_clear()
+    counted.cache_clear()
 
 
 @pytest.fixture

@@ -11,9 +11,11 @@ from statistics import fmean
 
 import numpy as np
 import pandas as pd
+from django.core.management import call_command
 from sklearn.metrics import cohen_kappa_score
 
-from collection.formats.rubric_workbench import WorkbenchFile, read_graded
+from collection.formats.problems import InputFile
+from collection.formats.rubric_workbench import read_graded
 from stats.measures.grades import GradeTable
 from stats.measures.rubric import cover, qrels_from_grades
 from stats.measures.trec import run_of, system_scores
@@ -31,6 +33,13 @@ LEFT_OUT = (
 )
 
 
+def import_for_pictures() -> None:
+    """Import the graded passages with NIST's relevance as the study "dl19", where they are here."""
+    if GRADED.is_file():
+        relevance = ("--qrels", str(DATA / "dl19.qrels"), "--assessors", "NIST")
+        call_command("import_rubric", str(GRADED), "--study", "dl19", "--owner", "papers", *relevance, "--quiet")
+
+
 @dataclass(frozen=True)
 class DeepLearning:
     """43 topics: FLAN-T5's grades, NIST's relevance, and the rankings of 37 systems."""
@@ -45,7 +54,7 @@ def deep_learning() -> DeepLearning:
     tables: dict[str, GradeTable] = {}
     relevance: dict[str, dict[str, int]] = {}
     ranked: dict[str, dict[str, list[tuple[int, str]]]] = {}
-    with WorkbenchFile(GRADED) as file:
+    with InputFile(GRADED) as file:
         for _, topic in read_graded(file):
             tables[topic.topic_id] = GradeTable.from_rows(
                 (passage.passage_id, question, grade)

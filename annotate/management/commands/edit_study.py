@@ -1,26 +1,43 @@
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.utils.timezone import now
 
+from annotate.frames.checks import FrameRefused
+from annotate.frames.frame import Frame
+from annotate.frames.serializers import FrameSerializer
 from annotate.studies.edit_forms import EditForm
 from annotate.studies.edits import EDITABLE, OverlapLowered, edit_study
+from annotate.studies.frames import change_frame
 from annotate.studies.lifecycle import WrongState
+from annotate.studies.task_counts import forecast_of
+from collection.formats.problems import BrokenLine
+from collection.formats.values import strict_json
 from collection.importing.commands import mended_by_the_reader, the_study
 from stats.plurals import counted
 
 
 class Command(BaseCommand):
-    help = "Change a study: its title, how many assessors an item has, limit, batches, time-out."
+    help = "Change a study: title, language of its pages, assessors per item, limit, batches, time-out, frame."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--study", required=True, metavar="NAME")
         parser.add_argument("--title")
+        parser.add_argument("--language", metavar="CODE", help="of assessors' pages, as de or he")
+        parser.add_argument("--terms", metavar="LINES", help="terms that assessors see highlighted, one a line")
         parser.add_argument("--overlap", metavar="K", help="assessors per item; once the study has opened only upwards")
         parser.add_argument("--quota", metavar="N", help="the most tasks of one assessor; '' for no limit")
         parser.add_argument("--batch-size", metavar="N", help="tasks per batch; '' releases all")
         parser.add_argument("--timeout-minutes", metavar="M", help="'' for no time-out")
+        parser.add_argument(
+            "--frame",
+            metavar="FILE",
+            type=Path,
+            help="JSON with the runs, topics and passages that it asks about, as the API has them",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = the_study(options["study"])
@@ -28,8 +45,24 @@ class Command(BaseCommand):
         form = EditForm({name: getattr(study, name) for name in EDITABLE} | given, instance=study)
         if not form.is_valid():
             raise CommandError("; ".join(f"{name}: {' '.join(map(str, said))}" for name, said in form.errors.items()))
-        with mended_by_the_reader(WrongState, OverlapLowered):
+        with mended_by_the_reader(WrongState, OverlapLowered, FrameRefused), transaction.atomic():
+            if options["frame"]:
+                change_frame(study=study, frame=frame_in(options["frame"]))
             made = edit_study(
                 study=study, at=now(), **{name: form.cleaned_data.get(name, given[name]) for name in given}
             )
+        for forecast in forecast_of(study) if options["frame"] else []:
+            self.stdout.write(f"{forecast.task_type.label}: {forecast.problem or counted(forecast.drawn, 'tasks')}")
         self.stdout.write(f"{study.name} is changed; added: {counted(made, 'places')}.")
+
+
+def frame_in(path: Path) -> Frame:
+    """Return the frame in the JSON file. Raises CommandError with what is wrong with it."""
+    try:
+        serializer = FrameSerializer(data=strict_json(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, BrokenLine) as broken:
+        raise CommandError(f"{path}: {broken}") from broken
+    if not serializer.is_valid():
+        raise CommandError(f"{path}: " + "; ".join(f"{name}: {said}" for name, said in serializer.errors.items()))
+    frame: Frame = serializer.validated_data
+    return frame

@@ -8,15 +8,15 @@ from datetime import datetime
 
 from django.db import transaction
 
-from collection.collections.sharing import make_collection
 from collection.formats.clapnq import FIRST, NOBODY, ClapnqLine, Output, Sentence, read_clapnq
 from collection.formats.jsonl import PassageLine, RankingLine, RunLine, SystemLine, TopicLine
 from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.collections import CollectionRows
 from collection.importing.judgments import JudgmentRows
 from collection.importing.rows import BATCH, Imported
-from collection.importing.studies import ItemRows, closed_study, criterion_of
+from collection.importing.studies import ItemRows, criterion_of
 from collection.judgments.recording import imported_rater
+from collection.judgments.services import NewJudgment
 from collection.models import (
     AnswerToRevise,
     Collection,
@@ -27,7 +27,6 @@ from collection.models import (
     Rater,
     Study,
     Topic,
-    User,
     WrittenAnswer,
 )
 from collection.models.studies import TaskType
@@ -43,14 +42,6 @@ OUTCOME_REMARK = (
     "ungraded, because the files do not say why it was skipped."
 )
 TIME_REMARK = "The files do not say when anything was written: judged_at is the time of this import."
-
-
-@transaction.atomic
-def study_for_clapnq(*, name: str, collection_name: str, owner: User) -> Study:
-    """Return the closed study of this name, made with its collection if new. Raises ValidationError."""
-    stored = Collection.objects.filter(name=collection_name).first()
-    collection = stored or make_collection(name=collection_name, title="CLAPNQ", owner=owner)
-    return closed_study(name, collection, owner=owner, source="CLAPNQ files")
 
 
 @transaction.atomic
@@ -274,10 +265,10 @@ class Answers:
             self._write(written[start : start + BATCH])
 
     def _judge_now(self, said: Said) -> None:
-        judgment = Judgment(
-            criterion=said.criterion,
+        judgment = NewJudgment(
             item_id=self.items.pk(said.item),
-            rater=said.rater,
+            criterion_id=said.criterion.pk,
+            rater_id=said.rater.pk,
             grade=said.grade,
             ungraded="" if said.grade is not None else Judgment.Ungraded.REFUSED,
             judged_at=self.at,

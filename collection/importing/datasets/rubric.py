@@ -1,246 +1,334 @@
-"""The RUBRIC workbench's graded files: a collection with rankings, and a closed study with grades and relevance."""
+"""The RUBRIC workbench's files: question banks, and graded files with passages, self-ratings and relevance."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from django.db import transaction
+from django.db.models import Model
 
-from collection.collections.sharing import make_collection
 from collection.formats.jsonl import PassageLine, RankingLine, RubricElementLine, RunLine, SystemLine, TopicLine
-from collection.formats.problems import BrokenLine, InputFile
-from collection.formats.rubric_workbench import Grading, WorkbenchTopic, read_graded, read_question_bank
+from collection.formats.problems import BrokenLine, InputFile, Missing, refuse_missing
+from collection.formats.rubric_workbench import (
+    Grading,
+    RelevanceGrading,
+    WorkbenchPassage,
+    WorkbenchTopic,
+    read_graded,
+    read_question_bank,
+    with_judges,
+)
 from collection.importing.collections import CollectionRows
 from collection.importing.judgments import JudgmentRows
-from collection.importing.origins import judge_of_a_file
+from collection.importing.origins import QrelsRater, judge_of_a_file
 from collection.importing.rows import Imported
-from collection.importing.studies import ItemRows, closed_study, criterion_of
-from collection.importing.trec import import_qrels, relevance_criterion_of
-from collection.judgments.recording import imported_rater
-from collection.models import Collection, Criterion, Judgment, Rater, RubricElement, Study, User
+from collection.importing.studies import ItemRows, criterion_of
+from collection.importing.trec import Topics, relevance_criterion_of, scale_of_grades
+from collection.judgments.services import NewJudgment
+from collection.models import Collection, Criterion, Highlight, Judgment, Passage, Rater, RubricElement, Study
 from collection.models.studies import TaskType
+from collection.models.texts import text_hash
 from collection.task_types import TASK_TYPES
 
 TIME_REMARK = "The files do not say when anything was judged: judged_at is the time of this import."
-NO_BANK_REMARK = "No question bank was given: requests and questions have ids instead of texts."
+IDS_REMARK = "Questions that came without a question bank have their ids instead of texts, until it is imported."
+OTHERS_REMARK = "People’s relevance in {name} is not taken, because qrels came with it."
 KINDS = {"question": RubricElement.Kind.SUB_QUESTION, "nugget": RubricElement.Kind.NUGGET}
-Kinds = dict[tuple[str, str], RubricElement.Kind]
+RELEVANT = "relevant"
+NO_YES = (0, 1)
+REMEDY = "Import the question bank too, or create them with only an id."
+# A reply that is a grade and nothing else gives no reason.
+GRADE_ALONE = re.compile(r"\W*\d*\W*")
 
 
 @transaction.atomic
-def import_rubric(
-    *,
-    file: InputFile,
-    study_name: str,
-    collection_name: str,
-    owner: User,
-    bank: InputFile | None = None,
-    qrels: InputFile | None = None,
-    assessors: str = "NIST",
-    relevant_from: float | None = None,
-    at: datetime,
-) -> Imported:
-    """Bring in a graded file: texts, rankings, each judge's self-ratings, and people's relevance.
+def import_question_bank(*, file: InputFile, collection: Collection) -> Imported:
+    """Bring in a bank's topics, questions and nuggets. Raises BrokenFile.
 
-    `bank` holds the texts of requests and questions. People's relevance is that of `qrels`, or without them that of the
-    graded file; it comes as the judgments of one rater, `assessors`, with `relevant_from` as threshold (1 if not said).
-    Ranks stay as they stand (the workbench counts from 0). Raises BrokenFile and ValidationError; nothing has changed
-    then.
+    A topic keeps the request that it has; topics and elements that have only an id get their texts.
     """
-    stored = Collection.objects.filter(name=collection_name).first()
-    collection = stored or make_collection(name=collection_name, owner=owner)
-    study = closed_study(study_name, collection, owner=owner, source="a graded file of the RUBRIC workbench")
-    imported = Imported(remarks=[TIME_REMARK])
-    kinds = _import_bank(bank, collection, imported) if bank else None
-    if bank is None:
-        imported.remarks.append(NO_BANK_REMARK)
-
+    imported = Imported()
     with file:
-        graded = list(read_graded(file))
-        _import_texts(graded, file, collection, imported, kinds)
-        judgments = _Judgments(file, study, imported, kinds, at)
-        for number, topic in graded:
+        rows = _rows(collection, file, imported)
+        requests = dict(collection.topics.values_list("topic_id", "request"))
+        for number, topic in read_question_bank(file):
             with file.line(number):
-                judgments.add_grades(number, topic)
-        judgments.flush()
-
-    relevance = relevance_criterion_of(study, name="relevance", relevant_from=relevant_from)
-    source = qrels.path.name if qrels else file.path.name
-    rater = imported_rater(collection, kind=Rater.Kind.ASSESSOR, name=assessors, source=f"the relevance in {source}")
-    if qrels:
-        told = import_qrels(file=qrels, criterion=relevance, rater=rater, without_texts=True, at=at)
-        imported.new.update(told.new)
-        imported.known.update(told.known)
-    else:
-        with file:
-            judgments = _Judgments(file, study, imported, kinds, at)
-            for number, topic in graded:
-                with file.line(number):
-                    judgments.add_relevance(number, topic, relevance, rater)
-            judgments.flush()
+                told = topic.request or requests.get(topic.topic_id, "")
+                stored = requests.setdefault(topic.topic_id, told) or told
+                if stored != told:
+                    imported.flaw("requests that differ from the collection’s, which stay", f"“{topic.topic_id}”")
+                rows.add(number, TopicLine(topic.topic_id, stored))
+                for position, item in enumerate(topic.items):
+                    kind = KINDS[item.kind]
+                    rows.add(number, RubricElementLine(topic.topic_id, kind, item.element_id, item.text, position))
+        rows.flush()
     return imported
 
 
-def _import_bank(bank: InputFile, collection: Collection, imported: Imported) -> Kinds:
-    """Bring in topics and rubric elements; return the kind of each (topic, element)."""
-    kinds: Kinds = {}
-    with bank:
-        rows = CollectionRows(collection, file=bank, imported=imported)
-        for number, topic in read_question_bank(bank):
-            with bank.line(number):
-                rows.add(number, TopicLine(topic.topic_id, topic.request or topic.topic_id))
-                for position, item in enumerate(topic.items):
-                    kinds[topic.topic_id, item.element_id] = KINDS[item.kind]
-                    rows.add(
-                        number,
-                        RubricElementLine(topic.topic_id, KINDS[item.kind], item.element_id, item.text, position),
-                    )
-        rows.flush()
-    return kinds
-
-
-def _import_texts(
-    graded: list[tuple[int, WorkbenchTopic]],
+@transaction.atomic
+def import_graded(
+    *,
     file: InputFile,
-    collection: Collection,
-    imported: Imported,
-    kinds: Kinds | None,
-) -> None:
+    study: Study,
+    rater: QrelsRater | None,
+    relevant_from: float | None = None,
+    grades: Sequence[float] = (),
+    with_topics: bool = False,
+    at: datetime,
+) -> Imported:
+    """Bring in a graded file: passages and rankings, each judge's self-ratings and relevance, and people's relevance.
+
+    People's relevance becomes that of `rater`, or is left out if there is none; `grades` are those that its criterion
+    needs besides the file's. Each model with a prompt is a judge, and so is each further attempt of theirs. What a
+    model wrote besides a grade is kept as a rationale. Topics, questions and nuggets must be in the collection, or are
+    made with their ids alone (`with_topics`). Ranks stay as they stand: the workbench counts from 0. Raises BrokenFile,
+    ValidationError, and ReferencesMissing where topics and elements are all that it lacks.
+    """
+    imported = Imported(remarks=[TIME_REMARK])
+    with file:
+        graded = _Graded(file, study, imported, with_topics=with_topics, at=at)
+        for number, topic in read_graded(file):
+            with file.line(number):
+                graded.add(number, topic)
+        refuse_missing(graded.topics.missing, graded.missing)
+        graded.rows.flush()
+        graded.add_relevance(rater, relevant_from=relevant_from, grades=grades)
+        graded.judgments.flush()
+    return imported
+
+
+def _rows(collection: Collection, file: InputFile, imported: Imported) -> CollectionRows:
+    """Return rows for a collection that may know more of its texts and runs than these files say."""
     rows = CollectionRows(collection, file=file, imported=imported)
-    runs: set[str] = set()
-    for number, topic in graded:
-        with file.line(number):
-            if kinds is None:
-                _add_elements_by_id(rows, number, topic)
-            for passage in topic.passages:
-                rows.add(number, PassageLine(passage.passage_id, passage.text))
-                for place in passage.rankings:
-                    if place.run not in runs:
-                        rows.add(number, SystemLine(place.run))
-                        rows.add(number, RunLine(place.run, place.run))
-                        runs.add(place.run)
-                    rows.add(
-                        number,
-                        RankingLine(place.run, topic.topic_id, passage.passage_id, place.rank, place.score),
-                    )
-    rows.flush()
+    rows.topics.decided = _knows("title", "attributes")
+    rows.elements.decided = _knows("position", "importance", "masked", "masking_id", "replaces_id", "attributes")
+    rows.passages.decided = _knows("title", "document_id", "attributes")
+    rows.systems.decided = _knows("family", "attributes")
+    rows.runs.decided = _knows("system_id", "attributes")
+    rows.ranking.decided = _knows("rank")
+    return rows
 
 
-def _add_elements_by_id(rows: CollectionRows, number: int, topic: WorkbenchTopic) -> None:
-    rows.add(number, TopicLine(topic.topic_id, topic.topic_id))
-    names = dict.fromkeys(name for passage in topic.passages for grading in passage.gradings for name in grading.grades)
-    for position, name in enumerate(names):
-        rows.add(number, RubricElementLine(topic.topic_id, KINDS["question"], name, name, position))
+def _knows(*names: str) -> Callable[[Model], Container[str]]:
+    return lambda _: names
 
 
-class _Judgments:
-    """Takes grades and relevance, topic after topic, as judgments of the study's items."""
+@dataclass(frozen=True)
+class _Relevance:
+    """A relevance label until all of the file's grades are known; `judge` is None where people gave it."""
 
-    def __init__(self, file: InputFile, study: Study, imported: Imported, kinds: Kinds | None, at: datetime) -> None:
+    number: int
+    item: str
+    grade: int
+    judge: Rater | None = None
+    is_no_or_yes: bool = False
+    reasons: tuple[Highlight, ...] = ()
+
+
+class _Graded:
+    """Takes a graded file, topic after topic."""
+
+    def __init__(self, file: InputFile, study: Study, imported: Imported, *, with_topics: bool, at: datetime) -> None:
         self.file = file
         self.study = study
-        self.kinds = kinds
+        self.imported = imported
         self.at = at
-        (shape,) = TASK_TYPES[TaskType.RATING].criteria
-        self.rating = criterion_of(study, TaskType.RATING, shape)
-        collection = study.collection
-        self.topics = dict(collection.topics.values_list("topic_id", "pk"))
-        self.elements: dict[tuple[str, str, str], int] = {
-            (topic, kind, element): pk
-            for pk, topic, kind, element in RubricElement.objects.filter(topic__collection=collection).values_list(
-                "pk", "topic__topic_id", "kind", "element_id"
-            )
-        }
-        self.passages = dict(collection.passages.values_list("passage_id", "pk"))
+        self.rows = _rows(study.collection, file, imported)
+        self.topics = Topics(self.rows, made=with_topics)
+        self.missing = Missing(file, "rubric elements", REMEDY)
         self.items = ItemRows(study, file=file, imported=imported)
         self.judgments = JudgmentRows(file=file, imported=imported)
-        self.raters: dict[tuple[str, str], Rater] = {}
+        self.raters: dict[str, Rater] = {}
+        self.relevance: list[_Relevance] = []
+        self._rating: Criterion | None = None
 
-    def add_grades(self, number: int, topic: WorkbenchTopic) -> None:
-        """Take the self-ratings of a topic's passages. Raises BrokenLine."""
-        topic_pk = self._topic(topic)
-        taken: list[tuple[str, Rater, int | None]] = []
-        for passage in topic.passages:
-            passage_pk = self.passages[passage.passage_id]
-            for grading in passage.gradings:
-                rater = self._judge(grading)
-                for element, grade in grading.grades.items():
-                    item_id = self.items.add(
-                        number,
-                        TaskType.RATING,
-                        topic=(topic_pk, topic.topic_id),
-                        text=passage.passage_id,
-                        element=(self._element(topic.topic_id, element), element),
-                        passage_pk=passage_pk,
-                    )
-                    taken.append((item_id, rater, grade))
-        self.items.flush()
-        for item_id, rater, grade in taken:
-            self._judge_item(number, item_id, self.rating, rater, grade)
+    @property
+    def rating(self) -> Criterion:
+        """The study's criterion of self-ratings, made when the first is there."""
+        if self._rating is None:
+            (shape,) = TASK_TYPES[TaskType.RATING].criteria
+            self._rating = criterion_of(self.study, TaskType.RATING, shape)
+        return self._rating
 
-    def add_relevance(self, number: int, topic: WorkbenchTopic, relevance: Criterion, rater: Rater) -> None:
-        """Take people's relevance of a topic's passages. Raises BrokenLine."""
-        topic_pk = self._topic(topic)
-        taken: list[tuple[str, int]] = []
+    def add(self, number: int, topic: WorkbenchTopic) -> None:
+        """Take a topic's passages with their places in runs, their grades, and their relevance for later."""
+        if not self.topics.has(number, topic.topic_id):
+            return
+        self._add_elements(number, topic)
         for passage in topic.passages:
-            if len(set(passage.relevance)) > 1:
-                raise BrokenLine(f"“{passage.passage_id}” has several different relevances.", "Keep one.")
-            for grade in passage.relevance[:1]:
-                item_id = self.items.add(
-                    number,
-                    TaskType.RELEVANCE,
-                    topic=(topic_pk, topic.topic_id),
-                    text=passage.passage_id,
-                    passage_pk=self.passages[passage.passage_id],
+            self.rows.add(number, PassageLine(passage.passage_id, passage.text))
+            for place in passage.rankings:
+                if (place.run,) not in self.rows.runs.pks:
+                    self.rows.add(number, SystemLine(place.run))
+                    self.rows.add(number, RunLine(place.run, place.run))
+                    self.rows.runs.flush()
+                self.rows.add(
+                    number, RankingLine(place.run, topic.topic_id, passage.passage_id, place.rank, place.score)
                 )
-                taken.append((item_id, grade))
+        self.rows.passages.flush()
+        stored = Passage.objects.filter(
+            collection=self.study.collection, passage_id__in=[passage.passage_id for passage in topic.passages]
+        )
+        pks = dict(stored.values_list("passage_id", "pk"))
+        taken = [
+            one
+            for passage in topic.passages
+            for one in self._ratings(number, topic.topic_id, passage, pks[passage.passage_id])
+        ]
+        for passage in topic.passages:
+            self.relevance += self._relevance(number, topic.topic_id, passage, pks[passage.passage_id])
         self.items.flush()
-        for item_id, grade in taken:
-            self._judge_item(number, item_id, relevance, rater, grade)
+        for item, rater, grade, reasons in taken:
+            self._judge(number, item, self.rating, rater, grade, reasons)
 
-    def flush(self) -> None:
-        """Store what is still waiting."""
-        self.judgments.flush()
+    def add_relevance(self, rater: QrelsRater | None, *, relevant_from: float | None, grades: Sequence[float]) -> None:
+        """Take the relevance labels of all topics, on one scale that has all of their grades."""
+        by_people = [one for one in self.relevance if one.judge is None]
+        people = None
+        if by_people and rater is None:
+            self.imported.remarks.append(OTHERS_REMARK.format(name=self.file.name))
+        elif by_people and rater is not None:
+            source = f"the relevance in {Path(self.file.name).name}"
+            people = rater.stored(self.study.collection, source=source)
+            self.imported.asks_for_rater = True
+        numbered = [one for one in self.relevance if not one.is_no_or_yes and (one.judge or people)]
+        criteria: dict[bool, Criterion] = {}
+        if numbered:
+            scale = scale_of_grades({float(one.grade) for one in numbered} | set(grades))
+            criteria[False] = relevance_criterion_of(self.study, grades=scale, relevant_from=relevant_from)
+        if any(one.is_no_or_yes for one in self.relevance):
+            criteria[True] = relevance_criterion_of(self.study, name=RELEVANT, grades=NO_YES)
+        for one in self.relevance:
+            if judge := one.judge or people:
+                with self.file.line(one.number):
+                    self._judge(one.number, one.item, criteria[one.is_no_or_yes], judge, one.grade, one.reasons)
 
-    def _topic(self, topic: WorkbenchTopic) -> int:
-        if topic.topic_id not in self.topics:
-            raise BrokenLine(
-                f"The question bank has no topic “{topic.topic_id}”.", "Give the question bank of this file."
-            )
-        return self.topics[topic.topic_id]
+    def _add_elements(self, number: int, topic: WorkbenchTopic) -> None:
+        """Note the elements that the collection lacks, or make them."""
+        graded = {
+            (element, grading.kind): None
+            for passage in topic.passages
+            for grading in passage.gradings
+            for element in grading.grades
+        }
+        for element, kind in graded:
+            if self._element(topic.topic_id, element, kind) is not None:
+                continue
+            if not self.topics.made:
+                self.missing.note(element, number)
+                continue
+            self.rows.add(number, RubricElementLine(topic.topic_id, KINDS[kind], element, element))
+            if IDS_REMARK not in self.imported.remarks:
+                self.imported.remarks.append(IDS_REMARK)
+        self.rows.elements.flush()
 
-    def _element(self, topic_id: str, name: str) -> int:
-        kind = KINDS["question"] if self.kinds is None else self.kinds.get((topic_id, name))
-        pk = self.elements.get((topic_id, kind, name)) if kind else None
-        if pk is None:
-            raise BrokenLine(
-                f"The question bank has no “{name}” for the topic “{topic_id}”.", "Give the question bank of this file."
-            )
-        return pk
+    def _element(self, topic_id: str, name: str, kind: str) -> int | None:
+        """Return the stored element's primary key: a question or a nugget, whichever is there, first what is told."""
+        topic = self.rows.topic_pk(topic_id)
+        pks = self.rows.elements.pks
+        return next(
+            (
+                pks[key]
+                for one in {KINDS[kind]: None} | dict.fromkeys(KINDS.values())
+                if (key := (topic, one, name)) in pks
+            ),
+            None,
+        )
 
-    def _judge(self, grading: Grading) -> Rater:
-        """Return the rater that a model with a prompt is."""
-        key = (grading.llm or "unnamed model", grading.prompt_class)
-        if key not in self.raters:
+    def _ratings(
+        self, number: int, topic_id: str, passage: WorkbenchPassage, passage_pk: int
+    ) -> Iterator[tuple[str, Rater, int | None, tuple[Highlight, ...]]]:
+        """Yield item, judge, grade and reasons of each self-rating."""
+        for name, grading in with_judges(passage.gradings):
+            if not grading.grades:
+                self.imported.flaw("gradings without self-ratings (left out)", f"“{passage.passage_id}”, {name}")
+                continue
+            rater = self._rater(name, grading)
+            for element, grade in grading.grades.items():
+                pk = self._element(topic_id, element, grading.kind)
+                if pk is None:
+                    continue  # it is noted among the missing ones
+                item = self.items.add(
+                    number,
+                    TaskType.RATING,
+                    topic=(self.rows.topic_pk(topic_id), topic_id),
+                    text=passage.passage_id,
+                    element=(pk, element),
+                    passage_pk=passage_pk,
+                )
+                yield item, rater, grade, _reasons(grading.reply(element), passage.text)
+
+    def _relevance(
+        self, number: int, topic_id: str, passage: WorkbenchPassage, passage_pk: int
+    ) -> Iterator[_Relevance]:
+        """Yield what people and judges said of the passage as a whole. Raises BrokenLine."""
+        if not passage.relevance and not passage.relevance_gradings:
+            return
+        if len(set(passage.relevance)) > 1:
+            raise BrokenLine(f"“{passage.passage_id}” has several different relevances.", "Keep one.")
+        item = self.items.add(
+            number,
+            TaskType.RELEVANCE,
+            topic=(self.rows.topic_pk(topic_id), topic_id),
+            text=passage.passage_id,
+            passage_pk=passage_pk,
+        )
+        for grade in passage.relevance[:1]:
+            yield _Relevance(number, item, grade)
+        for name, grading in with_judges(passage.relevance_gradings):
+            is_no_or_yes = grading.grade is None
+            grade = int(grading.relevant) if grading.grade is None else grading.grade
+            reasons = _reasons(grading.reply, passage.text)
+            yield _Relevance(number, item, grade, self._rater(name, grading), is_no_or_yes, reasons)
+
+    def _rater(self, name: str, grading: Grading | RelevanceGrading) -> Rater:
+        """Return the rater that an attempt of a model with a prompt is."""
+        name = name if grading.llm else " · ".join(filter(None, ("unnamed model", name)))
+        if name not in self.raters:
             rater = judge_of_a_file(
                 self.study.collection,
-                name=" · ".join(part for part in key if part),
+                name=name,
                 tool="RUBRIC workbench",
                 path=self.file.path,
+                file_name=Path(self.file.name).name,
             )
             if "model" not in rater.attributes:
-                rater.attributes |= {"model": key[0], "prompt_class": key[1], "prompt_type": grading.prompt_type}
+                about = {"model": grading.llm or "unnamed model", "prompt_class": grading.prompt_class}
+                rater.attributes |= about | {"prompt_type": grading.prompt_type}
                 rater.save(update_fields=["attributes"])
-            self.raters[key] = rater
-        return self.raters[key]
+            self.raters[name] = rater
+        return self.raters[name]
 
-    def _judge_item(self, number: int, item_id: str, criterion: Criterion, rater: Rater, grade: float | None) -> None:
-        judgment = Judgment(
-            criterion=criterion,
-            item_id=self.items.pk(item_id),
-            rater=rater,
+    def _judge(
+        self,
+        number: int,
+        item: str,
+        criterion: Criterion,
+        rater: Rater,
+        grade: float | None,
+        reasons: Sequence[Highlight],
+    ) -> None:
+        judgment = NewJudgment(
+            item_id=self.items.pk(item),
+            criterion_id=criterion.pk,
+            rater_id=rater.pk,
             grade=grade,
             ungraded="" if grade is not None else Judgment.Ungraded.UNREADABLE,
             judged_at=self.at,
         )
-        self.judgments.add(number, judgment)
+        self.judgments.add(number, judgment, reasons)
+
+
+def _reasons(reply: str, text: str) -> tuple[Highlight, ...]:
+    """Return what a model wrote as a rationale, with offsets where it is in the text exactly once."""
+    if GRADE_ALONE.fullmatch(reply):
+        return ()
+    start = text.find(reply)
+    rationale = Highlight(purpose=Highlight.Purpose.RATIONALE, quote=reply)
+    if start >= 0 and text.find(reply, start + 1) < 0:
+        rationale.start, rationale.end, rationale.text_sha256 = start, start + len(reply), text_hash(text)
+    return (rationale,)

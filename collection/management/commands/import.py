@@ -1,26 +1,45 @@
 # ruff: noqa: N999 - the name of the command
+import tempfile
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils.timezone import now
 
 from collection.importing.commands import add_relevant_from, mended_by_the_reader, progress_bar, the_study
+from collection.importing.datasets.ir_dataset import Wanted, named_passages, write_files
 from collection.importing.files import FilesOptions, import_files, rater_of_file, raters_of
 from collection.management.commands.import_collection import collection_of
+from collection.models import Collection, Rater
 from stats.plurals import counted
+
+SAID = ("criterion", "relevant_from", "with_topics", "without_texts")
 
 
 class Command(BaseCommand):
     help = "Import files into a collection, which is created if it is new: each is recognised by its content."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="in any order")
+        parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="in any order")
+        parser.add_argument(
+            "--ir-dataset",
+            action="append",
+            default=[],
+            metavar="ID",
+            help="a dataset of the package ir_datasets, of which topics come in",
+        )
+        parser.add_argument("--with-qrels", action="store_true", help="the datasets' qrels too")
+        parser.add_argument(
+            "--with-passages", action="store_true", help="the passages that their qrels or the collection's runs name"
+        )
         parser.add_argument("--collection", required=True, metavar="NAME")
         parser.add_argument("--owner", metavar="USER", help="the owner, if the collection is new")
         parser.add_argument("--study", metavar="NAME", help="the study that judgments go into")
+        parser.add_argument(
+            "--criterion", default="", metavar="C", help="of scores whose file names none of the study's"
+        )
         for kind, who in (("rater", "people"), ("judge", "LLM judge")):
             parser.add_argument(
                 f"--{kind}",
@@ -30,23 +49,36 @@ class Command(BaseCommand):
                 metavar="FILE=NAME",
                 help=f"the {who} whose judgments these qrels are; without it, people called like the file",
             )
+        parser.add_argument(
+            "--judges", action="store_true", help="all other qrels are of LLM judges called like the files"
+        )
         add_relevant_from(parser)
         parser.add_argument("--with-topics", action="store_true", help="create missing topics with only an id")
         parser.add_argument("--without-texts", action="store_true", help="create missing passages with only an id")
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
-    @transaction.atomic
     def handle(self, *args: Any, files: list[Path], quiet: bool, **options: Any) -> None:
-        with mended_by_the_reader(OSError):
+        wanted = Wanted(options["ir_dataset"], options["with_qrels"], options["with_passages"])
+        if not files and not wanted.ids:
+            raise CommandError("Give files, or datasets with --ir-dataset ID.")
+        with mended_by_the_reader(OSError), tempfile.TemporaryDirectory(prefix="assize-ir-") as folder:
+            # Datasets are downloaded before the transaction begins.
+            stored = Collection.objects.filter(name=options["collection"]).first()
+            named = named_passages(stored) if stored and wanted.with_passages else set()
+            files = [*files, *write_files(wanted, Path(folder), named=named)]
             size = sum(path.stat().st_size for path in files)
-            with progress_bar("files", size, quiet=quiet) as bar:
+            with progress_bar("files", size, quiet=quiet) as bar, transaction.atomic():
                 outcome = import_files(
                     files=[(path.name, path) for path in files],
                     collection=collection_of(options["collection"], options["owner"]),
                     options=FilesOptions(
                         study=the_study(options["study"]) if options["study"] else None,
                         raters=raters_of(options["rater"], options["judge"]),
-                        **{name: options[name] for name in ("relevant_from", "with_topics", "without_texts")},
+                        kind=Rater.Kind.JUDGE if options["judges"] else Rater.Kind.ASSESSOR,
+                        **{
+                            name: options[name]
+                            for name in ("criterion", "relevant_from", "with_topics", "without_texts")
+                        },
                     ),
                     at=now(),
                     advance=bar.update,

@@ -7,7 +7,8 @@ from django.db import transaction
 from django.utils.timezone import now
 
 from collection.importing.commands import mended_by_the_reader, reading, the_user
-from collection.importing.datasets.clapnq import import_clapnq, study_for_clapnq
+from collection.importing.datasets.clapnq import import_clapnq
+from collection.importing.studies import closed_study_in
 from collection.management.commands.import_crux import the_first_researcher
 
 
@@ -28,7 +29,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, files: list[Path], study: str, **options: Any) -> None:
         owner = the_user(options["owner"]) if options["owner"] else the_first_researcher()
         with mended_by_the_reader(), transaction.atomic():
-            into = study_for_clapnq(name=study, collection_name=options["collection"] or study, owner=owner)
+            into = closed_study_in(
+                options["collection"] or study, name=study, title="CLAPNQ", owner=owner, source="CLAPNQ files"
+            )
             for path in files:
                 with reading(path, quiet=options["quiet"]) as file:
                     imported = import_clapnq(file=file, study=into, at=now())

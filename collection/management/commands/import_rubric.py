@@ -1,15 +1,17 @@
 from argparse import ArgumentParser
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.db import transaction
 from django.utils.timezone import now
 
-from collection.formats.problems import InputFile
-from collection.formats.rubric_workbench import WorkbenchFile
-from collection.importing.commands import add_relevant_from, mended_by_the_reader, progress_bar, the_user
-from collection.importing.datasets.rubric import import_rubric
+from collection.importing.commands import add_relevant_from, mended_by_the_reader, reading, the_user
+from collection.importing.datasets.rubric import import_graded, import_question_bank
+from collection.importing.origins import QrelsRater
+from collection.importing.rows import Imported
+from collection.importing.studies import closed_study_in
+from collection.importing.trec import import_qrels, relevance_criterion_of
 
 
 class Command(BaseCommand):
@@ -32,28 +34,35 @@ class Command(BaseCommand):
         add_relevant_from(parser)
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
-    def handle(self, *args: Any, file: Path, quiet: bool, **options: Any) -> None:
-        owner = the_user(options["owner"])
-        with mended_by_the_reader(), ExitStack() as bars:
-
-            def opened(path: Path | None, kind: type[InputFile]) -> InputFile | None:
-                if path is None:
-                    return None
-                size = path.stat().st_size if path.is_file() else None
-                bar = bars.enter_context(progress_bar(path.name, size, quiet=quiet))
-                return kind(path, name=str(path), advance=bar.update)
-
-            graded = opened(file, WorkbenchFile)
-            assert graded is not None
-            imported = import_rubric(
-                file=graded,
-                bank=opened(options["bank"], WorkbenchFile),
-                qrels=opened(options["qrels"], InputFile),
-                study_name=options["study"],
-                collection_name=options["collection"] or options["study"],
-                owner=owner,
-                assessors=options["assessors"],
-                relevant_from=options["relevant_from"],
-                at=now(),
+    @transaction.atomic
+    def handle(self, *args: Any, file: Path, bank: Path | None, qrels: Path | None, **options: Any) -> None:
+        people, quiet, at = QrelsRater(options["assessors"]), options["quiet"], now()
+        together = Imported()
+        with mended_by_the_reader():
+            study = closed_study_in(
+                options["collection"] or options["study"],
+                name=options["study"],
+                owner=the_user(options["owner"]),
+                source="files of the RUBRIC workbench",
             )
-        self.stdout.write(imported.told(everything=options["verbosity"] > 1))
+            if bank:
+                with reading(bank, quiet=quiet) as opened:
+                    together.add(import_question_bank(file=opened, collection=study.collection))
+            relevant_from = options["relevant_from"]
+            with reading(file, quiet=quiet) as opened:
+                graded = import_graded(
+                    file=opened,
+                    study=study,
+                    rater=None if qrels else people,
+                    relevant_from=relevant_from,
+                    with_topics=bank is None,
+                    at=at,
+                )
+            together.add(graded)
+            if qrels:
+                with reading(qrels, quiet=quiet) as opened:
+                    criterion = relevance_criterion_of(study, relevant_from=relevant_from)
+                    rater = people.stored(study.collection, source=f"the relevance in {qrels.name}")
+                    told = import_qrels(file=opened, criterion=criterion, rater=rater, without_texts=True, at=at)
+                together.add(told)
+        self.stdout.write(together.told(everything=options["verbosity"] > 1))

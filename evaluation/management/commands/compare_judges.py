@@ -10,7 +10,8 @@ from evaluation.data.judgments import find_criterion
 from evaluation.formats.text import estimate_text
 from evaluation.management.base import FiguresCommand, add_study
 from evaluation.parameters.options import add_options, choose
-from evaluation.trust.comparison import JudgeComparison, compare_judges_of
+from evaluation.trust.compared_judges import JudgeComparison
+from evaluation.trust.comparison import compare_judges_of
 from evaluation.trust.serializers import JudgeComparisonChoice
 from stats.plurals import counted
 

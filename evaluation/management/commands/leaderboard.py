@@ -18,6 +18,7 @@ from evaluation.data.visibility import times
 from evaluation.formats.text import estimate_text, interval_text
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.columns import Standings
+from evaluation.leaderboards.corrected.correction import Corrected
 from evaluation.leaderboards.export import leaderboard_as_dict, system_as_dict
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard, wanted_sources
 from evaluation.leaderboards.serializers import LeaderboardChoice
@@ -168,8 +169,7 @@ def board_text(board: Leaderboard) -> str:
             "",
         ]
     for corrected in board.corrected:
-        lines.append(f"{corrected.judge}, corrected by human labels (PPI++)")
-        lines += [f"      {system:<32}{estimate_text(one)}" for system, one in corrected.scores.items()] + [""]
+        lines += [*corrected_lines(corrected), ""]
     for one in board.agreements:
         other = one.completeness.after(one.other)
         lines.append(
@@ -181,6 +181,20 @@ def board_text(board: Leaderboard) -> str:
     return "\n".join(lines).rstrip()
 
 
+def corrected_lines(corrected: Corrected) -> list[str]:
+    """Return a line for each system by people alone, by the judge alone and corrected, or why there are none."""
+    head = f"{corrected.completeness.after(corrected.judge)}, corrected by human labels ({corrected.method})"
+    if corrected.reason:
+        return [f"{head}: none. {corrected.reason}"]
+    lines = [head, f"{corrected.draw}.", corrected.answer]
+    for system, score in corrected.rows:
+        lines.append(f"      {system:<32}{estimate_text(score.corrected)}  {counted(score.n_labelled, 'labels')}")
+        lines += [f"        {by:<30}{estimate_text(found)}" for by, found in score.by.items() if by != "corrected"]
+    lines += [f"      {system:<32}– ({reason})" for system, reason in corrected.withheld.items()]
+    n_significant = len(corrected.significant)
+    return [*lines, f"{n_significant} of {counted(len(corrected.pairs), 'pairs')} differ significantly (Holm)"]
+
+
 def standings_lines(column: Standings) -> list[str]:
     """Return a line for each system: its rank, mean and judged@k, or why it has none."""
     lines = [column.unordered] if column.unordered else []
@@ -190,7 +204,13 @@ def standings_lines(column: Standings) -> list[str]:
         rank = "–" if one.rank is None else str(one.rank)
         shown = f"  judged {judged:.0%}" if judged is not None else ""
         lines.append(f"{rank:>4}  {one.system:<32}{mean_text(one.mean, reason)}{shown}")
-    return lines
+        if (micro := column.micro.get(one.system)) and micro.value is not None:
+            lines.append(f"{'':<38}{micro.value:.4f} micro  {interval_text(micro)}".rstrip())
+        if bounds := column.bounds.get(one.system):
+            place = f"; its place is open: {bounds.best} to {bounds.worst}" if bounds.open else ""
+            unjudged = counted(bounds.unjudged, "judgments")
+            lines.append(f"{'':<38}{bounds.low:.4f} to {bounds.high:.4f} by {unjudged} not made{place}")
+    return [*lines, *([f"{column.open_in_words}."] if column.open_in_words else [])]
 
 
 def mean_text(mean: Estimate, reason: str) -> str:

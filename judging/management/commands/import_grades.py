@@ -8,8 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.timezone import now
 
+from collection.formats.problems import InputFile
 from collection.importing.commands import add_relevant_from, mended_by_the_reader, progress_bar, the_study
-from judging.imported.formats import FORMATS, NO_GRADE, opened
+from judging.imported.formats import FORMATS, NO_GRADE
 from judging.imported.importer import Wanted, import_grades, try_grades
 
 
@@ -61,7 +62,7 @@ class Command(BaseCommand):
         bring = try_grades if options["preview"] else import_grades
         size = file.stat().st_size if file.is_file() else None
         with mended_by_the_reader(), progress_bar(file.name, size, quiet=quiet) as bar:
-            told = opened(file, options["format"], name=file.name, advance=bar.update)
+            told = InputFile(file, name=file.name, advance=bar.update)
             read = bring(file=told, study=study, wanted=wanted, at=now())
         if options["preview"]:
             self.stdout.write("Nothing has been imported yet. Preview:")

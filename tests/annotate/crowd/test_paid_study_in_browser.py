@@ -126,7 +126,7 @@ def test_a_paid_study_from_the_file_to_the_code(
     check_no_sideways_scroll(researcher)
     ask_for_consent(researcher, study)
     researcher.goto(f"/studies/{study.name}/")
-    researcher.get_by_role("button", name=re.compile("^Open")).click()
+    researcher.get_by_role("region", name=re.compile("^Next step")).get_by_role("button", name="Open the study").click()
     expect(researcher.get_by_text("open", exact=True).first).to_be_visible()
     item = Item.objects.filter(study=study).order_by("pk")[0]
     mark_gold(item=item, criterion=study.criteria.get(), grade=0, purpose="training", by=rosa, at=NOON)

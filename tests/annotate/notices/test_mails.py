@@ -13,6 +13,7 @@ from celery.exceptions import Retry
 from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
 from django.test import Client
+from django.utils.translation import gettext, override
 from kombu.exceptions import OperationalError
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
@@ -50,6 +51,20 @@ def test_what_came_together_is_one_mail(study: Study, subscriber: User) -> None:
     assert "Bridges: The guidelines were revised." in sent.body
     assert "second: There is new work for you." in sent.body
     assert "http://localhost:8000/work/" in sent.body
+
+
+def test_a_mail_speaks_its_readers_language(study: Study, subscriber: User) -> None:
+    User.objects.filter(pk=subscriber.pk).update(language="de")
+    notify([subscriber.pk], study=study, kind=Kind.CLOSED, at=NOON)
+    subscriber.refresh_from_db()
+
+    mail_notices(user=subscriber, at=later(1))
+
+    (sent,) = mail.outbox
+    with override("de"):
+        assert sent.subject == gettext("News about your studies") != "News about your studies"
+        assert gettext("The study is closed. Thank you!") in sent.body
+    assert "Thank you" not in sent.body
 
 
 @pytest.mark.parametrize("field", [{"mails_notices": False}, {"email": ""}, {"is_active": False}])

@@ -143,7 +143,7 @@ def test_the_pages_say_it_in_words(judged_by_many: Study, rosa: User) -> None:
     everybody = client.get(address("people", judged_by_many)).content.decode()
     ada = client.get(address("person", judged_by_many, "ada")).content.decode()
 
-    assert "4 people, 1 with flags" in everybody
+    assert "1 of 4 assessors has flags" in everybody
     assert "Much faster than others" in ada
     assert "Median 1.0 s per item over 30 items; others need 10.0 s at the median." in ada
 

@@ -77,6 +77,19 @@ def test_finds_what_people_grade_differently(disputed: Item) -> None:
     assert found[0].crosses_threshold
 
 
+def test_who_was_not_sure_is_shown(disputed: Item, ben_as_rater: Rater, rosa: User) -> None:
+    Judgment.objects.filter(rater=ben_as_rater).update(unsure=True)
+    client, study = signed_in(rosa), disputed.study
+
+    found, _ = find_disagreements(study, across_threshold=True, undecided=True)
+    listed = client.get(reverse("annotate:disagreements", args=[study.name]))
+    case = client.get(reverse("annotate:adjudication", args=[study.name, disputed.pk, "answerability"]))
+
+    assert found[0].unsure == 1
+    assert "1 not sure" in listed.text
+    assert case.text.count('<span class="badge warn">not sure</span>') == 1
+
+
 def test_judges_and_excluded_people_are_no_side(disputed: Item, ben_as_rater: Rater, rosa: User) -> None:
     disputed.study.exclusions.create(rater=ben_as_rater, reason="A bot.", excluded_by=rosa, excluded_at=NOON)
 
@@ -281,9 +294,10 @@ def test_the_list_takes_the_same_number_of_queries_for_many(
             record_judgment(item=item, criterion=criterion, rater=rater, grade=grade, at=NOON)
     client = signed_in(rosa)
 
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(17):
         response = client.get(reverse("annotate:disagreements", args=[study.name]))
 
+    assert "questions that two or more people judged, " in response.content.decode()
     assert response.content.decode().count("<tr>") >= 4
 
 

@@ -9,12 +9,15 @@ from django.utils.timezone import now
 from rest_framework.test import APIClient
 
 from annotate.assignments.design import Design, design_of
-from annotate.models import Assignment, Enrolment
+from annotate.models import Assignment, Enrolment, Place
 from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.lifecycle import open_study
 from annotate.task_types import RULES
 from collection.models import Collection, Judgment, Study, User
+from tests.annotate.factories import a_report_task, a_submitted_report, in_hands_of
+from tests.annotate.quality_factories import signed_in
 from tests.annotate.studies.test_lifecycle import a_study_of
+from tests.factories import rater_of
 
 API = "/api/v1"
 
@@ -150,6 +153,18 @@ def test_progress_counts_what_ada_does(collection: Collection, rosa: User, ada: 
         {"task_type": "answerability", "tasks": 2, "places": 2, "filled": 1, "submitted": 0}
     ]
     assert progress["assessors"][0]["open"] == 1
+    assert progress["criteria"] == []
+
+
+def test_progress_counts_what_people_are_not_sure_of(study: Study, rosa: User, ada: User) -> None:
+    a_submitted_report(in_hands_of(ada, a_report_task(study)), [1, 0, 0])
+    Judgment.objects.filter(grade=1).update(unsure=True)
+
+    progress = client_of(rosa).get(f"{API}/studies/{study.name}/progress/").json()
+    page = signed_in(rosa).get(f"/studies/{study.name}/")
+
+    assert progress["criteria"] == [{"criterion": "answerability", "grades": 3, "unsure": 1}]
+    assert "1 (33 %)" in page.text
 
 
 # --- The assessor's side --------------------------------------------------------------------------
@@ -213,6 +228,49 @@ def test_a_choice_that_does_not_fit_is_refused(collection: Collection, ada: User
 
     assert response.status_code == 400
     assert not Judgment.objects.exists()
+
+
+def test_a_choice_says_that_it_is_not_sure(collection: Collection, ada: User) -> None:
+    study = an_open_study_for(collection, ada)
+    client = client_of(ada)
+    assignment = client.post(f"{API}/assignments/next/{study.name}/").json()
+    question = assignment["questions"][0]
+    choice = {"item": question["item"], "criterion": question["answers"][0]["criterion"], "grade": 0, "unsure": True}
+
+    client.post(f"{API}/assignments/{assignment['id']}/choices/", choice, format="json")
+
+    shown = client.get(f"{API}/assignments/{assignment['id']}/").json()["questions"][0]["answers"][0]
+    assert (shown["grade"], shown["unsure"]) == (0, True)
+
+
+def test_what_is_set_aside_lets_others_come_first_and_a_skip_is_taken_back(collection: Collection, ada: User) -> None:
+    study = an_open_study_for(collection, ada)
+    client = client_of(ada)
+    first = client.post(f"{API}/assignments/next/{study.name}/").json()["id"]
+
+    aside = client.post(f"{API}/assignments/{first}/later/")
+    second = client.post(f"{API}/assignments/next/{study.name}/").json()["id"]
+    unreasoned = client.post(f"{API}/assignments/{second}/skip/")
+    skipped = client.post(f"{API}/assignments/{second}/skip/", {"reason": "unclear"}, format="json")
+    state = Assignment.objects.get(pk=second).state
+    back = client.delete(f"{API}/assignments/{second}/skip/")
+
+    assert [one.status_code for one in (aside, unreasoned, skipped, back)] == [204, 400, 204, 204]
+    assert second != first
+    assert (state, Assignment.objects.get(pk=second).state) == ("returned", "open")
+
+
+def test_a_skip_is_not_taken_back_once_somebody_else_has_the_task(collection: Collection, ada: User, ben: User) -> None:
+    study = an_open_study_for(collection, ada, ben)
+    client = client_of(ada)
+    mine = client.post(f"{API}/assignments/next/{study.name}/").json()["id"]
+    client.post(f"{API}/assignments/{mine}/skip/", {"reason": "unclear"}, format="json")
+    Place.objects.filter(task__assignments=mine).update(holder=rater_of(ben))
+
+    refused = client.delete(f"{API}/assignments/{mine}/skip/")
+
+    assert refused.status_code == 409
+    assert client_of(ben).delete(f"{API}/assignments/{mine}/skip/").status_code == 404
 
 
 def test_ben_cannot_touch_adas_assignment(collection: Collection, ada: User, ben: User) -> None:

@@ -188,6 +188,26 @@ def test_what_cannot_be_is_refused_with_a_reason(
     assert Study.objects.get(pk=study.pk).overlap == 2
 
 
+def test_the_language_changes_on_the_page_by_the_api_and_by_the_command(
+    client: Client, study: Study, rosa: User
+) -> None:
+    client.force_login(rosa)
+    languages = []
+
+    client.post(page_of("study_edit", study), as_sent(study, language="he"))
+    languages.append(Study.objects.get().language)
+    client.post(page_of("study_edit", study), as_sent(study))
+    languages.append(Study.objects.get().language)
+    client.patch(f"/api/v1/studies/{study.name}/", {"language": "de"}, content_type="application/json")
+    languages.append(Study.objects.get().language)
+    call_command("edit_study", "--study", study.name, "--language", "fr")
+    languages.append(Study.objects.get().language)
+
+    refused = client.patch(f"/api/v1/studies/{study.name}/", {"language": "xx"}, content_type="application/json")
+    assert languages == ["he", "he", "de", "fr"]
+    assert refused.status_code == 400
+
+
 def test_the_page_of_a_closed_study_asks_for_its_title_alone(client: Client, study: Study, rosa: User) -> None:
     Study.objects.filter(pk=study.pk).update(state=Study.State.CLOSED)
     client.force_login(rosa)

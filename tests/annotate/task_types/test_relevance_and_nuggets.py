@@ -15,7 +15,8 @@ from annotate.studies.lifecycle import open_study
 from annotate.studies.task_counts import forecast_of
 from annotate.task_types import NothingToJudge
 from annotate.task_types.texts import pool_of
-from collection.models import Collection, Judgment, RankedPassage, Report, RubricElement, Run, Study, User
+from collection.banks.versions import NewEntry, make_version
+from collection.models import Collection, Judgment, NuggetBank, RankedPassage, Report, RubricElement, Run, Study, User
 from tests.annotate.factories import enrolled
 from tests.annotate.studies.test_lifecycle import a_study_of, rank_everything
 from tests.annotate.studies.test_views import filled_in
@@ -51,6 +52,22 @@ def opened(collection: Collection, task_type: str, user: User, **fields: object)
 
 
 # --- What is asked --------------------------------------------------------------------------------
+
+
+def test_a_nugget_that_its_bank_no_longer_holds_is_not_asked(collection: Collection) -> None:
+    with_nuggets(collection)
+    topic = collection.topics.order_by("topic_id")[0]
+    nuggets = list(topic.rubric_elements.filter(kind="nugget").order_by("position"))
+    bank = NuggetBank.objects.create(collection=collection, name="bank")
+    for held in (nuggets, nuggets[1:]):
+        entries = [NewEntry(one.pk, "vital") for one in held]
+        make_version(bank=bank, topics={topic.pk: entries}, by=None, at=now())
+
+    study = opened(collection, "nugget", collection.owner)
+
+    asked = set(study.items.filter(topic=topic).values_list("element__element_id", flat=True))
+    assert asked == {nuggets[1].element_id}
+    assert study.items.exclude(topic=topic).values("element").distinct().count() == 2
 
 
 def test_the_pool_is_the_top_of_every_run_each_passage_once_per_topic(collection: Collection) -> None:

@@ -135,7 +135,7 @@ def test_a_study_without_answers_and_pairs_has_nothing_of_it(study: Study, ada: 
 
 
 def test_answers_are_read_in_a_fixed_number_of_queries(written: Study, django_assert_max_num_queries: Any) -> None:
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         list(exported_judgments(written, table="jsonl"))
 
 

@@ -10,6 +10,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from annotate.models import Assignment
 from collection.models import Collection, Judgment, Study, User
+from tests.annotate.battles import a_collection_with_reports, a_study_of_battles
+from tests.annotate.cited_reports import with_cited_reports
 from tests.annotate.evaluated_answers import a_study_of_answers, in_hands
 from tests.annotate.factories import a_key_point_task, a_rating_task, a_report_task, an_open_study, enrolled
 from tests.annotate.studies.test_lifecycle import rank_everything
@@ -120,6 +122,9 @@ ANSWERS = {
     "answerability": (["0"], 1.1),  # nothing answerable: nothing to mark
     "key_point": (["0", "14"], 1.5),  # a yes is asked on; with two in five 1.4
     "nugget": (["03", "24"], 1.8),  # its importance is asked once, but for pages that were fetched ahead
+    "citation_support": (["2", "4"], 1.1),  # and 0 where a sentence cites nothing
+    "sentence_nugget": (["0", "2"], 1.1),
+    "battle": (["1", "3"], 1.1),
 }
 
 
@@ -131,6 +136,11 @@ def a_study_of(task_type: str, study: Study, collection: Collection, ada: User) 
         else:
             rank_everything(collection)
         return opened(collection, task_type, ada, overlap=1)
+    if task_type in {"citation_support", "sentence_nugget"}:
+        with_cited_reports(collection)
+        return opened(collection, task_type, ada, overlap=1)
+    if task_type == "battle":
+        return a_study_of_battles(a_collection_with_reports(collection.owner), ada)
     makers: dict[str, Callable[[Study], object]] = {
         "rating": a_rating_task,
         "answerability": a_report_task,
@@ -158,7 +168,7 @@ def test_an_item_takes_hardly_more_than_its_choices(
             is_copied = importance_is_copied(page)
             n_copied += is_copied
             for key in next(answers)[: 1 if is_copied else None]:
-                hand.choose(grade(page, key))
+                hand.choose(grade(page, key) if grade(page, key).count() else grade(page, "0"))
             n_items += 1
             expect(page.locator(f".question:visible[data-item='{item}']")).to_have_count(0)
 

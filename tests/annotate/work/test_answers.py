@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +13,8 @@ from django.urls import reverse
 from annotate.assignments.assignments import AHEAD, claim, claim_next, return_assignment
 from annotate.assignments.places import AHEAD_FOR
 from annotate.models import Assignment, AttentionCheck, Place
+from annotate.work.answers import answer_and_submit
+from annotate.work.pace import claim_ahead
 from annotate.work.queue import queues_of
 from collection.models import EarlierJudgment, Judgment, Study, User
 from tests.annotate.factories import (
@@ -24,6 +27,7 @@ from tests.annotate.factories import (
     in_hands_of,
     the_criterion,
 )
+from tests.reading import without_line_breaks
 
 AFTER_A_WHILE = NOON + AHEAD_FOR
 
@@ -258,3 +262,88 @@ def test_the_queue_counts_what_is_in_hand_ahead(only_ahead: list[Assignment], ad
 
     assert queue.in_hand == only_ahead[0]
     assert queue.n_all == 3
+
+
+# --- The pages that come along --------------------------------------------------------------------
+
+TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="[^"]+"')
+
+
+def test_the_pages_of_what_comes_next_come_along(as_ada: Client, nearly_done: Assignment, ada: User) -> None:
+    said = post(as_ada, nearly_done, 2, held=[]).json()
+
+    in_hand = [address(one) for one in held_by(ada)]
+    assert list(said["pages"]) == in_hand
+    for where, page in said["pages"].items():
+        fetched = as_ada.get(where).content.decode()
+        assert TOKEN.sub("", without_line_breaks(page)) == TOKEN.sub("", fetched)
+
+
+def test_what_the_browser_holds_does_not_come_along(as_ada: Client, nearly_done: Assignment, ada: User) -> None:
+    following, *ahead = (one.pk for one in (*held_by(ada), *claim_ahead(assignment=nearly_done, at=NOON)))
+    assert following == nearly_done.pk
+
+    said = post(as_ada, nearly_done, 2, held=ahead).json()
+
+    newest = held_by(ada)[-1]
+    assert newest.pk not in ahead
+    assert list(said["pages"]) == [address(newest)]
+
+
+def test_no_pages_come_along_unless_they_are_asked_for(as_ada: Client, nearly_done: Assignment) -> None:
+    assert "pages" not in post(as_ada, nearly_done, 2).json()
+
+
+@pytest.mark.parametrize("held", ["all", [0], [True, "1"], list(range(1, 99)), {"1": 2}, 5])
+def test_what_is_no_list_of_tasks_is_refused(as_ada: Client, nearly_done: Assignment, held: Any) -> None:
+    assert post(as_ada, nearly_done, 2, held=held).status_code == 400
+
+    nearly_done.refresh_from_db()
+    assert nearly_done.state == Assignment.State.OPEN
+
+
+def test_nothing_comes_along_where_nothing_is_left(as_ada: Client, study: Study, ada: User) -> None:
+    task = a_report_task(study)
+    task.task_items.exclude(position=0).delete()
+
+    said = post(as_ada, in_hands_of(ada, task), 0, held=[]).json()
+
+    assert said["next"] == reverse("annotate:nothing_left", args=[study.name])
+    assert said["pages"] == {}
+
+
+def test_the_pages_speak_their_readers_language(as_ada: Client, nearly_done: Assignment, ada: User) -> None:
+    as_ada.cookies["language"] = "de"
+    ada.language = "de"
+    ada.save()
+
+    pages = post(as_ada, nearly_done, 2, held=[]).json()["pages"]
+
+    assert len(pages) == 1 + AHEAD
+    assert all('lang="de"' in page and "Später" in page for page in pages.values())
+
+
+def test_the_pages_of_what_is_taken_away_meanwhile_do_not_come_along(
+    as_ada: Client, nearly_done: Assignment, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim_ahead(assignment=nearly_done, at=NOON)
+
+    def then_taken_away(**sent: Any) -> Any:
+        done = answer_and_submit(**sent)
+        return_assignment(assignment=done.following.ahead[0], at=NOON)
+        Assignment.objects.filter(pk=done.following.assignment.pk).delete()  # type: ignore[union-attr]
+        return done
+
+    monkeypatch.setattr("annotate.work.views.answer_and_submit", then_taken_away)
+    said = post(as_ada, nearly_done, 2, held=[]).json()
+
+    assert list(said["pages"]) == [said["ahead"][1]]
+
+
+def test_what_hands_pages_on_is_a_script_for_these_addresses(client: Client) -> None:
+    script = client.get(reverse("annotate:page_worker"))
+
+    assert script.status_code == 200
+    assert script["Content-Type"].startswith("text/javascript")
+    assert "max-age=3600" in script["Cache-Control"]
+    assert 'addEventListener("fetch"' in script.content.decode()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 
 import pytest
+from django.core.signals import request_started
+from django.urls import reverse
 from playwright.sync_api import Page, Request, Route, expect
 
 from annotate.models import Assignment, Draft
@@ -353,36 +356,152 @@ def posted(page: Page) -> list[str]:
     return sent
 
 
-def test_a_task_of_one_question_is_one_round_trip_with_two_tasks_ahead(short_tasks: Page) -> None:
-    sent = posted(short_tasks)
-    first = short_tasks.url
+@pytest.fixture
+def asked() -> Iterator[list[str]]:
+    """What the server is asked about work, as "POST /work/1/choice/"."""
+    requests: list[str] = []
 
-    press(short_tasks, "0")
-    short_tasks.wait_for_url(lambda url: url != first)
-    second = short_tasks.url
-    expect(short_tasks.locator("#assignment.live")).to_be_visible()
+    def note(environ: dict[str, str], **_: object) -> None:
+        if environ["PATH_INFO"].startswith("/work/"):
+            requests.append(f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}")
 
-    assert sent == ["choice"]
-    assert sorted(Assignment.objects.values_list("state", flat=True)) == ["open", "open", "open", "submitted"]
-    ahead = [f"/work/{pk}/" for pk in Assignment.objects.open().order_by("pk").values_list("pk", flat=True)[1:]]
-    assert (
-        short_tasks.locator("link[rel=prefetch]").evaluate_all(
-            "all => all.map(one => one.pathname ?? new URL(one.href).pathname)"
-        )
-        == ahead
-    )
-    for address in ahead:
-        short_tasks.wait_for_function(
-            "(url) => performance.getEntriesByName(location.origin + url)[0]?.responseEnd", arg=address
-        )
-    press(short_tasks, "0")
-    short_tasks.wait_for_url(f"**{ahead[0]}")
-    expect(short_tasks.locator("#assignment.live")).to_be_visible()
-    assert short_tasks.evaluate("performance.getEntriesByType('navigation')[0].transferSize") == 0
-    assert sent == ["choice", "choice"]
+    request_started.connect(note)
+    yield requests
+    request_started.disconnect(note)
+
+
+def can_show_pages(page: Page) -> None:
+    """Wait until pages can come with the reply to an answer."""
+    active = "navigator.serviceWorker.getRegistration('/work/').then((one) => one?.active?.state === 'activated')"
+    page.wait_for_function(active)
+
+
+def ahead_of(ada: User) -> list[str]:
+    """Where the tasks in Ada's hands are, in their order."""
+    return [reverse("annotate:assignment", args=[one.pk]) for one in Assignment.objects.of(ada).open().order_by("pk")]
+
+
+def answered(page: Page) -> None:
+    """Answer the task of one question, and wait until the next one is there."""
+    before = page.url
+    press(page, "0")
+    page.wait_for_url(lambda url: url != before)
+    expect(page.locator("#assignment.live")).to_be_visible()
+
+
+def test_a_task_of_one_question_is_one_round_trip_with_two_tasks_ahead(
+    short_tasks: Page, ada: User, asked: list[str]
+) -> None:
+    can_show_pages(short_tasks)
+    asked.clear()
+    (first,) = ahead_of(ada)
+
+    answered(short_tasks)
+
+    second, third, fourth = ahead_of(ada)
+    assert asked == [f"POST {first}choice/"]
+    assert short_tasks.url.endswith(second)
+    expect(short_tasks.locator(".task-turn")).to_have_text("task 2 of 4")
+    answered(short_tasks)
+    assert short_tasks.url.endswith(third)
+    answered(short_tasks)
+    assert short_tasks.url.endswith(fourth)
+    assert asked == [f"POST {address}choice/" for address in (first, second, third)]
+    expect(short_tasks.get_by_text("Report 3.")).to_be_visible()
+    assert Judgment.objects.count() == 3
+    check_accessibility(short_tasks)
     press(short_tasks, "u")
-    expect(short_tasks).to_have_url(re.compile(re.escape(second)))
+    expect(short_tasks).to_have_url(re.compile(re.escape(third)))
     expect(short_tasks.get_by_text("You submitted this task.")).to_be_visible()
+
+
+def test_a_page_that_came_along_has_the_headers_of_every_other(short_tasks: Page) -> None:
+    can_show_pages(short_tasks)
+
+    with short_tasks.expect_response(lambda response: response.request.is_navigation_request()) as came:
+        answered(short_tasks)
+    with short_tasks.expect_response(lambda response: response.request.is_navigation_request()) as fetched:
+        short_tasks.reload()
+
+    assert came.value.from_service_worker
+    assert not fetched.value.from_service_worker
+    of_a_page = {
+        "content-security-policy",
+        "content-type",
+        "referrer-policy",
+        "x-content-type-options",
+        "x-frame-options",
+    }
+    for name in of_a_page:
+        assert came.value.headers[name] == fetched.value.headers[name]
+    assert "no-store" in came.value.headers["cache-control"]
+
+
+def test_whoever_leaves_or_reloads_gets_pages_as_they_are(short_tasks: Page, ada: User, asked: list[str]) -> None:
+    can_show_pages(short_tasks)
+    answered(short_tasks)
+    second, third, _ = ahead_of(ada)
+    asked.clear()
+
+    short_tasks.reload()
+    expect(short_tasks.locator("#assignment.live")).to_be_visible()
+    short_tasks.get_by_role("link", name="My work").click()
+    expect(short_tasks.get_by_role("heading", name="My work")).to_be_visible()
+
+    assert f"GET {second}" in asked
+    assert short_tasks.evaluate("sessionStorage.getItem('assize:pages')") is None
+    short_tasks.goto(third)
+    assert f"GET {third}" in asked
+
+
+def test_what_another_tab_has_begun_is_shown_as_it_is(short_tasks: Page, ada: User) -> None:
+    can_show_pages(short_tasks)
+    answered(short_tasks)
+    _, third, _ = ahead_of(ada)
+    other = short_tasks.context.new_page()
+    other.goto(third)
+    press(other, "0", "Shift")  # which stops the way on
+    saved(other)
+
+    answered(short_tasks)
+
+    assert short_tasks.url.endswith(third)
+    expect(short_tasks.locator("#progress")).to_have_text("1 of 1")
+
+
+def test_a_page_that_came_long_ago_is_fetched_anew(short_tasks: Page, ada: User, asked: list[str]) -> None:
+    can_show_pages(short_tasks)
+    answered(short_tasks)
+    second, third, _ = ahead_of(ada)
+    later = "const now = Date.now.bind(Date); Date.now = () => now() + 121_000;"
+    short_tasks.evaluate(later)
+    asked.clear()
+
+    answered(short_tasks)
+
+    assert short_tasks.url.endswith(third)
+    assert asked == [f"POST {second}choice/"]  # and it came once more
+    expect(short_tasks.locator(".task-turn")).to_have_text("task 3 of 4")
+
+
+def test_where_pages_cannot_be_handed_on_they_are_fetched_ahead(
+    open_page: Callable[..., Page], sign_in: SignIn, study: Study, ada: User, asked: list[str]
+) -> None:
+    for n in range(3):
+        a_report_task(study, f"Report {n}.").task_items.exclude(position=0).delete()
+    page = open_page(service_workers="block")
+    sign_in(page, ada)
+    open_assignment(page, in_hands_of(ada, study.tasks.order_by("position")[0]))
+
+    answered(page)
+
+    _, third = ahead_of(ada)
+    page.wait_for_function("(url) => performance.getEntriesByName(location.origin + url)[0]?.responseEnd", arg=third)
+    assert page.locator("link[rel=prefetch]").count() == 1
+    asked.clear()
+    answered(page)
+    assert page.url.endswith(third)
+    assert f"GET {third}" not in asked
 
 
 def test_an_answer_whose_reply_is_lost_is_sent_again_and_goes_on(

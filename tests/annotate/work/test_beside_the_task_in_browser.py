@@ -14,10 +14,10 @@ from playwright.sync_api import Page, expect
 from annotate.assignments.assignments import submit_assignment
 from annotate.studies.guidelines import standard_guidelines
 from collection.models import Collection, CopiedGrade, Guideline, Highlight, Judgment, Study, User
+from tests.annotate.assignments.test_earlier_grades import answer, next_of_topic
 from tests.annotate.factories import a_key_point_task, a_report_task, answer_report, in_hands_of
 from tests.annotate.task_types.test_relevance_and_nuggets import opened, with_nuggets, with_second_reports
 from tests.annotate.work.test_assignment_in_browser import open_assignment, press, saved
-from tests.annotate.work.test_said_before import answer, next_of_topic
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 
 pytestmark = [pytest.mark.browser, pytest.mark.by_hand]

@@ -15,6 +15,7 @@ from annotate.assignments.assignments import submit_assignment
 from annotate.models import Assignment
 from collection.models import Passage, Report, RubricElement, Scale, Study, Topic, User
 from collection.models.studies import TaskType
+from tests.annotate.cited_reports import with_cited_reports
 from tests.annotate.evaluated_answers import a_study_of_answers, in_hands, rows_of, say, see_the_passages
 from tests.annotate.factories import NOON, a_key_point_task, a_rating_task, a_report_task, answer_report, in_hands_of
 from tests.annotate.studies.test_lifecycle import rank_everything
@@ -60,6 +61,16 @@ def nugget(study: Study, ada: User) -> Assignment:
     return in_hands(ada, opened(study.collection, "nugget", ada, overlap=1))
 
 
+def citation_support(study: Study, ada: User) -> Assignment:
+    with_cited_reports(study.collection)
+    return in_hands(ada, opened(study.collection, "citation_support", ada, overlap=1))
+
+
+def sentence_nugget(study: Study, ada: User) -> Assignment:
+    with_cited_reports(study.collection)
+    return in_hands(ada, opened(study.collection, "sentence_nugget", ada, overlap=1))
+
+
 def written_answer(study: Study, ada: User) -> Assignment:
     return next_of(ada, a_study_of_writing(owner=study.collection.owner, people=[ada]))
 
@@ -90,7 +101,7 @@ def pair_of_answers(study: Study, ada: User) -> Assignment:
     return assignment
 
 
-ON_THE_TEXT = [answerability, rating, key_point, relevance, nugget]
+ON_THE_TEXT = [answerability, rating, key_point, relevance, nugget, citation_support, sentence_nugget]
 OTHERS = [
     written_answer,
     answer_revision,

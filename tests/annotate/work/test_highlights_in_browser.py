@@ -320,4 +320,4 @@ def test_a_first_visit_loads_little(page: Page, sign_in: SignIn, study: Study, a
     over_the_wire = [len(gzip.compress(response.body())) for response in responses]  # as the site serves them
     assert Assignment.objects.count() == 1
     assert len(over_the_wire) >= 10
-    assert sum(over_the_wire) < 60_000
+    assert sum(over_the_wire) < 64_000

@@ -300,7 +300,7 @@ def test_answers_a_choice_in_little(
 ) -> None:
     spans = [{"start": start, "end": start + 4, "quote": "Fact"} for start in (0, 31)]
 
-    with django_assert_num_queries(13):  # session, user, item, criterion, the six of save_choice; three of `send`
+    with django_assert_num_queries(12):  # session, user, item, criteria, the six of save_choice; two of `send`
         response = send(as_ada, reading, grade=1, spans=spans)
 
     assert len(response.content) + len(str(response.headers)) < 5_000

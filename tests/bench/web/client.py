@@ -1,13 +1,14 @@
 """Assessors at their browsers, for the bench: `python client.py` reads its orders as JSON from standard input.
 
-Each assessor is a thread with one connection, who opens a report, answers every sub-question with a choice and
-three highlights, submits it with the last, fetches the pages of the tasks ahead, and goes on without a pause, until
-time is over. Prints what was timed, as JSON.
+Each assessor is a thread with one connection, who opens a task, answers every question with a choice and the
+highlights that the orders tell, submits it with the last, whose reply brings the pages of the tasks ahead, and goes on
+after the pause that is ordered, until time is over. Prints what was timed, as JSON.
 """
 
 from __future__ import annotations
 
 import json
+import random
 import re
 import sys
 import threading
@@ -65,7 +66,9 @@ class Browser:
         return str(response.headers["Location"])
 
 
-def assess(browser: Browser, study: str, quotes: list[str], spans: list[list[int]], begin: Callable[[], float]) -> None:
+def assess(
+    browser: Browser, study: str, quotes: list[str], spans: list[list[int]], begin: Callable[[], float], pause: float
+) -> None:
     """Work through reports as the page does. All assessors are at their first one when the time begins."""
     browser.ask("queue", "GET", "/work/")
     _, page = browser.ask("queue", "GET", "/account/")
@@ -81,16 +84,16 @@ def assess(browser: Browser, study: str, quotes: list[str], spans: list[list[int
             for item, answers in json.loads(found(ANSWERS, page)).items()
             for criterion in answers
         ]
-        questions[-1]["submit"] = True  # and the reply says what comes next
+        held = [int(address.split("/")[2]) for address in pages]
+        questions[-1] |= {"submit": True, "held": held}  # and the reply says what comes next, and brings the pages
         for choice in questions:
+            time.sleep(pause * 2 * random.random())
             _, said = browser.ask("save", "POST", f"{address}choice/", json.dumps(choice), "application/json")
             reply = json.loads(said)
             if reply["state"] != "judged":
                 raise UnexpectedAnswer(said.decode())
         address = reply["next"]
-        for ahead in reply["ahead"]:
-            if ahead not in pages and time.perf_counter() < end:
-                pages[ahead] = browser.ask("page", "GET", ahead)[1]
+        pages |= {where: page.encode() for where, page in reply["pages"].items()}
 
 
 def insert(browser: Browser, begin: Callable[[], float]) -> None:
@@ -129,7 +132,7 @@ def main() -> None:
         browser = Browser(orders["port"], session, timings)
         try:
             if orders["study"]:
-                assess(browser, orders["study"], orders["quotes"], orders["spans"], begin)
+                assess(browser, orders["study"], orders["quotes"], orders["spans"], begin, orders["pause"])
             else:
                 insert(browser, begin)
         except Exception as failure:

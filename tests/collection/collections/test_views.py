@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -13,14 +14,29 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.urls import reverse
 from django.utils.timezone import now
 from pytest_django.asserts import assertContains, assertNotContains, assertRedirects
 from pytest_django.fixtures import Settings
 
 from collection.importing.uploads import folder
-from collection.models import Collection, ElementSpan, Judgment, Passage, Study, Topic, Upload, User
+from collection.models import (
+    Collection,
+    ElementSpan,
+    Judgment,
+    Passage,
+    RankedPassage,
+    Rater,
+    Run,
+    Study,
+    System,
+    Topic,
+    Upload,
+    User,
+)
 from tests.collection.files import everything
-from tests.factories import a_collection, a_user
+from tests.evaluation.judged import criterion_of, judge_items, report_items
+from tests.factories import a_collection, a_judge_rater, a_user
 
 TOPIC = b'{"type": "topic", "topic_id": "t9", "request": "Report on piers."}\n'
 
@@ -123,6 +139,51 @@ def test_a_collection_is_shown_with_its_topics_runs_and_studies(as_rosa: Client,
         assertContains(response, part)
 
 
+def test_other_formats_stand_behind_the_studies_and_ask_for_a_run_only_where_two_are_ranked(
+    as_rosa: Client, topic: Topic
+) -> None:
+    collection = topic.collection
+    runs = [
+        Run.objects.create(
+            collection=collection, name=name, system=System.objects.create(collection=collection, name=name)
+        )
+        for name in ("one", "two", "reports-only")
+    ]
+    address = reverse("collection:collection", args=[collection.name])
+
+    before = as_rosa.get(address).content.decode()
+    for run in runs[:2]:
+        RankedPassage.objects.create(run=run, topic=topic, passage_id="p0", rank=1, score=1.0)
+    after = as_rosa.get(address).content.decode()
+
+    assert before.index('id="studies"') < before.index('id="formats"') < before.index('id="researchers"')
+    assert "Run of the pool" not in before
+    assert "<option>one</option>" in after
+    assert "<option>reports-only</option>" not in after
+
+
+def test_a_collection_says_who_judged_how_much_and_where_it_came_from(
+    as_rosa: Client, study: Study, ada_as_rater: Rater
+) -> None:
+    items = report_items(study)
+    imported = [
+        Rater.objects.create(collection=study.collection, kind="assessor", name=f"nist-{n}", origin="imported")
+        for n in range(5)
+    ]
+    judge_items(criterion_of(study), ada_as_rater, items, [1, 0, 1, 1, 0, 1])
+    for rater in imported:
+        judge_items(criterion_of(study), rater, items[:2], [1, 1])
+    judge_items(criterion_of(study), a_judge_rater(study.collection, "small-judge"), items, [1, 1, 0, 1, None, 0])
+
+    page = as_rosa.get("/collections/bridges/").content.decode()
+    rows = [" ".join(re.sub("<[^>]+>", " ", row).split()) for row in page.split("Table of judgments")[1].split("<tr>")]
+
+    assert "1 assessor : ada graded here 6 –" in rows[2]
+    assert "5 assessors : nist-0, nist-1, nist-2 and 2 others imported from a file 10 –" in rows[3]
+    assert "1 judge : small-judge graded here 6 1" in rows[4]
+    assert "/studies/bridges-study/dashboard/" in page
+
+
 def test_the_collection_page_needs_the_same_queries_for_many_topics(
     as_rosa: Client, study: Study, django_assert_max_num_queries: Any
 ) -> None:
@@ -130,7 +191,7 @@ def test_the_collection_page_needs_the_same_queries_for_many_topics(
         Topic(collection=study.collection, topic_id=f"n{n}", request=f"Report on {n}.") for n in range(120)
     )
 
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(17):
         first = as_rosa.get("/collections/bridges/")
     last = as_rosa.get("/collections/bridges/?page=3")
 
@@ -145,7 +206,7 @@ def test_a_topic_is_shown_with_what_belongs_to_it(
     run.ranking.create(topic=topic, passage_id="t0-p1", rank=1, score=2.5)
     run.ranking.create(topic=topic, passage_id="elsewhere#1", rank=2, score=1.5)
 
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         response = as_rosa.get(f"/collections/bridges/topics/{topic.pk}/")
 
     for part in [
@@ -182,6 +243,14 @@ def test_a_new_collection_is_rosas_and_goes_on_to_its_import(as_rosa: Client, ro
 
     assertRedirects(response, "/collections/piers/import/")
     assert Collection.objects.get(name="piers").owner == rosa
+
+
+def test_a_name_is_derived_from_the_title(as_rosa: Client, collection: Collection) -> None:
+    response = as_rosa.post("/new-collection/", {"name": "", "title": "Piers & quays, 2026"})
+    taken = as_rosa.post("/new-collection/", {"title": "Bridges"})
+
+    assertRedirects(response, "/collections/piers-quays-2026/import/")
+    assertContains(taken, "already exists", status_code=422)
 
 
 @pytest.mark.parametrize("name", ["", "bridges", "two words"])

@@ -15,7 +15,8 @@ from pytest_django.asserts import assertContains
 
 from collection.exporting.clapnq import LeftOut, exported_clapnq
 from collection.formats.problems import BrokenFile, InputFile
-from collection.importing.datasets.clapnq import import_clapnq, study_for_clapnq
+from collection.importing.datasets.clapnq import import_clapnq
+from collection.importing.studies import closed_study_in
 from collection.models import (
     AnswerToRevise,
     Collection,
@@ -29,7 +30,9 @@ from collection.models import (
     User,
     WrittenAnswer,
 )
+from tests.annotate.writers import a_study_of_writing, answered
 from tests.collection.files import everything, jsonl, refused, run_command
+from tests.factories import a_user
 
 pytestmark = pytest.mark.django_db
 
@@ -68,7 +71,7 @@ LINES = [
 
 @pytest.fixture
 def study(rosa: User) -> Study:
-    return study_for_clapnq(name="clap", collection_name="clap", owner=rosa)
+    return closed_study_in("clap", name="clap", owner=rosa, source="CLAPNQ files")
 
 
 def bring(study: Study, path: Path) -> Any:
@@ -251,13 +254,27 @@ def test_leaves_out_what_nobody_answered_and_counts_it(study: Study, tmp_path: P
     assert told.unanswered == 1
 
 
+def test_people_who_wrote_here_are_numbered_and_the_excluded_left_out(rosa: User) -> None:
+    ada, ben = a_user("ada"), a_user("ben")
+    writing = a_study_of_writing(owner=rosa, people=[ada, ben], task_types=["written_answer"], overlap=2)
+    answered(ada, writing)
+    answered(ben, writing)
+
+    def people() -> list[list[object]]:
+        return [one["meta"]["annotator"] for line in brought_out(writing) for one in line["output"]]
+
+    assert people() == [["assessor 1"], ["assessor 2"]]
+    writing.exclusions.create(rater=ada.rater, reason="asleep", excluded_by=rosa, excluded_at=now())
+    assert people() == [["assessor 2"]]
+
+
 def test_exports_in_as_many_queries_however_many_answers(
     study: Study, tmp_path: Path, django_assert_max_num_queries: Any
 ) -> None:
     many = [a_line(str(n), an_output("At dusk.", [0, 2], [11], 1), an_output("Dusk.", [0], [12], 2)) for n in range(40)]
     bring(study, jsonl(tmp_path / "many.jsonl", *many))
 
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(11):
         assert len(brought_out(study)) == 40
 
 
@@ -274,7 +291,7 @@ def test_the_commands_bring_files_in_and_out(rosa: User, tmp_path: Path, capsys:
 
 def test_the_command_refuses_a_study_on_another_collection(rosa: User, tmp_path: Path) -> None:
     path = jsonl(tmp_path / "one.jsonl", LINES[0])
-    study_for_clapnq(name="clap", collection_name="clap", owner=rosa)
+    closed_study_in("clap", name="clap", owner=rosa, source="CLAPNQ files")
 
     message = refused("import_clapnq", path, "--study", "clap", "--collection", "other", "--quiet")
 

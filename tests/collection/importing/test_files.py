@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -19,6 +21,7 @@ from pytest_django.fixtures import Settings
 from collection.formats.problems import BrokenFile
 from collection.formats.recognition import recognised
 from collection.importing.background import work_on_upload
+from collection.importing.files import supposed_raters
 from collection.models import Collection, Judgment, Passage, Rater, Run, Study, Topic, Upload, User
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 from tests.collection.files import everything, refused, run_command
@@ -66,6 +69,10 @@ def written(folder: Path, files: dict[str, str]) -> list[Path]:
         ("j.csv", "item_id,topic_id,criterion,rater,grade\n", "judgments"),
         ("j.jsonl", '{"item_id": "a", "criterion": "b", "rater": "c", "grade": 1}', "judgments"),
         ("c.jsonl", '{"id": "1", "input": "q", "passages": [], "output": []}', "clapnq"),
+        ("bank.jsonl", '{"query_id": "q1", "query_text": "who", "items": []}', "questions"),
+        ("old-bank.jsonl", '{"query_id": "q1", "query_text": "who", "questions": []}', "questions"),
+        ("graded.jsonl", '["q1", [{"paragraph_id": "p1"}]]', "graded"),
+        ("graded.jsonl", '[ "q \\"1", [ ] ]', "graded"),
         ("tabs.run", "q1\tQ0\td0\t1\t2.0\tbm25\n", "run"),
         ("tabs.qrels", "q1\t0\td0\t1\n", "qrels"),
     ],
@@ -82,9 +89,13 @@ def test_a_file_is_recognised_by_its_content(tmp_path: Path, name: str, content:
     [
         (b"", "x: The file is empty."),
         (b"\n\nsome words\n", "x, line 3: The format is not recognised from this line. Choose its format"),
-        (b"\x1f\x8b\x08", "x: The file is compressed. Unpack it"),
+        (b"\x1f\x8b\x08", "x, line 1: The gzip file is incomplete or damaged"),
+        (b"7z\xbc\xaf\x27\x1c", "x: This is a 7z file. Unpack it"),
+        (b"\x89PNG\r\n\x1a\n\x00", "x, line 1: Byte 1 of the line is not UTF-8"),
+        (b"ab\x00", "x: This is not a text file."),
+        (b"[1, 2]", "x, line 1: The format is not recognised from this line."),
         (b"{broken", "x, line 1: "),
-        (b"\xff\xfe", "x: The file is empty."),
+        (b"\xff\xfeq\x001\x00", "x: The file is UTF-16, not UTF-8. Save it as UTF-8"),
     ],
 )
 def test_what_is_none_of_them_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
@@ -167,6 +178,17 @@ def test_a_file_that_is_broken_refuses_all_of_them(rosa: User, tmp_path: Path) -
     assert everything() == before
 
 
+@pytest.mark.django_db
+def test_a_file_without_a_byte_refuses_all_of_them_by_its_name(rosa: User, tmp_path: Path) -> None:
+    before = everything()
+    paths = written(tmp_path / "in", ALL | {"nist.qrels": ""})
+
+    message = refused("import", *paths, "--collection", "sung", "--owner", "rosa")
+
+    assert "nist.qrels: The file is empty." in message
+    assert everything() == before
+
+
 # --- By page -------------------------------------------------------------------------------------
 
 
@@ -193,14 +215,24 @@ def test_files_are_shown_and_then_imported(as_rosa: Client, collection: Collecti
     as_rosa.post(preview, raters)
     work()
 
-    assertContains(shown, "Whose judgments are in llm.qrels?")
-    assertContains(shown, "Recognised as")
+    assertContains(shown, "Rater of llm.qrels")
+    assertContains(shown, "TREC qrels, 3 judgments")
     assert not untouched
     assert set(Rater.objects.filter(judgments__isnull=False).values_list("name", "kind")) == {
         ("llama", "judge"),
         ("NIST", "assessor"),
     }
     assert Passage.objects.filter(collection=collection, passage_id="d2").exists()
+
+
+@pytest.mark.django_db
+def test_a_file_without_a_byte_is_named_and_none_is_kept(as_rosa: Client, collection: Collection) -> None:
+    response = uploaded(as_rosa, collection, ALL | {"nist.qrels": "", "bm25.run": ""})
+
+    assertContains(response, "nist.qrels: The submitted file is empty.", status_code=422)
+    assertContains(response, "bm25.run: The submitted file is empty.", status_code=422)
+    assert "topics.tsv: " not in response.content.decode()
+    assert not Upload.objects.exists()
 
 
 @pytest.mark.django_db
@@ -241,7 +273,7 @@ def test_files_wait_for_what_they_need_and_are_tried_again_when_it_comes(
     assertContains(shown, "2 topics are not in the collection: “q1” (line 1), “q2” (line 3).")
     assertContains(listed, "bm25.run, llm.qrels, nist.qrels")
     assert Passage.objects.filter(passage_id="d0").exists()
-    assertContains(now_complete, "Whose judgments")
+    assertContains(now_complete, "Whose judgments</th>")
     assert Run.objects.get(name="bm25").ranking.count() == 3
     assert Judgment.objects.count() == 6
 
@@ -282,6 +314,30 @@ def test_two_files_of_one_name_are_refused(as_rosa: Client, collection: Collecti
     assertContains(response, "“a.tsv” was chosen twice.", status_code=422)
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("packed", "said"),
+    [
+        ({"data/topics.tsv": TOPICS, "data/README.md": "# Data", "data/LICENSE": "MIT"}, "Topics, 2 topics"),
+        ({"[Content_Types].xml": "<Types/>", "xl/workbook.xml": "<x/>"}, "This is an Office document."),
+        ({"README.md": "# Data"}, "There is no file in the zip."),
+    ],
+)
+def test_a_zip_is_taken_for_what_it_holds(
+    as_rosa: Client, collection: Collection, packed: dict[str, str], said: str
+) -> None:
+    content = BytesIO()
+    with ZipFile(content, "w") as archive:
+        for name, text in packed.items():
+            archive.writestr(name, text)
+    sent = SimpleUploadedFile("a.zip", content.getvalue())
+
+    preview = as_rosa.post(f"/collections/{collection.name}/import/", {"file_format": "files", "file": sent})
+    work()
+
+    assertContains(as_rosa.get(preview["Location"]), said)
+
+
 # --- By the API ----------------------------------------------------------------------------------
 
 
@@ -301,7 +357,9 @@ def test_files_are_posted(as_rosa: Client, collection: Collection) -> None:
     assert (first.status_code, again.status_code, many.status_code) == (201, 200, 202)
     assert first.json()["counts"] == [["topics", 2, 0]]
     assert state["state"] == "imported"
-    assert {file["name"]: file["waits"] for file in state["outcome"]["details"]["files"]} == dict.fromkeys(ALL, "")
+    details = state["outcome"]["details"]
+    assert {file["name"]: file["waits"] for file in details["files"]} == dict.fromkeys(ALL, "")
+    assert details["studies"] == [Study.objects.get().name]
     assert Rater.objects.filter(kind="judge", name="llama").exists()
 
 
@@ -357,12 +415,27 @@ def test_dropped_files_are_shown_and_imported(
     expect(phone.get_by_role("row", name="bm25.run")).to_contain_text("3 ranked passages")
     check_accessibility(phone)
     check_no_sideways_scroll(phone)
-    judge = phone.get_by_role("group", name="Whose judgments are in llm.qrels?")
-    judge.get_by_label("Rater").fill("llama-70b")
-    judge.get_by_label("Who judged").select_option("an LLM judge")
+    phone.get_by_label("Rater of llm.qrels").fill("llama-70b")
+    phone.get_by_label("Who judged llm.qrels").select_option("LLM judge")
     phone.get_by_role("button", name="Import").click()
     expect(phone.get_by_text("being imported")).to_be_visible()
     work()
 
     expect(phone.get_by_text("is imported: 2 topics, 3 passages")).to_be_visible()
     assert Rater.objects.get(kind="judge").name == "llama-70b"
+
+
+@pytest.mark.parametrize(
+    ("names", "people"),
+    [
+        (["people.qrels", "opal.qrels", "larch.qrels"], {"people.qrels"}),
+        (["NIST-2023.txt", "opal.qrels"], {"NIST-2023.txt"}),
+        (["a.qrels", "b.qrels"], {"a.qrels", "b.qrels"}),
+        (["qrels.txt"], {"qrels.txt"}),
+    ],
+)
+def test_raters_are_supposed_from_the_names_of_files(names: list[str], people: set[str]) -> None:
+    supposed = supposed_raters(names)
+
+    assert {name for name, rater in supposed.items() if rater.kind == "assessor"} == people
+    assert [rater.name for rater in supposed.values()] == [Path(name).stem for name in names]

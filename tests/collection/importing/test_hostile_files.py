@@ -19,11 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.crowd.prolific import read_submissions
-from collection.formats import problems, rubric_workbench, values
+from collection.formats import problems, values
 from collection.formats.jsonl import read_collection
 from collection.formats.judgments_reader import read_judgments
 from collection.formats.problems import BrokenFile, BrokenLine, InputFile
-from collection.formats.rubric_workbench import WorkbenchFile, read_graded
+from collection.formats.rubric_workbench import read_graded
 from collection.formats.trec import read_qrels, read_run
 from collection.formats.values import read_moment, read_number, read_whole, strict_json
 from collection.importing.background import memory_limit
@@ -85,11 +85,11 @@ def test_a_line_without_an_end_is_not_read_into_memory(tmp_path: Path, monkeypat
 
 
 def test_a_small_gzip_that_unpacks_to_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rubric_workbench, "MOST_UNPACKED", 10_000)
+    monkeypatch.setattr(problems, "MOST_UNPACKED", 10_000)
     path = tmp_path / "graded.jsonl.gz"
     path.write_bytes(gzip.compress(b'["t", []]\n' + b" " * 9_000 + b"\n" + b" " * 9_000 + b"\n"))
 
-    with pytest.raises(BrokenFile, match="Unpacked, the file is larger"), WorkbenchFile(path) as file:
+    with pytest.raises(BrokenFile, match="Unpacked, the file is larger"), InputFile(path) as file:
         list(read_graded(file))
 
 

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from collection.formats.problems import BrokenFile
+from collection.formats.problems import BrokenFile, InputFile
 from collection.formats.rubric_workbench import (
     BankTopic,
     Ranked,
-    WorkbenchFile,
     WorkbenchTopic,
     read_graded,
     read_question_bank,
@@ -58,12 +57,12 @@ def a_file(folder: Path, *lines: Any, packed: bool = True) -> Path:
 
 
 def graded(path: Path) -> list[WorkbenchTopic]:
-    with WorkbenchFile(path) as file:
+    with InputFile(path) as file:
         return [topic for _, topic in read_graded(file)]
 
 
 def bank(path: Path) -> list[BankTopic]:
-    with WorkbenchFile(path) as file:
+    with InputFile(path) as file:
         return [topic for _, topic in read_question_bank(file)]
 
 
@@ -174,7 +173,7 @@ def test_progress_counts_the_bytes_on_disk(tmp_path: Path) -> None:
     path = a_file(tmp_path, ["t1", [a_passage()]], ["t2", []])
     advanced: list[int] = []
 
-    with WorkbenchFile(path, advance=advanced.append) as file:
+    with InputFile(path, advance=advanced.append) as file:
         list(read_graded(file))
 
     assert sum(advanced) == path.stat().st_size
@@ -202,7 +201,7 @@ def test_reads_the_published_file_and_its_question_bank() -> None:
     [path] = RUBRIC.glob("DL19-graded-*.jsonl.gz")
     topics = {topic.topic_id: topic for topic in bank(RUBRIC / "dl19-genq.jsonl.gz")}
 
-    with WorkbenchFile(path) as file:
+    with InputFile(path) as file:
         _, first = next(read_graded(file))
 
     questions = {item.element_id for item in topics[first.topic_id].items}

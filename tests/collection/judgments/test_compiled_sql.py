@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.transaction import TransactionManagementError
 from pytest_django import DjangoAssertNumQueries
@@ -126,3 +126,65 @@ def test_rows_are_locked_in_a_transaction_only(rosa: User) -> None:
         assert [found.owner for found in held(pk=collection.pk)] == [rosa]
     with pytest.raises(TransactionManagementError, match="inside of a transaction"):
         held(pk=collection.pk)
+
+
+def test_models_keep_what_was_not_asked_for_until_they_need_it(
+    collection: Collection, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    @compiled
+    def named(*, pk: int) -> QuerySet[Topic]:
+        return Topic.objects.filter(pk=pk).select_related("collection").only("topic_id", "collection__name")
+
+    stored = collection.topics.order_by("pk")[0]
+
+    with django_assert_num_queries(1):
+        (topic,) = named(pk=stored.pk)
+        assert (topic.topic_id, topic.collection.name) == (stored.topic_id, collection.name)
+    assert topic == stored
+    assert topic.get_deferred_fields() >= {"request"}
+    with django_assert_num_queries(1):
+        assert topic.request == stored.request
+    topic.request = "Another?"
+    topic.save()
+    assert Topic.objects.get(pk=stored.pk).request == "Another?"
+
+
+def test_asks_the_same_whether_queries_are_watched_or_not(collection: Collection) -> None:
+    topics_of, _ = compiled_topics()
+    watched: list[str] = []
+
+    def watch(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        watched.append(sql)
+        return execute(sql, *rest)
+
+    alone = topics_of(collection=collection.pk, topic_id="t0")
+    with connection.execute_wrapper(watch):
+        assert topics_of(collection=collection.pk, topic_id="t0") == alone
+    assert len(watched) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="a file has no connection that ends")
+def test_a_request_gets_another_connection_where_its_own_has_ended(rosa: User) -> None:
+    collection = Collection.objects.create(name="many", owner=rosa)
+
+    @compiled
+    def named(*, pk: int) -> QuerySet[Collection]:
+        return Collection.objects.filter(pk=pk)
+
+    def end_it() -> None:
+        other = connection.copy()
+        connection.ensure_connection()
+        with other.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s)", [connection.connection.info.backend_pid])
+        other.close()
+
+    named(pk=collection.pk)
+    end_it()
+    connection.close_if_unusable_or_obsolete()  # as when a request begins
+    assert named(pk=collection.pk) == [collection]
+
+    end_it()
+    with pytest.raises(OperationalError):  # in the middle of one, nobody knows what came before
+        named(pk=collection.pk)
+    connection.close()

@@ -13,6 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from collection.exporting.judgments import exported_judgments
+from collection.importing import judgment_table, judgments
 from collection.judgments.services import Span, record_judgment
 from collection.models import Highlight, Item, Judgment, Rater, Report, Study
 from collection.models.texts import text_hash
@@ -86,6 +87,32 @@ def test_a_csv_tells_who_judged_what_when(judged: Judgment) -> None:
     }
 
 
+def test_a_grade_marked_as_not_sure_says_so_and_is_read_back(judged: Judgment, tmp_path: Path) -> None:
+    study = judged.criterion.study
+    sure = "".join(exported_judgments(study, table="jsonl"))
+    Judgment.objects.update(unsure=True)
+    [found] = csv.DictReader(io.StringIO("".join(exported_judgments(study, table="csv"))))
+    line = json.loads("".join(exported_judgments(study, table="jsonl")))
+    path = table(tmp_path, found | {"rater": "nist", "rater_origin": "", "guideline_version": ""})
+
+    call_command("import_judgments", path, "--study", study.name)
+
+    assert "unsure" not in sure
+    assert (found["unsure"], line["unsure"]) == ("true", True)
+    assert Judgment.objects.get(rater__name="nist").unsure
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [({"unsure": "1"}, "neither true nor false"), ({"unsure": "true", "grade": "", "ungraded": "refused"}, "no grade")],
+)
+def test_what_is_no_flag_is_refused(item: Item, tmp_path: Path, fields: dict[str, str], why: str) -> None:
+    path = table(tmp_path, row(item, **fields))
+
+    with pytest.raises(CommandError, match=why):
+        call_command("import_judgments", path, "--study", item.study.name)
+
+
 def test_a_jsonl_counts_highlights_in_three_ways(judged: Judgment) -> None:
     [line] = exported_judgments(judged.criterion.study, table="jsonl")
 
@@ -121,13 +148,13 @@ def test_exports_need_the_same_few_queries_for_any_number_of_rows(
     judged: Judgment, django_assert_num_queries: Any
 ) -> None:
     study = judged.criterion.study
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         list(exported_judgments(study, table="jsonl"))
     for number in range(50):
         rater = a_judge_rater(study.collection, f"judge {number}")
         record_judgment(item=judged.item, criterion=judged.criterion, rater=rater, grade=0, at=AT)
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         lines = list(exported_judgments(study, table="jsonl"))
 
     assert len(lines) == 51
@@ -157,6 +184,29 @@ def test_a_table_brings_an_imported_rater(item: Item, tmp_path: Path, capsys: py
     assert (judgment.rater.name, judgment.rater.origin, judgment.rater.source) == ("nist", "imported", "table.csv")
     assert (judgment.grade, judgment.judged_at, judgment.seconds) == (1, AT, 3.5)
     assert "are ignored: mood" in told
+
+
+@pytest.mark.parametrize("most_items", [0, 100])
+def test_a_table_of_several_batches_keeps_what_is_there(
+    item: Item, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_items: int
+) -> None:
+    monkeypatch.setattr(judgment_table, "BATCH", 3)
+    monkeypatch.setattr(judgment_table, "MOST_ITEMS", most_items)
+    monkeypatch.setattr(judgments, "JUDGMENTS_BATCH", 2)
+    rows = [row(item, rater=f"judge {number}") for number in range(11)]
+    call_command("import_judgments", str(table(tmp_path, *rows[:5], *rows[:2])), study="bridges-study")
+    first = set(Judgment.objects.values_list("pk", flat=True))
+    # The third batch holds one that is there and one that is not.
+    later = [*rows[5:9], rows[3], *rows[9:], rows[0]]
+
+    call_command("import_judgments", str(table(tmp_path, *later)), study="bridges-study")
+    changed = row(item, rater="judge 0", grade=0)
+    with pytest.raises(CommandError, match=r"line 12: “judge 0” has already judged .* with 1; here it is 0"):
+        call_command("import_judgments", str(table(tmp_path, *rows[1:], changed)), study="bridges-study")
+
+    assert len(first) == 5
+    assert first < set(Judgment.objects.values_list("pk", flat=True))
+    assert set(Judgment.objects.values_list("rater__name", flat=True)) == {f"judge {number}" for number in range(11)}
 
 
 def test_a_simulated_rater_stays_simulated(item: Item, tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from annotate.assignments.task_page import LINE
 from collection.templatetags.reading import paragraphs
+from collection.texts.lines import LINE
 
 REPORT = """# Bridges of *oak* ##
 They **burn**; see [the archive](https://example.org/a_b "old"), `a*b*` and snake_case_names.

@@ -53,6 +53,23 @@ def test_judgments_are_told_apart_by_the_guidelines_they_were_made_under(
     assert [(group["name"], group["n_ratings"]) for group in groups] == [("version 1", 6), ("version 2", 6)]
 
 
+def test_agreement_is_told_with_and_without_what_people_were_not_sure_of(
+    client: Client, judged: Study, rosa: User, ada_as_rater: Rater, ben_as_rater: Rater
+) -> None:
+    client.force_login(rosa)
+    graded = dict(Judgment.objects.filter(rater=ben_as_rater).values_list("item_id", "grade"))
+    differ = [one.pk for one in Judgment.objects.filter(rater=ada_as_rater) if graded[one.item_id] != one.grade]
+    Judgment.objects.filter(pk__in=differ).update(unsure=True)
+
+    every, sure = client.get(FILES[0]).json()["breakdowns"]["certainty"]["groups"]
+
+    assert differ
+    assert (every["name"], sure["name"]) == ("all grades", "without those marked “not sure”")
+    assert sure["n_ratings"] == every["n_ratings"] - len(differ)
+    assert every["percent_agreement"]["value"] < 1
+    assert sure["percent_agreement"]["value"] == 1
+
+
 def test_highlights_of_two_people_are_compared_word_by_word(
     client: Client, judged: Study, rosa: User, ada_as_rater: Rater, ben_as_rater: Rater
 ) -> None:
@@ -155,7 +172,7 @@ def test_the_number_of_queries_does_not_grow_with_the_items(client: Client, samp
     with CaptureQueriesContext(connection) as queries:
         client.get(PAGE)
 
-    assert len(queries) <= 22 + FINGERPRINTS
+    assert len(queries) <= 23 + FINGERPRINTS
 
 
 def test_an_item_takes_few_queries(client: Client, judged: Study, rosa: User) -> None:

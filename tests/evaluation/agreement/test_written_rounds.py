@@ -9,7 +9,8 @@ from django.conf import settings
 from django.utils.timezone import now
 
 from collection.formats.problems import InputFile
-from collection.importing.datasets.clapnq import import_clapnq, study_for_clapnq
+from collection.importing.datasets.clapnq import import_clapnq
+from collection.importing.studies import closed_study_in
 from collection.models import Study, User
 from evaluation.agreement.written_answers import measure_written
 from tests.collection.files import jsonl
@@ -21,7 +22,7 @@ REAL = Path(settings.BASE_DIR).parent / "shared" / "data" / "clapnq" / "clapnq_d
 
 
 def a_study_of(path: Path, owner: User) -> Study:
-    study = study_for_clapnq(name="clap", collection_name="clap", owner=owner)
+    study = closed_study_in("clap", name="clap", owner=owner, source="CLAPNQ files")
     import_clapnq(file=InputFile(path), study=study, at=now())
     return study
 

@@ -86,7 +86,7 @@ def test_the_plan_says_how_many_more_labels(client: Client, sampled: Study, rosa
 
     page = client.get(PAGE, {"half_width": "0.12", "first": "heron", "second": "ibis"}).content.decode()
 
-    assert "For an interval of ± 0.12 around the score of all items, people must label" in page
+    assert "items in all) for an interval of ± 0.12 around the score of all items." in page
     assert "between heron and ibis" in page or "heron and ibis cannot be told apart here" in page
 
 

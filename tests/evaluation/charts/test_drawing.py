@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from evaluation.charts.drawing import CoveragePoint, coverage_chart, draw
+from evaluation.charts.drawing import NARROW, CoveragePoint, coverage_chart, draw, drawn, narrowed
+from evaluation.charts.leaderboard import ScorePoint, scores_chart
+from evaluation.charts.palette import INK
 
 
 def svg_of(name: str) -> str:
@@ -34,3 +36,42 @@ def test_a_name_with_a_line_separator_is_drawn_where_an_expression_holds_it() ->
     drawn = draw({"data": rows, "transform": kept, "mark": "point", "encoding": encoding})
 
     assert "a\ufffdb\ufffdc" in "".join(ElementTree.fromstring(drawn).itertext())
+
+
+def test_a_phone_gets_a_narrow_chart_whose_titles_are_whole() -> None:
+    chart = coverage_chart([CoveragePoint("llm-a", "alpha · t1", 0.5, 0.4, 0.6, 0.7)], unit="report")
+
+    root = ElementTree.fromstring(draw(narrowed(chart)))
+
+    assert float(root.get("width", "0")) == NARROW
+    words = " ".join(root.itertext())
+    assert "Share of its questions answered with yes; on the" in words
+    assert "dashed line both are equal" in words
+
+
+def test_titles_stand_at_the_left_in_the_charts_ink() -> None:
+    root = ElementTree.fromstring(svg_of("llm-a"))
+
+    heading = next(text for text in root.iter() if text.text == "Human and judge coverage of each report")
+    assert (heading.get("fill"), heading.get("text-anchor")) == (INK, "start")
+
+
+def test_a_mark_says_what_it_shows_and_a_name_in_it_is_no_markup() -> None:
+    point = CoveragePoint('<b>"llm"</b>', "alpha · t1", 0.5, 0.4, 0.6, 0.7)
+
+    chart = drawn(coverage_chart([point], unit="report"))
+
+    for shown in (chart["wide"], chart["narrow"], chart["svg"]):
+        labels = [element.get("aria-label") for element in ElementTree.fromstring(shown).iter()]
+        assert 'alpha · t1: people 50% (40% to 60%), <b>"llm"</b> 70%' in labels
+    assert chart["pdf"].startswith(b"%PDF-")
+
+
+def test_a_chart_says_how_many_it_leaves_out() -> None:
+    points = [ScorePoint(f"system-{number:03}", "assessors", 0.5, 0.4, 0.6) for number in range(120)]
+
+    chart = scores_chart(points, measure="nDCG@10", n_topics=12)
+
+    assert " ".join(chart["title"]["subtitle"]) == (
+        "Mean over 12 topics with its 95 % interval; the first 100 of 120 systems"
+    )

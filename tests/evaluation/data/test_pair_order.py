@@ -6,11 +6,11 @@ from django.test import Client
 
 from collection.judgments.pair_orders import add_orders, record_order
 from collection.judgments.services import record_judgment
-from collection.models import Exclusion, Item, PairOrder, Rater, Report, Run, Study, System, Topic, User
+from collection.models import Arm, Exclusion, Item, Judgment, PairOrder, Rater, Report, Run, Study, System, Topic, User
 from evaluation.data.pair_order import audit_position, people_sides
 from stats.judges.bias import side_choice
 from tests.evaluation.judged import AT, criterion_of
-from tests.factories import a_judge_rater, a_study
+from tests.factories import a_judge_rater, a_study, a_suggestion
 
 NAN = float("nan")
 
@@ -182,3 +182,16 @@ def test_the_pages_show_both(client: Client, pairs: Study, rosa: User, ada_as_ra
     assert table.splitlines()[2].startswith("ada,8,4,0,1.0,")
     assert "Asked in one order about 8 pairs" in trust.content.decode()
     assert audits["position"]["one_order"]["first"]["value"] == 1.0
+
+
+def test_sides_are_what_people_chose_before_they_saw_a_judge(pairs: Study, ada_as_rater: Rater) -> None:
+    prefer(pairs, ada_as_rater, LEFT, ALTERNATING)
+    aided, changed = Judgment.objects.order_by("pk")[:2]
+    judge = a_judge_rater(pairs.collection)
+    a_suggestion(aided, Arm.VERIFY, judge)
+    a_suggestion(changed, Arm.AFTER, judge, own=-(changed.grade or 0))
+
+    everybody, _ = people_sides(criterion_of(pairs, "preference"))
+
+    assert everybody.choice.n_pairs == 7
+    assert everybody.choice.first.value == pytest.approx((3 / 3 + 3 / 4) / 2)

@@ -64,11 +64,12 @@ def test_systems_of_the_judges_own_family_are_circular(ranked: Study) -> None:
     assert judge.board.circular == {"worst"}
 
 
-def test_corrected_scores_stand_beside_where_people_labelled_everything(ranked: Study) -> None:
+def test_nothing_is_corrected_where_people_labelled_everything(ranked: Study) -> None:
     [corrected] = board_of(ranked, "coverage").corrected
 
     assert corrected.judge == "small-judge"
-    assert corrected.scores["middle"].value == pytest.approx(11 / 18)
+    assert corrected.scores == {}
+    assert corrected.reason.startswith("Assessors have labelled every item that the judge was asked about")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from collection.models import Draw, Exclusion, Item, Rater, Study, User
+from collection.models import Draw, Exclusion, Item, Rater, Study, TopicDraw, User
 from evaluation.agreement.report import measure_criterion
 from evaluation.formats.zip_files import ArchiveRefused, archive_bytes, read_archive
 from evaluation.publishing.audit_bundle import write_bundle
@@ -95,11 +95,14 @@ def test_the_same_study_gives_the_same_bytes_but_for_the_time(rich: Study) -> No
     first, second = bundle_of(rich), bundle_of(rich, at=AT + timedelta(days=1))
 
     manifests = [json.loads(files.pop("manifest.json")) for files in (first, second)]
+    described = [json.loads(files.pop("croissant.json")) for files in (first, second)]
     assert first == second
+    assert described[1] == described[0] | {"datePublished": (AT + timedelta(days=1)).date().isoformat()}
     assert [manifest.pop("created_at") for manifest in manifests] == [
         "2025-05-03T12:00:00+00:00",
         "2025-05-04T12:00:00+00:00",
     ]
+    assert len({manifest["files"].pop("croissant.json") for manifest in manifests}) == 2  # it has the day
     assert manifests[0] == manifests[1]
 
 
@@ -139,8 +142,14 @@ def test_it_holds_guidelines_draws_and_versions(rich: Study) -> None:
     item = Item.objects.filter(study=rich)[0]
     Draw.objects.create(item=item, inclusion_probability=0.25, design="simple", drawn_at=AT)
 
+    TopicDraw.objects.create(
+        study=rich, topic=item.topic, inclusion_probability=0.5, design="stratified", stratum="a=b", drawn_at=AT
+    )
+
     files = bundle_of(rich)
 
+    (topic,) = table(files, "topic_draws.csv")
+    assert (topic["topic_id"], topic["inclusion_probability"], topic["stratum"]) == (item.topic.topic_id, "0.5", "a=b")
     assert files["guidelines/v1.md"] == b"Read *everything* first."
     (draw,) = table(files, "draws.csv")
     assert (draw["inclusion_probability"], draw["design"]) == ("0.25", "simple")

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.utils.timezone import localdate
 from playwright.sync_api import Page, expect
 
 from collection.models import Rater, Study, User
@@ -37,7 +38,7 @@ def test_rosa_takes_a_bundle_that_holds(page: Page, sign_in: SignIn, ranked: Stu
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the bundle").click()
 
-    assert download.value.suggested_filename == "bridges-study-bundle.zip"
+    assert download.value.suggested_filename == f"bridges-study-bundle-{localdate()}.zip"
     files = read_archive(download.value.path())
     assert verify(files).holds
     assert b",ada," in files["judgments.csv"]

@@ -68,7 +68,7 @@ def test_the_file_is_qrels_and_its_provenance_is_json(client: Client, judged: St
     provenance = client.get(f"{PAGE}provenance/", {"criterion": "answerability", "rater": "ada"})
 
     assert file.content.decode() == "t0 0 alpha-1 1\nt1 0 alpha-1 1\n"
-    assert file["Content-Disposition"] == 'attachment; filename="bridges-study.qrels"'
+    assert file["Content-Disposition"] == 'attachment; filename="bridges-study-answerability-qrels-one-assessor.qrels"'
     assert [rater["name"] for rater in provenance.json()["raters"]] == ["assessor 1"]
 
 

@@ -9,8 +9,9 @@ from django.core.cache import caches
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import localdate
 
-from collection.models import Draw, Exclusion, Item, Rater, Study, User
+from collection.models import Draw, Exclusion, Item, Judgment, Rater, Study, User
 from evaluation.publishing.data_card import compile_data_card
 from stats.audit_verification import verify
 from tests.evaluation.judged import AT, criterion_of, judge_items, passage_items
@@ -63,7 +64,7 @@ def test_the_bundle_is_a_zip_that_holds(client: Client, judged: Study, rosa: Use
 
     response = client.get(url)
 
-    assert response["Content-Disposition"] == 'attachment; filename="bridges-study-bundle.zip"'
+    assert response["Content-Disposition"] == f'attachment; filename="bridges-study-bundle-{localdate()}.zip"'
     files = names_in(response.getvalue())
     assert verify(files).holds
     assert b",ada," not in files["judgments.csv"]
@@ -86,7 +87,7 @@ def test_the_card_is_read_and_taken(client: Client, judged: Study, rosa: User) -
     page, file = client.get(CARD), client.get(CARD_FILE)
 
     assert "<h2>Raters</h2>" in page.content.decode()
-    assert file["Content-Disposition"] == 'attachment; filename="bridges-study-data-card.md"'
+    assert file["Content-Disposition"] == f'attachment; filename="bridges-study-data-card-{localdate()}.md"'
     assert file.content.decode().startswith("# Data card: bridges-study\n")
 
 
@@ -105,6 +106,17 @@ def test_the_card_tells_who_judged_how_far_they_agree_and_what_is_missing(judged
     assert "2 people judged" in card
     assert "Time and pay" not in card
     assert not re.search(r"\bada\b", card)
+
+
+def test_the_card_tells_the_share_of_grades_that_people_were_not_sure_of(judged: Study, ada_as_rater: Rater) -> None:
+    before = compile_data_card(judged)
+    mine = Judgment.objects.filter(criterion__study=judged, rater=ada_as_rater)
+    Judgment.objects.filter(pk__in=list(mine.values_list("pk", flat=True)[:3])).update(unsure=True)
+
+    card = compile_data_card(judged)
+
+    assert "not sure" not in before
+    assert "| `answerability` | 12 | 3 | 25.0% |" in card
 
 
 def test_the_card_tells_time_and_pay_where_they_are_known(judged: Study) -> None:

@@ -35,6 +35,7 @@ CORRELATIONS = "/studies/bridges-study/leaderboard/correlations/"
 READ = "/studies/bridges-study/split/read/"
 API = "/api/v1/studies/bridges-study/"
 QUERY = "criterion=answerability&judge=stork-7b"
+ERRORS = "criterion=answerability&rater=stork-7b"
 ADDRESSES = [
     f"{CALIBRATION}?{QUERY}",
     f"{CALIBRATION}?{QUERY}&half_width=0.1&system=heron",
@@ -57,6 +58,12 @@ ADDRESSES = [
     f"{BOARD}systems.vl.json",
     f"{API}leaderboard/?measure=coverage",
     f"{API}leaderboard/?measure=coverage&source=stork-7b",
+    *(
+        f"/studies/bridges-study/errors/{address}?{ERRORS}"
+        for address in ("", "items/", "errors.json", "confusion.csv", "groups.csv", "raters.tex")
+    ),
+    f"{API}errors/?{ERRORS}",
+    f"{API}errors/items/?{ERRORS}",
     CORRELATIONS,
     f"{CORRELATIONS}matrix.csv",
     f"{CORRELATIONS}thresholds.csv",
@@ -64,6 +71,7 @@ ADDRESSES = [
 COMMANDS = [
     ("calibrate", "--study", "bridges-study", "--criterion", "answerability"),
     ("plan_labels", "--study", "bridges-study", "--criterion", "answerability", "--half-width", "0.1"),
+    ("errors", "--study", "bridges-study", "--criterion", "answerability"),
     ("leaderboard", "--study", "bridges-study", "--measure", "coverage"),
     ("leaderboard", "--study", "bridges-study", "--measure", "coverage", "--source", "stork-7b"),
 ]

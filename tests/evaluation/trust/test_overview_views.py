@@ -133,6 +133,7 @@ def test_simulated_judges_and_people_are_marked(client: Client, judged: Study, r
     assert "made by a simulation" in page
     assert "badge simulated" in page
     assert row["simulated"] is True
+    assert "These figures rest on simulated grades, and say nothing about real ones." in page
 
 
 def test_judges_with_nobody_beside_them_are_named(client: Client, study: Study, rosa: User) -> None:

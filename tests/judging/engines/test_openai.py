@@ -241,13 +241,15 @@ def test_what_no_database_can_hold_is_replaced(server: ScriptedServer) -> None:
 
 
 def test_many_requests_are_under_way_at_once(server: ScriptedServer) -> None:
-    def slowly(body: dict[str, Any]) -> Any:
-        time.sleep(0.1)
+    eight = threading.Barrier(8)
+
+    def when_eight_are_there(body: dict[str, Any]) -> Any:
+        eight.wait(20)
         return chat_completion("1")
 
-    server.script(slowly)
+    server.script(when_eight_are_there)
 
-    replies = ask(an_engine(server, concurrency=8, timeout=10), 24)
+    replies = ask(an_engine(server, concurrency=8, timeout=30), 24)
 
     assert len(replies) == 24
     assert server.most_at_once == 8

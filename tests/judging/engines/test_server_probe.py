@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from collection.http import rest_asked_for
 from judging.engines import EngineUnavailable
-from judging.engines.http import addresses, client_for, rest_asked_for, shown
+from judging.engines.http import addresses, client_for, shown
 from judging.engines.server_probe import Findings, examine, identify, unwrapped
 from tests.judging.scripted_server import MODEL, Raw, ScriptedServer
 

@@ -438,6 +438,31 @@ def test_a_job_whose_messages_are_lost_is_queued_again(judged_study: Study) -> N
     assert requeue_stalled_jobs(at=now() + timedelta(minutes=1)) == [job]
 
 
+def test_a_job_that_nobody_began_waits_and_is_not_called_stalled(
+    judged_study: Study, caplog: pytest.LogCaptureFixture
+) -> None:
+    job = a_job(judged_study)
+    caplog.set_level("INFO", logger="judging.grading.recovery")
+
+    requeue_stalled_jobs(at=now(), patience=timedelta(0))  # as each worker does at its start
+    waiting = caplog.records[-1]
+    GradingJob.objects.filter(pk=job.pk).update(heartbeat_at=now())
+    requeue_stalled_jobs(at=now(), patience=timedelta(0))
+    silent = caplog.records[-1]
+    claim_chunk(job, holder="killed", at=now())
+    requeue_stalled_jobs(at=now() + timedelta(minutes=2))
+    died = caplog.records[-1]
+
+    assert (waiting.levelname, waiting.message) == (
+        "INFO", f"Job {job.pk} waits for a worker, with 0 of 6 pairs done; its messages are sent again.",
+    )  # fmt: skip
+    assert (silent.levelname, "Nothing was heard of job" in silent.message) == ("WARNING", True)
+    assert (died.levelname, died.message) == (
+        "WARNING",
+        f"Job {job.pk} lost a worker, with 0 of 6 pairs done; it goes on.",
+    )
+
+
 def test_what_a_killed_process_of_this_machine_held_is_free_at_once(judged_study: Study) -> None:
     import socket
 

@@ -180,6 +180,8 @@ def test_the_page_starts_an_audit_and_shows_it_while_it_runs_and_after(
     assert 'hx-trigger="every 3s"' in running
     assert "hx-trigger" not in done
     assert "gives an order" in done
+    assert "What lifts most grades of" in done
+    assert 'class="answer"' not in running
     assert client.post(address, {"judge": "0:0", "texts": "0"}).status_code == 422
     client.force_login(mallory)
     assert client.get(address).status_code == 404

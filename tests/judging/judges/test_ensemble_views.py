@@ -11,6 +11,7 @@ from django.utils.timezone import now
 
 from collection.models import Rater, Study, User
 from collection.splits import make_split
+from judging.data.human_labels import development_topics
 from judging.judges.ensembles import make_ensemble
 from judging.judges.registry import load_shipped
 from judging.models import Combination, Judge, PromptTemplate
@@ -62,6 +63,25 @@ def test_a_judge_with_examples_is_made_on_the_page_and_shows_them_to_whom_they_b
     assert judge.examples[0]["item"] in hers
     assert judge.examples[0]["item"] not in theirs
     assert split_study.name not in theirs
+
+
+def test_a_judge_is_made_with_the_examples_that_an_address_names(rosas: Client, split_study: Study) -> None:
+    topics = development_topics(split_study)
+    wanted = list(split_study.items.filter(task_type="rating", topic__in=topics).values_list("item_id", flat=True)[:2])
+    chosen = {"examples_from": split_study.name, "examples": "0"}
+
+    shown = rosas.get(reverse("judging:judge_new"), {"example_items": wanted, "examples_from": split_study.name})
+    rosas.post(reverse("judging:judge_new"), judge_fields(**chosen, example_items="\r\n".join(wanted)))
+    both = rosas.post(
+        reverse("judging:judge_new"), judge_fields(**chosen | {"examples": "2"}, example_items=wanted[0], name="both")
+    )
+
+    page = shown.content.decode()
+    assert all(item in page for item in wanted)
+    assert f'value="{split_study.name}" selected' in page
+    assert [row["item"] for row in Judge.objects.get(model="llama").examples] == wanted
+    assert both.status_code == 422
+    assert "Either choose examples or have some drawn" in both.content.decode()
 
 
 @pytest.mark.parametrize(

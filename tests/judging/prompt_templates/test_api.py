@@ -86,9 +86,15 @@ def test_a_judge_gets_examples_from_a_split_study_of_ones_own(
     without = post(rosas, "judges/", **sent)
     make_split(study=judged_study, test_share=0.5, by=None, at=now())
     made = post(rosas, "judges/", **sent)
+    drawn = [row["item"] for row in Judge.objects.get(name=made.json()["name"]).examples]
+    chosen = post(rosas, "judges/", **sent | {"examples": {"study": judged_study.name, "items": drawn[:1]}})
+    neither = post(rosas, "judges/", **sent | {"examples": {"study": judged_study.name}})
     client.force_login(mallory)
     hers = post(client, "judges/", **sent)
 
+    assert (chosen.status_code, chosen.json()["examples"]) == (201, 1)
+    assert neither.status_code == 400
+    assert "Give either count or items." in str(neither.json())
     assert without.status_code == 400
     assert "not split" in without.json()["non_field_errors"]
     assert (made.status_code, made.json()["examples"]) == (201, 2)

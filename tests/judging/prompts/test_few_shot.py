@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 from django.utils.timezone import now
 
+from annotate.models import GoldGrade
 from collection.models import Item, Judgment, Rater, SplitTopic, Study
 from collection.models.studies import TaskType
 from collection.splits import make_split, topics_in
 from judging.data.human_labels import NoSplit, development_topics, grades_of_people, majorities, tied
 from judging.grading.jobs import JudgeDoesNotFit, start_job
 from judging.judges.registry import BadJudge, load_shipped, make_judge
-from judging.models import Judge, PromptTemplate
-from judging.prompts.few_shot import Examples, NoExamples, draw_examples
+from judging.models import AnchorSet, Judge, PromptTemplate
+from judging.prompts.few_shot import Examples, NoExamples, choose_examples, draw_examples
 from judging.prompts.rendering import request_for
 from tests.factories import a_collection, a_study, a_user
 from tests.judging.world import criterion_of, with_items
@@ -168,3 +169,53 @@ def test_a_judge_with_examples_never_shows_them_to_another_collection(split_stud
     assert judge not in Judge.objects.fitting(criterion)
     with pytest.raises(JudgeDoesNotFit, match="another collection"):
         start_job(criterion=criterion, judge=judge, by=None, at=now())
+
+
+def development_items(study: Study) -> list[Item]:
+    topics = development_topics(study)
+    own = Item.objects.filter(study=study, task_type=TaskType.RATING, topic__in=topics)
+    return list(own.order_by("item_id"))
+
+
+def test_takes_chosen_items_in_their_order(split_study: Study) -> None:
+    wanted = [item.item_id for item in reversed(development_items(split_study)[:3])]
+
+    chosen = choose_examples(criterion=criterion_of(split_study, "rating"), items=[*wanted, wanted[0]])
+
+    assert [row["item"] for row in chosen.rows] == wanted
+    assert {row["grade"] for row in chosen.rows} <= set(map(float, criterion_of(split_study, "rating").scale.values))
+
+
+def test_refuses_chosen_items_of_test_topics_and_says_which(split_study: Study) -> None:
+    held_out = Item.objects.filter(
+        study=split_study, task_type=TaskType.RATING, topic__in=topics_in(split_study.split, SplitTopic.Part.TEST)
+    )[0]
+
+    with pytest.raises(NoExamples, match=f"{held_out.item_id}: its topic is held out"):
+        choose_examples(criterion=criterion_of(split_study, "rating"), items=[held_out.item_id])
+
+
+def test_refuses_chosen_items_that_are_not_there_or_tied(split_study: Study, ben_as_rater: Rater) -> None:
+    item = development_items(split_study)[0]
+    mine = Judgment.objects.get(item=item, rater=ben_as_rater)
+    Judgment.objects.filter(pk=mine.pk).update(grade=5 - (mine.grade or 0))
+    criterion = criterion_of(split_study, "rating")
+
+    with pytest.raises(NoExamples, match="people tie on it or have not graded it"):
+        choose_examples(criterion=criterion, items=[item.item_id])
+    with pytest.raises(NoExamples, match="has no such item"):
+        choose_examples(criterion=criterion, items=["nowhere"])
+
+
+def test_items_with_a_known_grade_and_anchors_are_neither_chosen_nor_drawn(split_study: Study) -> None:
+    criterion = criterion_of(split_study, "rating")
+    known, anchor, *others = development_items(split_study)
+    GoldGrade.objects.create(item=known, criterion=criterion, purpose="gold", grade=0, marked_at=now())
+    AnchorSet.objects.create(criterion=criterion, seed=1, chosen_at=now()).items.add(anchor)
+
+    drawn = draw_examples(criterion=criterion, count=len(others), seed=1)
+
+    assert {row["item"] for row in drawn.rows} == {item.item_id for item in others}
+    for item in (known, anchor):
+        with pytest.raises(NoExamples, match="people or judges are measured on it"):
+            choose_examples(criterion=criterion, items=[item.item_id])

@@ -193,7 +193,8 @@ def test_shipped_templates_put_the_text_before_the_question() -> None:
         if kind is None or template.criterion_name in {"utility", "importance"}:
             continue
         element = {"sub_question": "{question}", "key_point": "{key_point}", "nugget": "{nugget}"}[kind]
-        assert template.text.index("{text}") < template.text.index(element), template.name
+        judged = "{sentence}" if TASK_TYPES[template.task_type].text == "sentence" else "{text}"
+        assert template.text.index(judged) < template.text.index(element), template.name
 
 
 def test_every_shipped_template_marks_off_what_is_judged_and_says_that_it_gives_no_orders() -> None:
@@ -337,3 +338,15 @@ def test_an_answer_without_passages_cannot_be_asked(study: Study) -> None:
     template = a_template(task_type="answer_evaluation", text="{passages} {request} {text} {choices}")
 
     assert prompt_of(template, an_answer(study), NO_TO_YES.stored()).impossible == NO_PASSAGES
+
+
+def test_a_prompt_may_tell_the_background_of_the_request(judged_study: Study) -> None:
+    item = Item.objects.filter(study=judged_study, task_type=TaskType.RATING).first()
+    assert item is not None
+    template = a_template(text="{request} {background} {text} {question} {choices}")
+    without = prompt_of(template, item, RUBRIC_0_5.stored()).text
+
+    item.topic.attributes = {"narrative": "Relevant is what names a year."}
+
+    said = prompt_of(template, item, RUBRIC_0_5.stored()).text
+    assert said == without.replace(f"{item.topic.request}  ", f"{item.topic.request} Relevant is what names a year. ")

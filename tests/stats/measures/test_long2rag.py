@@ -27,7 +27,7 @@ def test_recall_is_the_share_of_key_points_that_the_answer_entails() -> None:
 
 
 def test_an_ungraded_key_point_stays_in_the_denominator() -> None:
-    assert key_point_recall([True, None, False, None]) == Score(0.25, ungraded=2)
+    assert key_point_recall([True, None, False, None]) == Score(0.25, ungraded=2, bounds=(0.25, 0.75))
 
 
 def test_without_key_points_nothing_is_defined() -> None:

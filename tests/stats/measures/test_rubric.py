@@ -10,7 +10,8 @@ import pytest
 from django.conf import settings
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
-from collection.formats.rubric_workbench import WorkbenchFile, WorkbenchTopic, read_graded
+from collection.formats.problems import InputFile
+from collection.formats.rubric_workbench import WorkbenchTopic, read_graded
 from stats.measures.grades import GradeTable
 from stats.measures.rubric import cover, leaderboard_marks, qrels_from_grades
 from stats.measures.trec import run_of, system_scores
@@ -37,7 +38,7 @@ def dl19() -> DeepLearning2019:
     tables: dict[str, GradeTable] = {}
     ranked: dict[str, dict[str, list[tuple[int, str]]]] = {}
     relevance: dict[str, dict[str, int]] = {}
-    with WorkbenchFile(GRADED) as file:
+    with InputFile(GRADED) as file:
         for _, topic in read_graded(file):
             tables[topic.topic_id] = GradeTable.from_rows(grade_rows(topic))
             relevance[topic.topic_id] = {passage.passage_id: passage.relevance[0] for passage in topic.passages}

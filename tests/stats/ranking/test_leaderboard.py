@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from stats.pattern_intervals import SHARE
 from stats.ranking.leaderboard import (
@@ -11,6 +12,7 @@ from stats.ranking.leaderboard import (
     compare_pairs,
     divergent_systems,
     flipped_pairs,
+    holm,
     leaderboard,
     measure_correlations,
     rank_stability,
@@ -198,3 +200,11 @@ def test_divergent_systems_come_first() -> None:
         ("c", 3, 1.5, -1.5),
         ("b", 2, 1.5, -0.5),
     ]
+
+
+def test_holm_is_statsmodels() -> None:
+    rng = np.random.default_rng(3)
+    ps = [*rng.random(40), 0.02, 0.02, 1e-12, 1.0]
+
+    assert holm(ps) == pytest.approx(multipletests(ps, method="holm")[1])
+    assert holm([]) == []

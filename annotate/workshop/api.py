@@ -1,0 +1,127 @@
+"""Nugget workshops in the API, for researchers: who takes part, what was proposed, and what was decided."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotate.workshop.workshops import researches, workshops_seen_by
+from collection.api_tools import NumberField, WholeField, user_of
+from collection.banks.proposals import proposals_of
+from collection.models import Collection, NuggetProposal, NuggetWorkshop, WorkshopPerson, WorkshopTopic
+
+
+class WorkshopPersonSerializer(serializers.Serializer[Any]):
+    username = serializers.CharField(source="user.username")
+    role = serializers.ChoiceField(WorkshopPerson.Role.choices)
+
+
+class WorkshopSerializer(serializers.Serializer[Any]):
+    id = WholeField(source="pk")
+    study = serializers.CharField(source="study.name", default=None, allow_null=True)
+    made_at = serializers.DateTimeField()
+    closed_at = serializers.DateTimeField(allow_null=True)
+    people = WorkshopPersonSerializer(many=True)
+
+
+class ProposedNuggetSerializer(serializers.Serializer[Any]):
+    text = serializers.CharField()
+    importance = serializers.CharField()
+    weight = NumberField(allow_null=True)
+
+
+class ProposalSerializer(serializers.Serializer[Any]):
+    id = WholeField(source="pk")
+    person = serializers.CharField(source="person.user.username")
+    kind = serializers.ChoiceField(NuggetProposal.Kind.choices)
+    elements = serializers.ListField(
+        child=serializers.CharField(), source="element_ids", help_text="The ids of the nuggets that it concerns."
+    )
+    aggregator = serializers.CharField()
+    nuggets = ProposedNuggetSerializer(many=True)
+    docno = serializers.CharField(source="passage.passage_id", default=None, allow_null=True)
+    run = serializers.CharField(source="report.run.name", default=None, allow_null=True)
+    start = WholeField(allow_null=True, help_text="In code points of the passage or of the run’s report.")
+    end = WholeField(allow_null=True)
+    quote = serializers.CharField()
+    made_at = serializers.DateTimeField()
+    state = serializers.ChoiceField(NuggetProposal.State.choices)
+    decided_by = serializers.CharField(source="decided_by.username", default=None, allow_null=True)
+    decided_at = serializers.DateTimeField(allow_null=True)
+    taken_into = WholeField(source="taken_into_id", allow_null=True, help_text="What the deciding person made of it.")
+
+
+class WorkshopRelevanceSerializer(serializers.Serializer[Any]):
+    person = serializers.CharField(source="person.user.username")
+    docno = serializers.CharField(source="passage.passage_id")
+    relevant = serializers.BooleanField()
+    judged_at = serializers.DateTimeField()
+
+
+class HandedInSerializer(serializers.Serializer[Any]):
+    person = serializers.CharField(source="person.user.username")
+    at = serializers.DateTimeField()
+
+
+class WorkshopTopicSerializer(serializers.Serializer[Any]):
+    topic = serializers.CharField(source="topic.topic_id")
+    handed_in = HandedInSerializer(many=True)
+    decided_at = serializers.DateTimeField(allow_null=True)
+    version = WholeField(source="version.number", default=None, allow_null=True)
+    relevance = WorkshopRelevanceSerializer(many=True)
+    proposals = serializers.SerializerMethodField()
+
+    @extend_schema_field(ProposalSerializer(many=True))
+    def get_proposals(self, held: WorkshopTopic) -> list[dict[str, Any]]:
+        return list(ProposalSerializer(proposals_of(held), many=True).data)
+
+
+class WorkshopDetailSerializer(WorkshopSerializer):
+    topics = WorkshopTopicSerializer(many=True)
+
+
+class WorkshopList(APIView):
+    """The workshops of a nugget bank."""
+
+    @extend_schema(operation_id="collections_banks_workshops", responses=WorkshopSerializer(many=True))
+    def get(self, request: Request, name: str, bank: str) -> Response:
+        """The workshops, the newest first."""
+        collection = get_object_or_404(Collection.objects.of(user_of(request)), name=name)
+        found = get_object_or_404(collection.nugget_banks, name=bank)
+        listed = found.workshops.select_related("study").prefetch_related("people__user")
+        return Response(WorkshopSerializer(listed, many=True).data)
+
+
+class WorkshopDetail(APIView):
+    """A workshop with its proposals and decisions."""
+
+    @extend_schema(operation_id="workshops_retrieve", responses=WorkshopDetailSerializer)
+    def get(self, request: Request, pk: int) -> Response:
+        """Everybody's proposals by topic; the accepted ones are in the version that is named."""
+        user = user_of(request)
+        found = get_object_or_404(workshops_seen_by(user), pk=pk)
+        if not researches(user, found):
+            raise Http404
+        whole = NuggetWorkshop.objects.select_related("study").prefetch_related(
+            "people__user",
+            "topics__topic",
+            "topics__version",
+            "topics__handed_in__person__user",
+            "topics__relevance__person__user",
+            "topics__relevance__passage",
+        )
+        return Response(WorkshopDetailSerializer(whole.get(pk=found.pk)).data)
+
+
+workshop_api_urlpatterns: list[URLPattern] = [
+    path("collections/<slug:name>/banks/<slug:bank>/workshops/", WorkshopList.as_view(), name="workshops"),
+    path("workshops/<int:pk>/", WorkshopDetail.as_view(), name="workshop"),
+]

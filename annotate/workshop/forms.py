@@ -1,0 +1,55 @@
+"""What people fill in for a workshop, and in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from annotate.studies.assessor_accounts import people_of
+from collection.banks.forms import ChangeForm
+from collection.models import NuggetBank, Study, Topic, User
+
+
+class WorkshopForm(forms.Form):
+    """Who proposes, who decides, for which topics, and in which study reports are judged by the nuggets."""
+
+    proposers = forms.ModelMultipleChoiceField(
+        User.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        label="Who proposes",
+        help_text="Two people or more. None sees what the others propose.",
+        to_field_name="username",
+    )
+    decider = forms.ModelChoiceField(
+        User.objects.none(), label="Who decides", help_text="Somebody else.", to_field_name="username"
+    )
+    topics = forms.ModelMultipleChoiceField(
+        Topic.objects.none(), required=False, help_text="None: all topics.", to_field_name="topic_id"
+    )
+    study = forms.ModelChoiceField(
+        Study.objects.none(),
+        required=False,
+        to_field_name="name",
+        help_text="In which reports are judged by the nuggets: its judgments show what a change does to the scores.",
+    )
+
+    def __init__(self, *args: Any, bank: NuggetBank, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        people = people_of(user).order_by("username")
+        studies = Study.objects.of(user).filter(collection=bank.collection_id).order_by("name")
+        querysets: dict[str, Any] = {
+            "proposers": people, "decider": people, "topics": bank.collection.topics.all(), "study": studies
+        }  # fmt: skip
+        for name, queryset in querysets.items():
+            field = self.fields[name]
+            assert isinstance(field, forms.ModelChoiceField)
+            field.queryset = queryset
+
+
+class ProposalForm(ChangeForm):
+    """A change with the place in a text that it is from: `source` is `p-` or `r-` and a primary key."""
+
+    source = forms.RegexField(r"^[pr]-[0-9]{1,9}$", required=False, widget=forms.HiddenInput)
+    start = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
+    end = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)

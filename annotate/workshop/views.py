@@ -1,0 +1,71 @@
+"""A bank's workshops, for its researcher, and one workshop with its topics, for all in it."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.timezone import now
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate.workshop.forms import WorkshopForm
+from annotate.workshop.progress import topics_with_progress
+from annotate.workshop.workshops import (
+    NothingToWorkOn,
+    WrongPeople,
+    close_workshop,
+    make_workshop,
+    part_of,
+    researches,
+    workshops_seen_by,
+)
+from collection.accounts.views import SignedInRequest
+from collection.models import Collection
+
+
+@require_http_methods(["GET", "POST"])
+@login_required
+def workshops(request: SignedInRequest, name: str, bank: str) -> HttpResponse:
+    """The bank's workshops; posting opens another."""
+    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
+    found = get_object_or_404(collection.nugget_banks, name=bank)
+    form = WorkshopForm(request.POST or None, bank=found, user=request.user)
+    if form.is_valid():
+        try:
+            made = make_workshop(bank=found, by=request.user, at=now(), **form.cleaned_data)
+        except (WrongPeople, NothingToWorkOn) as refused:
+            form.add_error(None, str(refused))
+        else:
+            return redirect("annotate:workshop", made.pk)
+    listed = found.workshops.select_related("study").prefetch_related("people__user", "topics")
+    context = {"collection": collection, "bank": found, "workshops": listed, "form": form}
+    return render(request, "annotate/workshop/workshops.html", context, status=422 if form.errors else 200)
+
+
+@require_safe
+@login_required
+@never_cache
+def workshop(request: SignedInRequest, pk: int) -> HttpResponse:
+    """The topics of a workshop, and what is left of each for whoever asks."""
+    found = get_object_or_404(workshops_seen_by(request.user), pk=pk)
+    person = part_of(request.user, found)
+    context = {
+        "workshop": found,
+        "person": person,
+        "researches": researches(request.user, found),
+        "people": found.people.select_related("user"),
+        "topics": topics_with_progress(found, person),
+    }
+    return render(request, "annotate/workshop/workshop.html", context)
+
+
+@require_POST
+@login_required
+def workshop_close(request: SignedInRequest, pk: int) -> HttpResponse:
+    """End the workshop, as a researcher of its collection."""
+    found = get_object_or_404(workshops_seen_by(request.user), pk=pk)
+    if not researches(request.user, found):
+        raise Http404
+    close_workshop(workshop=found, at=now())
+    return redirect("annotate:workshop", pk)

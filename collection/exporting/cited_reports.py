@@ -1,0 +1,37 @@
+"""Reports as sentences with citations, as the tracks exchange them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from collection.formats.cited_reports import CitedDocument, CitedReport, CitedSentence, written_report
+from collection.models import Collection, Report
+
+CHUNK = 200
+
+
+def exported_cited_reports(collection: Collection) -> Iterator[str]:
+    """Yield a line for each report that has sentences: as it came in, or in the shared schema."""
+    reports = Report.objects.filter(run__collection=collection, sentences__isnull=False).distinct()
+    found = reports.select_related("run", "topic").prefetch_related("sentences__citations").order_by("run__name", "pk")
+    for report in found.iterator(CHUNK):
+        yield json.dumps(written_report(cited_report(report)), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def cited_report(report: Report) -> CitedReport:
+    """Return a stored report with its sentences and what they cite."""
+    sentences = tuple(
+        CitedSentence(
+            report.text[sentence.start : sentence.end],
+            tuple(CitedDocument(one.passage_id, one.weight, one.place) for one in sentence.citations.all()),
+            sentence.attributes,
+        )
+        for sentence in report.sentences.all()
+    )
+    if "sentences" in report.attributes:
+        return CitedReport(report.run.name, report.topic.topic_id, sentences, report.attributes)
+    metadata = {"team_id": "", "run_id": report.run.name, "topic_id": report.topic.topic_id}
+    cited = dict.fromkeys(document.docno for sentence in sentences for document in sentence.citations)
+    attributes = {"metadata": metadata, "references": list(cited), "sentences": "responses"}
+    return CitedReport(report.run.name, report.topic.topic_id, sentences, attributes)

@@ -1,0 +1,73 @@
+"""Reports as sentences with citations, from files of the tracks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from django.db import transaction
+
+from collection.formats.cited_reports import CitedReport, read_cited_reports
+from collection.formats.jsonl import CitationLine, ReportLine, SentenceLine
+from collection.formats.problems import InputFile, refuse_missing
+from collection.importing.collections import CollectionRows
+from collection.importing.rows import Imported
+from collection.importing.trec import Topics
+from collection.models import Collection
+
+# Sentences wait for their reports, and citations for their sentences: so many reports are stored at once.
+REPORTS = 200
+LEAST_WEIGHT, MOST_WEIGHT = 0, 100
+
+
+@transaction.atomic
+def import_cited_reports(*, file: InputFile, collection: Collection, with_topics: bool = False) -> Imported:
+    """Bring in reports with their sentences and citations. A run's system has its name.
+
+    Topics that the collection lacks are refused, or with `with_topics` made with their ids alone. A report whose text
+    is here already gets its sentences. Raises BrokenFile, and ReferencesMissing where topics are all that it lacks.
+    """
+    imported = Imported()
+    with file:
+        rows = CollectionRows(collection, file=file, imported=imported)
+        topics = Topics(rows, made=with_topics)
+        lines = read_cited_reports(file)
+        while batch := list(islice(lines, REPORTS)):
+            _add(rows, [(number, report) for number, report in batch if topics.has(number, report.topic_id)])
+        refuse_missing(topics.missing)
+        rows.flush()
+    return imported
+
+
+def _add(rows: CollectionRows, reports: Sequence[tuple[int, CitedReport]]) -> None:
+    for number, report in reports:
+        with rows.file.line(number):
+            rows.add_run(number, report.run)
+            rows.add(number, ReportLine(report.run, report.topic_id, report.text, report.attributes))
+            _note_flaws(rows.imported, report)
+    for number, report in reports:
+        with rows.file.line(number):
+            for position, (sentence, (start, end)) in enumerate(zip(report.sentences, report.spans, strict=True)):
+                rows.add(
+                    number,
+                    SentenceLine(report.run, report.topic_id, position, start, end, attributes=sentence.attributes),
+                )
+    for number, report in reports:
+        with rows.file.line(number):
+            for place, sentence in enumerate(report.sentences):
+                for position, cited in enumerate(sentence.citations):
+                    line = CitationLine(
+                        report.run, report.topic_id, place, position, cited.docno, cited.weight, cited.place
+                    )
+                    rows.add(number, line)
+
+
+def _note_flaws(imported: Imported, report: CitedReport) -> None:
+    where = f"run “{report.run}”, topic “{report.topic_id}”"
+    references = set(report.references)
+    for number, sentence in enumerate(report.sentences, start=1):
+        for cited in sentence.citations:
+            if cited.docno not in references:
+                imported.flaw("cited documents that are no references", f"{where}, sentence {number}: {cited.docno}")
+            if cited.weight is not None and not LEAST_WEIGHT <= cited.weight <= MOST_WEIGHT:
+                imported.flaw("weights outside 0 to 100", f"{where}, sentence {number}: {cited.weight:g}")

@@ -1,0 +1,18 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from collection.exporting.cited_reports import exported_cited_reports
+from collection.importing.commands import the_collection
+
+
+class Command(BaseCommand):
+    help = "Write a collection's reports with their sentences and citations to standard output."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--collection", required=True, metavar="NAME")
+
+    def handle(self, *args: Any, collection: str, **options: Any) -> None:
+        for line in exported_cited_reports(the_collection(collection)):
+            self.stdout.write(line, ending="")

@@ -1,0 +1,188 @@
+"""Sets of nuggets to compare: a version of a nugget bank, what one creator made of it, or what a person proposed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Max
+
+from collection.banks.proposals import NuggetOfPerson, nuggets_by_person
+from collection.models import (
+    BankEntry,
+    BankVersion,
+    Collection,
+    NuggetAnswer,
+    NuggetReference,
+    WorkshopPerson,
+    WorkshopTopic,
+)
+from stats.agreement.nugget_sets import NuggetSet, SetNugget, SourceSpan
+from stats.refusals import Refused
+
+# bank, bank@version, bank:creator, bank@version:creator
+NAME = re.compile(r"(?P<bank>[-\w]+)(@(?P<version>[0-9]{1,9}))?(:(?P<creator>.+))?", re.DOTALL)
+# workshop/key:username
+PROPOSED = re.compile(r"workshop/(?P<workshop>[0-9]{1,9}):(?P<person>.+)", re.DOTALL)
+MOST_VERSIONS = 20
+# Where a file of nuggets says who made one, by what it is called then.
+SAYS_WHO = ("assessor_id", "llm_model", "name", "id")
+
+
+class NoSuchSet(Refused):
+    """There is no such set of nuggets; the message says which there are."""
+
+
+@dataclass(frozen=True)
+class ChosenSet:
+    """A set of nuggets by topic id; `label` says in words whose it is."""
+
+    name: str
+    label: str
+    nuggets: NuggetSet
+
+
+def set_choices(collection: Collection) -> list[tuple[str, str]]:
+    """Return the names of the sets that there are, with their labels.
+
+    They are versions, the newest ones' creators, and who handed in proposals to a workshop.
+    """
+    found = []
+    for bank in collection.nugget_banks.annotate(newest=Max("versions__number")).order_by("name"):
+        if bank.newest is None:
+            continue
+        numbers = bank.versions.order_by("-number").values_list("number", flat=True)[:MOST_VERSIONS]
+        found += [(f"{bank}@{number}", f"{bank}, version {number}") for number in numbers]
+        entries = _entries(bank.versions.get(number=bank.newest))
+        creators = sorted({who for of in _creators(entries).values() for who in of})
+        if len(creators) > 1:
+            found += [(f"{bank}:{who}", f"{bank}, made by {who}") for who in creators]
+    people = WorkshopPerson.objects.filter(workshop__bank__collection=collection, handed_in__isnull=False).distinct()
+    for person in people.select_related("user", "workshop__bank").order_by("workshop", "pk"):
+        found.append((f"workshop/{person.workshop_id}:{person.user}", _proposed_by(person)))
+    return found
+
+
+def usual_sets(collection: Collection) -> tuple[str, str] | None:
+    """Return two sets to begin with: two people's of a workshop or a bank, else two banks or versions.
+
+    None where there are no two.
+    """
+    listed = [name for name, _ in set_choices(collection)]
+    by_maker: dict[str, list[str]] = defaultdict(list)
+    for name in listed:
+        made, _, maker = name.partition(":")
+        if maker:
+            by_maker[made].append(name)
+    newest = {name.partition("@")[0]: name for name in reversed(listed) if ":" not in name}
+    groups = [*reversed(by_maker.values()), sorted(newest.values()), [name for name in listed if ":" not in name]]
+    chosen = next((names for names in groups if len(names) > 1), None)
+    return (chosen[0], chosen[1]) if chosen else None
+
+
+def read_set(collection: Collection, name: str) -> ChosenSet:
+    """Return a set by its name: `bank`, `bank@version`, either with `:creator`, or `workshop/key:username`.
+
+    Raises NoSuchSet.
+    """
+    if of_workshop := PROPOSED.fullmatch(name):
+        return _proposed(collection, name, int(of_workshop["workshop"]), of_workshop["person"])
+    asked = NAME.fullmatch(name)
+    versions = BankVersion.objects.filter(bank__collection=collection, bank__name=asked["bank"] if asked else "")
+    if asked and asked["version"]:
+        versions = versions.filter(number=int(asked["version"]))
+    version = versions.select_related("bank").order_by("-number").first()
+    if asked is None or version is None:
+        raise NoSuchSet(f"There is no set of nuggets “{name}”. Name one as bank, bank@version or bank:creator.")
+    entries = _entries(version)
+    label = f"{version.bank}, version {version.number}"
+    if creator := asked["creator"]:
+        made = _creators(entries)
+        entries = [entry for entry in entries if creator in made.get(entry.pk, ())]
+        label = f"{version.bank}, made by {creator}"
+        if not entries:
+            raise NoSuchSet(f"“{creator}” made no nugget of {version}.")
+    return ChosenSet(name, label, _nuggets(entries))
+
+
+def _proposed(collection: Collection, name: str, workshop: int, username: str) -> ChosenSet:
+    """Return what the person proposed for the topics that they handed in, as they worded it."""
+    people = WorkshopPerson.objects.filter(workshop=workshop, workshop__bank__collection=collection)
+    person = people.filter(user__username=username).select_related("user", "workshop__bank").first()
+    if person is None or not person.handed_in.exists():
+        raise NoSuchSet(f"There is no set of nuggets “{name}”: nobody of this name handed in proposals there.")
+    nuggets = {}
+    for held in WorkshopTopic.objects.filter(handed_in__person=person).select_related("topic"):
+        proposed = nuggets_by_person(held).get(person.user, [])
+        nuggets[held.topic.topic_id] = [_as_proposed(one) for one in proposed]
+    return ChosenSet(name, _proposed_by(person), nuggets)
+
+
+def _proposed_by(person: WorkshopPerson) -> str:
+    return f"{person.workshop.bank}, workshop of {person.workshop.made_at:%Y-%m-%d}, proposed by {person.user}"
+
+
+def _as_proposed(one: NuggetOfPerson) -> SetNugget:
+    marked = one.start is not None and one.end is not None
+    spans = (SourceSpan(one.docno or f"report of {one.run}", one.start or 0, one.end or 0),) if marked else ()
+    return SetNugget(one.text, one.importance, one.weight, spans)
+
+
+def _entries(version: BankVersion) -> list[BankEntry]:
+    """Return what is asked about: nuggets that are made of no others, without masked ones."""
+    listed = version.entries.filter(sub_entries=None, element__masked=False).select_related("element__topic")
+    return list(listed.order_by("element__topic", "position"))
+
+
+def _nuggets(entries: list[BankEntry]) -> NuggetSet:
+    elements = [entry.element_id for entry in entries]
+    spans: dict[int, list[SourceSpan]] = defaultdict(list)
+    places = NuggetReference.objects.filter(element__in=elements, start__isnull=False, end__isnull=False)
+    for pk, document, start, end in places.values_list("element__pk", "docno", "start", "end"):
+        spans[pk].append(SourceSpan(document, start or 0, end or 0))
+    found: dict[str, list[SetNugget]] = defaultdict(list)
+    for entry in entries:
+        element = entry.element
+        weight = element.weight if entry.weight is None else entry.weight
+        importance = entry.importance or element.importance
+        nugget = SetNugget(element.text, importance, weight, tuple(spans[element.pk]), key=element.pk)
+        found[element.topic.topic_id].append(nugget)
+    return dict(found)
+
+
+def _creators(entries: list[BankEntry]) -> dict[int, set[str]]:
+    """Return who made each entry: as its file says of the nugget, else of its answers and references."""
+    elements = {entry.element_id for entry in entries}
+    said: dict[int, set[str]] = defaultdict(set)
+    for model in (NuggetAnswer, NuggetReference):
+        rows = model.objects.filter(element__in=elements, creator__isnull=False)
+        for pk, creator in rows.values_list("element__pk", "creator"):
+            said[pk].update(creator_names(creator))
+    found = {}
+    for entry in entries:
+        own = {*_named(entry.attributes), *_named(entry.element.attributes)}
+        found[entry.pk] = own or said[entry.element_id]
+    return found
+
+
+def _named(attributes: Mapping[str, Any]) -> Iterator[str]:
+    yield from creator_names(attributes.get("creator"))
+
+
+def creator_names(creator: Any) -> Iterator[str]:
+    """Yield the names in what a file says of a creator: a name, an object that has one, or a list of these."""
+    if isinstance(creator, list):
+        for one in creator:
+            yield from creator_names(one)
+    elif isinstance(creator, str) and creator.strip():
+        yield creator.strip()
+    elif isinstance(creator, dict):
+        name = next((str(creator[key]) for key in SAYS_WHO if creator.get(key)), "")
+        if name or "is_human" in creator:
+            yield name or ("a person" if creator["is_human"] else "a model")
+        elif creator:
+            yield json.dumps(creator, ensure_ascii=False, sort_keys=True)

@@ -1,0 +1,7 @@
+from django.urls import URLPattern, path
+
+from evaluation.agreement.nuggets import views
+
+urlpatterns: list[URLPattern] = [
+    path("collections/<slug:name>/nugget-agreement/", views.nugget_agreement, name="nugget_agreement"),
+]

@@ -1,0 +1,46 @@
+"""Systems in order by the study's battles."""
+
+from __future__ import annotations
+
+from django.utils.timezone import now
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from collection.api_tools import study_of
+from evaluation.battles.serializers import BattlesChoice, RoundChoice
+from evaluation.parameters.api import answers, chosen_by, figures_of, shows
+from stats.refusals import Refused
+
+
+class NoBattles(Refused):
+    """The study has no votes on battles."""
+
+
+@shows(
+    "studies_battles",
+    "Systems in order by battles of their reports (Bradley–Terry with ties), by people and each judge, with intervals.",
+    BattlesChoice,
+)
+def battles(request: Request, name: str) -> Response:
+    chosen = chosen_by(request, BattlesChoice)
+    chosen["side"] = not chosen.pop("no_side")
+    found = figures_of(request, "battles", study_of(request, name), **chosen)
+    if found is None:
+        raise NoBattles("This study asks no battles, or nobody has voted yet.")
+    return Response(found.as_dict())
+
+
+@extend_schema(
+    operation_id="studies_battles_draw",
+    description="Draw the pairs that people compare next, most likely where the order of two systems is open.",
+    request=RoundChoice,
+    responses=OpenApiTypes.OBJECT,
+)
+@answers("POST")
+def draw(request: Request, name: str) -> Response:
+    from evaluation.battles.rounds import draw_next_pairs
+
+    made = draw_next_pairs(study_of(request, name), **chosen_by(request, RoundChoice), at=now())
+    return Response({"drawn": made.drawn, "left": made.left}, status=201)

@@ -1,0 +1,13 @@
+from django.urls import URLPattern, URLResolver, include, path
+
+from evaluation.battles import views
+from evaluation.charts.urls import chart_paths
+
+battles: list[URLPattern] = [
+    path("", views.battles, name="battles"),
+    path("draw/", views.battles_draw, name="battles_draw"),
+    path("battles.json", views.battles_json, name="battles_json"),
+    *chart_paths("against", views.battles_chart, "battles_chart"),
+    path("<slug:table>.<slug:table_format>", views.battles_table, name="battles_table"),
+]
+urlpatterns: list[URLResolver] = [path("studies/<slug:name>/battles/", include(battles))]

@@ -1,0 +1,23 @@
+"""A study's figures: which there are, and the numbers of one."""
+
+from __future__ import annotations
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from collection.api_tools import study_of
+from evaluation.figures.serializers import FigureChoice
+from evaluation.parameters.api import chosen_by, figures_of, shows
+
+
+@shows("studies_figures", "The figures that the study’s judgments allow, by name, with their titles.")
+def figures(request: Request, name: str) -> Response:
+    from evaluation.figures.studies import offered_figures
+
+    return Response({"figures": offered_figures(study_of(request, name))})
+
+
+@shows("studies_figure", "The numbers of a figure, with what may be chosen for it.", FigureChoice)
+def figure(request: Request, name: str, figure: str) -> Response:
+    chosen = chosen_by(request, FigureChoice)
+    return Response(figures_of(request, "study_figure", study_of(request, name), figure=figure, **chosen).as_dict())

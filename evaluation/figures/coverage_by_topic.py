@@ -1,0 +1,125 @@
+"""Coverage of reports topic by topic, a panel a run: the judge's line, a mark a person, bars of people's mean.
+
+Source: Ju et al., CRUX (2025), Figure 4.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from collection.models import Rater, Study
+from collection.models.studies import TaskType
+from evaluation.charts.coverage_by_topic import CoverageMark, coverage_by_topic_chart
+from evaluation.data.judge_pairs import judged_texts, pair_judges, text_names
+from evaluation.data.judgments import CriterionRatings, load_criterion
+from evaluation.data.visibility import in_sight, parts_of
+from evaluation.figures.figure import StudyFigure, chosen_of
+from stats.judges.coverage import coverage
+from stats.plurals import counted
+from stats.ranking.rank_correlation import spearman
+from stats.ratings import MISSING, grades_of
+
+NAME = "coverage-by-topic"
+TITLE = "Coverage of reports, topic by topic"
+NONE, FEW = "no judge", "undefined: fewer than four reports that both judged, or all alike"
+
+
+def coverage_by_topic(study: Study, *, criterion: str = "", judge: str = "") -> StudyFigure:
+    """Return the figure under a criterion of yes and no, with one judge beside people. Raises NoFigure."""
+    there = list(study.criteria.filter(task_type=TaskType.ANSWERABILITY).select_related("study__collection", "scale"))
+    loaded = {one.name: load_criterion(one) for one in there}
+    criteria = [(name, name) for name, one in loaded.items() if one.columns(Rater.Kind.ASSESSOR)]
+    name = chosen_of(criterion, criteria, "criterion under which people judged reports")
+    chosen = loaded[name]
+    pairs = pair_judges(chosen)
+    judges = [(one.name, one.completeness.after(one.name)) for one in pairs.pairs]
+    by = chosen_of(judge, [*judges, (NONE, NONE)], "judge")
+    paired = next((one for one in pairs.pairs if one.name == by), None)
+    parts = parts_of(study)
+    sight = in_sight(parts, [paired.judge] if paired else [], part="development")
+    if paired and parts:
+        chosen = chosen.of_topics(parts.development)
+    people = _people(chosen)
+    of_judge = {(one.topic, one.name): one.judge for one in judged_texts([paired])[0]} if paired else {}
+    persons = sorted({person for _, _, person in people})
+    texts = sorted({(run, topic) for topic, run, _ in people})
+    marks = [CoverageMark(run, topic, person, share) for (topic, run, person), share in people.items()]
+    marks += [CoverageMark(run, topic, by, share) for (topic, run), share in of_judge.items()]
+    runs = sorted({run for run, _ in texts})
+    rho = {run: {one: _rho(people, of_judge, one, run) for one in persons} for run in (*runs, "")}
+    return StudyFigure(
+        name=NAME,
+        title=f"Coverage by topic under {name}",
+        sight=sight,
+        simulated=chosen.has_simulated_people or bool(paired and paired.judge.simulated),
+        description=coverage_by_topic_chart(
+            marks,
+            runs=runs,
+            people=persons,
+            judge=by if of_judge else "",
+            rho={run: _rho_in_words(of_run) for run, of_run in rho.items()},
+            title="Coverage of reports by topic",
+            subtitle=f"Share of sub-questions answered; bars: mean of {counted(len(persons), 'people')}"
+            + (f"; line: {by}; ρ of each person with it" if of_judge else ""),
+        ),
+        head=["run", "person", "reports", "spearman_with_judge", "reason"],
+        rows=[
+            [run or "all", one, found[0], found[1].value, "" if found[1].value is not None else FEW]
+            for run, of_run in rho.items()
+            for one, found in of_run.items()
+        ],
+        long_head=["run", "topic", "by", "coverage"],
+        long_rows=[
+            [one.run, one.topic, one.by, one.share] for one in sorted(marks, key=lambda one: (one.run, one.topic))
+        ],
+        notes=[
+            f"{counted(len(texts), 'reports')} by {counted(len(persons), 'people')}"
+            + (f"; {by} graded {counted(len(of_judge), 'of them')}" if of_judge else "; no judge graded them"),
+            "Coverage: the share of the sub-questions asked of a report that are answered; masked ones are not asked. "
+            "A judge’s is over the sub-questions that people judged too.",
+            "ρ is Spearman’s, over the reports that both judged.",
+        ],
+        choices={"criterion": criteria, "judge": [*judges, (NONE, NONE)]},
+        chosen={"criterion": name, "judge": by},
+    )
+
+
+def offers(study: Study) -> bool:
+    items = study.items.filter(task_type=TaskType.ANSWERABILITY, report__isnull=False)
+    return items.filter(judgments__rater__kind=Rater.Kind.ASSESSOR).exists()
+
+
+def _people(judged: CriterionRatings) -> dict[tuple[str, str, str], float]:
+    """Return each person's coverage of each report by (topic, run, person)."""
+    ratings = judged.people
+    assert ratings.texts is not None  # load_criterion
+    numbers, first, texts = np.unique(ratings.texts, return_index=True, return_inverse=True)
+    names = text_names({ratings.items[row] for row in first.tolist()})
+    found = {}
+    for person, column in zip(map(str, ratings.raters), ratings.codes.T, strict=True):
+        yes = grades_of(column, ratings.numbers) >= judged.criterion.threshold
+        shares = coverage(yes, column != MISSING, texts, len(numbers)).tolist()
+        for row, share in zip(first.tolist(), shares, strict=True):
+            run, topic = names[ratings.items[row]]
+            if not math.isnan(share):
+                found[topic, run, person] = share
+    return found
+
+
+def _rho(people: Any, of_judge: Any, person: str, run: str) -> tuple[int, Any]:
+    """Return of how many reports, and how far, a person and the judge put coverage in the same order."""
+    both = [
+        (share, of_judge[topic, of_run])
+        for (topic, of_run, who), share in people.items()
+        if who == person and run in ("", of_run) and (topic, of_run) in of_judge
+    ]
+    return len(both), spearman([one for one, _ in both], [other for _, other in both])
+
+
+def _rho_in_words(of_run: dict[str, Any]) -> str:
+    """Return ρ of each person who has one, in the order of the legend: “ρ 1.00, 0.90”."""
+    known = [found.value for _, found in of_run.values()]
+    return f"ρ {', '.join('–' if one is None else f'{one:.2f}' for one in known)}" if any(known) else ""

@@ -1,0 +1,45 @@
+"""The figures that a study's judgments allow, each asked for by its name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from collection.models import Study
+from evaluation.figures import answerability, coverage_by_topic, score_distribution, slices
+from evaluation.figures.figure import NoFigure, StudyFigure
+
+
+class Kind(NamedTuple):
+    title: str
+    offers: Callable[[Study], bool]
+    draw: Callable[..., StudyFigure]
+
+
+FIGURES: dict[str, Kind] = {
+    answerability.NAME: Kind(answerability.TITLE, answerability.offers, answerability.answerability),
+    coverage_by_topic.NAME: Kind(
+        coverage_by_topic.TITLE, coverage_by_topic.offers, coverage_by_topic.coverage_by_topic
+    ),
+    score_distribution.NAME: Kind(
+        score_distribution.TITLE, score_distribution.offers, score_distribution.score_distribution
+    ),
+    slices.NAME: Kind(slices.TITLE, slices.offers, slices.slices),
+}
+
+
+def offered_figures(study: Study) -> dict[str, str]:
+    """Return the figures that there is something to draw of, with their titles."""
+    return {name: kind.title for name, kind in FIGURES.items() if kind.offers(study)}
+
+
+def draw_figure(study: Study, name: str, **asked: Any) -> StudyFigure:
+    """Return the figure of this name; of what is asked, what it knows. Raises NoFigure."""
+    if name not in FIGURES:
+        raise NoFigure(f"There is no figure “{name}”. Choose one of: {', '.join(FIGURES)}.")
+    draw = FIGURES[name].draw
+    known = inspect.signature(draw).parameters
+    if asked.get("part") == "test" and "part" not in known:
+        raise NoFigure("This figure is of the development topics alone.")
+    return draw(study, **{option: value for option, value in asked.items() if option in known})

@@ -1,0 +1,96 @@
+"""A study's figures: the list of them, and each with its numbers and its files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from collection.accounts.views import SignedInRequest
+from evaluation.data.visibility import in_words
+from evaluation.figures.serializers import FigureChoice
+from evaluation.formats.file_names import file_stem
+from evaluation.parameters.downloads import table_file
+from evaluation.parameters.options import choose
+from evaluation.parameters.pages import (
+    chart_file,
+    figures_of,
+    locked_is_not_found,
+    my_study,
+    query_without,
+    refused_is_not_found,
+)
+from stats.refusals import Refused
+
+
+@require_safe
+@login_required
+def figures(request: SignedInRequest, name: str) -> HttpResponse:
+    """What there is to draw of the study."""
+    from evaluation.figures.studies import offered_figures
+
+    study = my_study(request, name)
+    return render(request, "evaluation/figures.html", {"study": study, "offered": offered_figures(study)})
+
+
+@require_safe
+@login_required
+def figure(request: SignedInRequest, name: str, figure: str) -> HttpResponse:
+    """One figure, with its numbers beside it."""
+    study = my_study(request, name)
+    found, refusal = None, ""
+    try:
+        with locked_is_not_found():
+            found = figures_of(request, "study_figure", study, figure=figure, **_asked(request))
+    except Refused as refused:
+        refusal = str(refused)
+
+    labels = FigureChoice().fields
+    context = {
+        "study": study,
+        "figure": figure,
+        "found": found,
+        "refusal": refusal,
+        "options": [
+            (option, labels[option].label, choices, found.chosen[option]) for option, choices in found.choices.items()
+        ]
+        if found
+        else [],
+        "tables": ["numbers", *(["all"] if found.long_head else [])] if found else [],
+        "chosen": query_without(request, "shown"),
+        "chosen_anywhere": query_without(request, "shown", "part"),
+        "sight": found.sight if found else None,
+    }
+    return render(request, "evaluation/figure_of_study.html", context, status=422 if refusal else 200)
+
+
+@require_safe
+@login_required
+def figure_chart(request: SignedInRequest, name: str, figure: str, form: str) -> HttpResponse:
+    """The picture, as SVG, PDF or the Vega-Lite description it is drawn from."""
+    study = my_study(request, name)
+    with refused_is_not_found():
+        chart = figures_of(request, "study_figure_chart", study, figure=figure, **_asked(request))
+    return chart_file(request, chart, form=form, stem=file_stem(name, figure))
+
+
+@require_safe
+@login_required
+def figure_table(request: SignedInRequest, name: str, figure: str, table: str, table_format: str) -> HttpResponse:
+    """The numbers beside the picture, or all that it shows, as CSV or LaTeX."""
+    study = my_study(request, name)
+    with refused_is_not_found():
+        found = figures_of(request, "study_figure", study, figure=figure, **_asked(request))
+    caption = f"{found.title}, study {name}{in_words(found.sight, 'score')}"
+    return table_file(
+        found.tables(), table, table_format=table_format, stem=file_stem(name, figure, table), caption=caption
+    )
+
+
+def _asked(request: SignedInRequest) -> dict[str, Any]:
+    """Return what the address asks for. Raises Refused."""
+    with refused_is_not_found():
+        return choose(FigureChoice, {key: value for key, value in request.GET.dict().items() if value})

@@ -1,0 +1,55 @@
+"""Evaluation files, read and held against one another or against a study's leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from collection.formats.problems import InputFile
+from collection.formats.scores.evaluation_files import read_evaluation
+from collection.models import Study
+from evaluation.leaderboards.evaluation_files.values import (
+    Evaluation,
+    EvaluationsCompared,
+    NothingToCompare,
+    compare_evaluations,
+    evaluation_of,
+    rows_of_leaderboard,
+)
+from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
+from evaluation.leaderboards.sources import StudySources
+from stats.ranking.measure_names import parse_measure
+
+# Where somebody waits for a page: some seconds.
+MOST_CELLS_ON_A_PAGE = 40_000
+
+
+def board_of(study: Study, chosen: Mapping[str, Any]) -> Leaderboard:
+    """Return the leaderboard that is the reference, of development topics. Raises Refused."""
+    boards = StudySources(study, combine=chosen["combine"], oracle=chosen["oracle"], order=chosen["order"])
+    sources = [chosen["source"]] if chosen["source"] else []
+    return measure_leaderboard(boards, parse_measure(chosen["board"]), sources=sources)
+
+
+def correlate(
+    files: Iterable[tuple[str, Path]],
+    chosen: Mapping[str, Any],
+    *,
+    board: Leaderboard | None = None,
+    most_cells: int | None = None,
+) -> list[EvaluationsCompared]:
+    """Hold the files against the board's first source, or against the first file. Raises BrokenFile and Refused."""
+    found: list[Evaluation] = []
+    if board is not None:
+        rows = rows_of_leaderboard(board)
+        if not rows:
+            raise NothingToCompare(f"No system has a score under {board.measure.name}.")
+        source = next(iter(rows))
+        found.append(evaluation_of(source, rows[source]))
+    for name, path in files:
+        opened = InputFile(path, name=name)
+        found.append(evaluation_of(name, read_evaluation(opened, form=chosen["form"])))
+    asked = {name: chosen[name] for name in ("missing", "at", "measure", "other_measure")}
+    asked["default"] = chosen["fill"]
+    return compare_evaluations(found, **asked, most_cells=most_cells)

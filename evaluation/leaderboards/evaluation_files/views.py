@@ -1,0 +1,80 @@
+"""The page on which evaluation files are held against a leaderboard, or against one another. It keeps none of them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from collection.accounts.views import SignedInRequest
+from collection.formats.problems import BrokenFile
+from collection.models import Study
+from evaluation.leaderboards.forms import CorrelateForm
+from evaluation.leaderboards.serializers import CorrelateChoice
+from evaluation.parameters.options import REFUSALS
+from evaluation.parameters.pages import my_study
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from django.core.files.uploadedfile import UploadedFile
+
+    from evaluation.leaderboards.evaluation_files.values import EvaluationsCompared
+
+
+@require_http_methods(["GET", "POST"])
+@login_required
+def correlate(request: SignedInRequest, name: str) -> HttpResponse:
+    """Choose files and a reference; posting shows how far they rank the runs alike."""
+    from evaluation.leaderboards.available_measures import offered_measures
+
+    study = my_study(request, name)
+    usual = next(iter(offered_measures(study)), "")
+    asked = {"board": request.GET.get("board", usual), "missing": "warn", "fill": 0}
+    sent = (request.POST, request.FILES) if request.method == "POST" else (None, None)
+    form = CorrelateForm(*sent, initial=asked)
+
+    compared: list[EvaluationsCompared] = []
+    if form.is_valid():
+        try:
+            compared = correlated(study, form.cleaned_data["file"], {**_usual(), **form.cleaned_data})
+        except BrokenFile as broken:
+            form.add_error("file", "\n".join(f"{broken.name}: {problem}" for problem in broken.problems))
+        except REFUSALS as refused:
+            form.add_error(None, str(refused))
+
+    answer = ""
+    if compared:
+        from evaluation.leaderboards.evaluation_files.values import answer_of  # pandas: none where nothing is sent
+
+        answer = answer_of(compared)
+    context = {"study": study, "form": form, "compared": compared, "answer": answer}
+    return render(request, "evaluation/correlate.html", context, status=422 if form.errors else 200)
+
+
+def correlated(
+    study: Study, files: Iterable[UploadedFile[Any]], chosen: Mapping[str, Any]
+) -> list[EvaluationsCompared]:
+    """Hold uploaded files against what is chosen. Raises BrokenFile and Refused."""
+    from evaluation.leaderboards.evaluation_files.correlate import MOST_CELLS_ON_A_PAGE, board_of, correlate
+
+    board = board_of(study, chosen) if chosen["board"] else None
+    with tempfile.TemporaryDirectory() as folder:
+        kept = []
+        for number, file in enumerate(files):
+            path = Path(folder) / str(number)
+            path.write_bytes(file.read())
+            kept.append((file.name or f"file {number + 1}", path))
+        return correlate(kept, chosen, board=board, most_cells=MOST_CELLS_ON_A_PAGE)
+
+
+def _usual() -> dict[str, Any]:
+    """Return the options that the page does not ask for."""
+    choice = CorrelateChoice(data={})
+    choice.is_valid(raise_exception=True)
+    return dict(choice.validated_data)

@@ -1,0 +1,287 @@
+"""Several measures of the same systems side by side: a table with a column for each measure by a source's judgments.
+
+The boards of RUBRIC at TREC RAG (Farzi and Dietz 2024, Figures 2 and 3) and of CRUX (Ju et al. 2025, Table 1), of any
+measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collection.models import Run, Study
+from collection.rankings import Order
+from evaluation.data.visibility import LOCKED, AskedPart, Sight, TestPartLocked
+from evaluation.leaderboards.available_measures import offered_measures
+from evaluation.leaderboards.columns import Column, Standings
+from evaluation.leaderboards.divergence import Asked, asked_of, board_key
+from evaluation.leaderboards.leaderboard import compare_on_topics
+from evaluation.leaderboards.scores import score
+from evaluation.leaderboards.sources import SourceScores, StudySources
+from stats.measures.rubric import LeaderboardMarks, leaderboard_marks
+from stats.ranking.answer_measures import direction_of
+from stats.ranking.common_topics import TopicChoice
+from stats.ranking.leaderboard import Standing
+from stats.ranking.measure_names import NoLeaderboard, SystemMeasure, parse_measure
+from stats.rounding import rounded
+
+AT_FIRST = 7
+SET_APART = "set apart, so that it is not ranked"
+FAMILY = "family"
+# A longer value tells runs apart, it does not group them.
+LONGEST = 60
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How a measure spreads over a group of systems, and which of them are best and worst by it.
+
+    Nothing is best or worst where all are alike, and by a measure of which neither more nor less is better.
+    """
+
+    marks: LeaderboardMarks
+    best: frozenset[str]
+    worst: frozenset[str]
+    above: dict[int, frozenset[str]]
+
+    def mark(self, system: str) -> str:
+        return "best" if system in self.best else "worst" if system in self.worst else ""
+
+    def percentile(self, system: str) -> int | None:
+        """Return which marked percentile the system is above, the higher of two."""
+        return next((mark for mark in (85, 75) if system in self.above[mark]), None)
+
+
+@dataclass(frozen=True)
+class MeasureColumn:
+    """One measure by one source: the systems that are compared, and those `aside`, on the same topics."""
+
+    measure: SystemMeasure
+    column: Column
+    aside: Standings
+
+    @property
+    def key(self) -> str:
+        """What it is asked for, and sorted, by: "measure · source"."""
+        return board_key(self.measure.name, self.column.board.source)
+
+    def standing(self, system: str) -> Standing | None:
+        return self.column.by_system.get(system) or self.aside.by_system.get(system)
+
+    def why_not(self, system: str) -> str:
+        return (self.aside if system in self.aside.by_system else self.column).why_not(system)
+
+    def spread(self, systems: Sequence[str]) -> Spread | None:
+        """Return how the measure spreads over those of the systems that have a rank; None without any."""
+        means = {system: mean for system, mean in self.column.means.items() if system in systems}
+        marks = leaderboard_marks(means)
+        if marks is None:
+            return None
+        values = {system: float(rounded(mean)) for system, mean in means.items()}
+        ends = max(values.values()), min(values.values())
+        direction = direction_of(self.measure.name)
+        best, worst = (frozenset(system for system, value in values.items() if value == end) for end in ends)
+        if direction == "less":
+            best, worst = worst, best
+        if ends[0] == ends[1] or not direction:
+            best = worst = frozenset()
+        above = {mark: frozenset(marks.above(means, percentile=mark)) for mark in (75, 85)}
+        return Spread(marks, best, worst, above)
+
+
+@dataclass(frozen=True)
+class MeasureCell:
+    """A system by a measure: `mark` says best or worst of its group, `percentile` above which of 75 and 85 it is."""
+
+    standing: Standing | None
+    mark: str
+    percentile: int | None
+    circular: bool
+    why_not: str
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    system: str
+    cells: tuple[MeasureCell, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Systems of one kind, or those set apart, which have no spread. `name` is empty where there are no kinds."""
+
+    name: str
+    rows: tuple[MeasureRow, ...]
+    spreads: tuple[Spread | None, ...]
+    apart: bool = False
+
+
+@dataclass(frozen=True)
+class MeasuresBoard:
+    """Everything that the page, its files, the command and the API show.
+
+    `kinds`: the kind of each system, where they are grouped `by` one. `choices`: keys of all columns that the study's
+    judgments offer, with the words that a list to choose from shows.
+    """
+
+    study: Study
+    sight: Sight
+    order: Order
+    oracle: str | None
+    by: str
+    kinds: dict[str, str]
+    apart: tuple[str, ...]
+    columns: tuple[MeasureColumn, ...]
+    choices: tuple[tuple[str, str], ...]
+    groupings: tuple[str, ...]
+
+    @property
+    def simulated(self) -> bool:
+        return any(one.column.board.source.simulated for one in self.columns)
+
+    @property
+    def keys(self) -> list[str]:
+        return [one.key for one in self.columns]
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems that are compared, by name."""
+        return sorted({system for one in self.columns for system in one.column.by_system})
+
+    @property
+    def n_topics(self) -> list[int]:
+        """Over how many topics means are: one number where all columns are alike."""
+        return sorted({one.column.n_topics for one in self.columns})
+
+    def groups(self, sort: str = "") -> list[Group]:
+        """Return the systems, kind by kind, sorted by a column, best first, or by "system"; those set apart are last.
+
+        A minus in front of `sort` turns the order round; a system without a rank by that column stands last all the
+        same.
+        """
+        kinds = sorted(set(self.kinds.values())) if self.by else [""]
+        found = []
+        for kind in kinds:
+            systems = [one for one in self.systems if not self.by or self.kinds.get(one, "") == kind]
+            if systems:
+                spreads = tuple(one.spread(systems) for one in self.columns)
+                rows = tuple(self._row(system, spreads) for system in self._sorted(systems, sort))
+                found.append(Group(kind or ("other" if self.by else ""), rows, spreads))
+        aside = [one for one in self.apart if any(one in of.aside.by_system for of in self.columns)]
+        if aside:
+            none = (None,) * len(self.columns)
+            rows = tuple(self._row(system, none) for system in aside)
+            found.append(Group("Set apart", rows, none, apart=True))
+        return found
+
+    def _sorted(self, systems: list[str], sort: str) -> list[str]:
+        name = sort.removeprefix("-")
+        if name == "system" or not self.columns:
+            return systems[::-1] if sort.startswith("-") else systems
+        column = next((one for one in self.columns if one.key == name), self.columns[0])
+        means = column.column.means
+        sign = -1 if (direction_of(column.measure.name) != "less") != sort.startswith("-") else 1
+        placed = sorted((one for one in systems if one in means), key=lambda one: sign * float(rounded(means[one])))
+        return [*placed, *(one for one in systems if one not in means)]
+
+    def _row(self, system: str, spreads: Sequence[Spread | None]) -> MeasureRow:
+        return MeasureRow(
+            system,
+            tuple(
+                MeasureCell(
+                    standing=one.standing(system),
+                    mark=spread.mark(system) if spread else "",
+                    percentile=spread.percentile(system) if spread else None,
+                    circular=system in one.column.board.circular,
+                    why_not=one.why_not(system),
+                )
+                for one, spread in zip(self.columns, spreads, strict=True)
+            ),
+        )
+
+
+def measure_board(
+    boards: StudySources,
+    columns: Sequence[str] = (),
+    *,
+    apart: Sequence[str] = (),
+    by: str = "",
+    topics: TopicChoice = "common",
+    part: AskedPart = "development",
+) -> MeasuresBoard:
+    """Return the board of these columns, each "measure · source" or a measure alone, which is by its first source.
+
+    Without columns, of the first measures that the study's judgments offer. `apart`: runs that stand below the others
+    without a rank, bounds say; without any it is the oracle. `by`: an attribute of runs or systems that groups them.
+    All columns of one measure are compared on their common topics; another measure may have others. Raises
+    NoLeaderboard, and as `in_sight` does.
+    """
+    offered = offered_measures(boards.study)
+    asked = list(dict.fromkeys(asked_of(boards, key) for key in columns or offered[:AT_FIRST]))
+    if not asked:
+        raise NoLeaderboard("There are no judgments to score systems by.")
+    boards = boards.seen([source for _, source in asked], part=part)
+    assert boards.sight is not None  # seen
+    if columns and boards.sight.hidden:
+        raise TestPartLocked(LOCKED)
+    set_apart = _set_apart(boards, apart)
+    kinds, groupings = _kinds(boards, by)
+    found = list(_columns(boards, [one for one in asked if boards.shows(one[1])], set_apart, topics))
+    return MeasuresBoard(
+        study=boards.study,
+        sight=boards.sight,
+        order=boards.order,
+        oracle=boards.oracle,
+        by=by,
+        kinds=kinds,
+        apart=set_apart,
+        columns=tuple(found),
+        choices=tuple(_choices(boards, [*offered, *(measure.name for measure, _ in asked)])),
+        groupings=groupings,
+    )
+
+
+def _columns(
+    boards: StudySources, asked: Sequence[Asked], apart: Sequence[str], topics: TopicChoice
+) -> Iterator[MeasureColumn]:
+    """Yield the columns as they were asked for; those of one measure share their topics."""
+    scored = {one: score(boards, *one) for one in asked}
+    compared: dict[Asked, Column] = {}
+    for measure in dict.fromkeys(measure for measure, _ in asked):
+        mine = [one for one in asked if one[0] == measure]
+        without = [SourceScores(one[1], scored[one].scored.without(apart), scored[one].circular) for one in mine]
+        compared |= zip(mine, compare_on_topics(without, topics)[0], strict=True)
+    for one in asked:
+        column = compared[one]
+        aside = Standings(scored=scored[one].scored.only(apart), topics=column.topics, unordered=SET_APART)
+        yield MeasureColumn(one[0], column, aside)
+
+
+def _set_apart(boards: StudySources, names: Sequence[str]) -> tuple[str, ...]:
+    boards.check_runs(names)
+    return tuple(names) or ((boards.oracle,) if boards.oracle else ())
+
+
+def _kinds(boards: StudySources, by: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the kind of each run, and by which attributes runs can be grouped. Raises NoLeaderboard."""
+    of_runs: dict[str, dict[str, Any]] = {run.name: _attributes(run) for run in boards.runs.values()}
+    names = sorted({name for of_run in of_runs.values() for name in of_run})
+    offered = tuple(name for name in names if len({str(of_run.get(name, "")) for of_run in of_runs.values()}) > 1)
+    if by and by not in offered:
+        raise NoLeaderboard(f"Runs cannot be grouped by “{by}”. Choose one of: {', '.join(offered) or 'nothing'}.")
+    return ({name: str(of_run.get(by, "")) for name, of_run in of_runs.items()} if by else {}), offered
+
+
+def _attributes(run: Run) -> dict[str, Any]:
+    """Return what may group a run: short values of its own, and of its system's, attributes, and its family."""
+    family = {FAMILY: run.system.family} if run.system.family else {}
+    found = {**family, **run.system.attributes, **run.attributes}
+    return {name: value for name, value in found.items() if isinstance(value, str | int) and len(str(value)) < LONGEST}
+
+
+def _choices(boards: StudySources, measures: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for measure in map(parse_measure, dict.fromkeys(measures)):
+        for source in boards.sources(measure):
+            key = board_key(measure.name, source)
+            yield key, source.completeness.after(key)

@@ -1,0 +1,44 @@
+"""manage.py correlate: how far evaluation files, or a study's leaderboard and such files, rank runs alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from evaluation.data.judgments import find_study
+from evaluation.formats.text import estimate_text
+from evaluation.leaderboards.evaluation_files.correlate import board_of, correlate
+from evaluation.leaderboards.evaluation_files.values import EvaluationsCompared, answer_of
+from evaluation.leaderboards.serializers import CorrelateChoice
+from evaluation.management.base import FiguresCommand
+from evaluation.parameters.options import add_options, choose
+from stats.plurals import counted
+
+
+class Command(FiguresCommand):
+    help = "Correlate evaluation files with the first of them, or with a study's leaderboard."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
+        parser.add_argument("--study", metavar="NAME", help="with --board: its leaderboard is the reference")
+        add_options(parser, CorrelateChoice)
+        super().add_arguments(parser)
+
+    def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        chosen = choose(CorrelateChoice, options)
+        if bool(options["study"]) != bool(chosen["board"]):
+            raise CommandError("Name a --study and the --board (a measure) together, or neither.")
+        board = board_of(find_study(options["study"]), chosen) if options["study"] else None
+        compared = correlate([(str(path), path) for path in options["files"]], chosen, board=board)
+        answer = answer_of(compared)
+        found = {"answer": answer, "comparisons": [one.as_dict() for one in compared]}
+        return found, "\n\n".join(filter(None, [answer, *map(_text, compared)]))
+
+
+def _text(one: EvaluationsCompared) -> str:
+    topics = counted(one.n_topics, "topics") if one.n_topics else "means alone"
+    head = f"{one.other_measure} of {one.other} against {one.measure} of {one.reference}"
+    lines = [f"{head}: {counted(one.n_runs, 'runs')}, {topics}", *(f"  {note}" for note in one.notes)]
+    return "\n".join([*lines, *(f"  {name:<12}{estimate_text(found)}" for name, found in one.correlations.items())])

@@ -1,0 +1,42 @@
+"""manage.py export_evaluation: a leaderboard as evaluation files, a file for each source of judgments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from evaluation.data.judgments import find_study
+from evaluation.leaderboards.evaluation_files.values import evaluation_files
+from evaluation.leaderboards.leaderboard import measure_leaderboard
+from evaluation.leaderboards.serializers import EvaluationChoice
+from evaluation.leaderboards.sources import StudySources
+from evaluation.management.base import EvaluationCommand
+from evaluation.parameters.options import add_options, choose
+from stats.plurals import counted
+from stats.ranking.measure_names import parse_measure
+
+
+class Command(EvaluationCommand):
+    help = "Write a study's leaderboard as evaluation files: values by topic, and over all."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--study", required=True, metavar="NAME")
+        parser.add_argument("--out", required=True, type=Path, metavar="FOLDER")
+        add_options(parser, EvaluationChoice)
+
+    def handle(self, **options: Any) -> None:
+        chosen = choose(EvaluationChoice, options)
+        boards = StudySources(
+            find_study(options["study"]), combine=chosen["combine"], oracle=chosen["oracle"], order=chosen["order"]
+        )
+        board = measure_leaderboard(
+            boards, parse_measure(chosen["measure"]), sources=chosen["source"], topics=chosen["topics"]
+        )
+        files = evaluation_files(board, form=chosen["form"])
+        for name, content in files.items():
+            path = options["out"] / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        self.stdout.write(f"{counted(len(files), 'files')} in {options['out']}.")

@@ -1,0 +1,45 @@
+"""manage.py nugget_agreement: how far two sets of a collection's nuggets agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from collection.models import Collection
+from evaluation.agreement.nuggets.report import ComparedSets, compare_sets
+from evaluation.agreement.nuggets.serializers import NuggetAgreementChoice
+from evaluation.formats.text import estimate_text
+from evaluation.management.base import FiguresCommand
+from evaluation.parameters.options import add_options, choose
+from stats.plurals import counted
+
+
+class Command(FiguresCommand):
+    help = "Match the nuggets of two banks, versions or creators one to one, with precision, recall and F1 over topics."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--collection", required=True, metavar="NAME")
+        add_options(parser, NuggetAgreementChoice)
+        super().add_arguments(parser)
+
+    def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        collection = Collection.objects.filter(name=options["collection"]).first()
+        if collection is None:
+            raise CommandError(f"There is no collection “{options['collection']}”.")
+        found = compare_sets(collection, **choose(NuggetAgreementChoice, options))
+        return found.as_dict(), "\n".join(_lines(found))
+
+
+def _lines(found: ComparedSets) -> list[str]:
+    lines = [found.answer, found.rule, ""]
+    lines += [f"{name:<20}{estimate_text(figure)}" for name, figure in found.means.items()]
+    lines += ["", f"Importance, {counted(found.found.n_importance, 'matched pairs')}"]
+    lines += [f"{name:<20}{estimate_text(figure)}" for name, figure in found.importance]
+    for topic in found.by_topic:
+        lines += ["", f"{topic.topic}: F1 {topic.f1:.3f}"]
+        for pair in topic.pairs:
+            lines += [f"  {pair.similarity:.2f}  {pair.first.text}", f"        {pair.second.text}"]
+        lines += [f"  first alone: {one.text}" for one in topic.first_alone]
+        lines += [f"  second alone: {one.text}" for one in topic.second_alone]
+    return lines

@@ -1,0 +1,172 @@
+"""Systems in the order of many judges beside people's: scores of all of them at once, and how alike the orders are.
+
+The scores are those of `stats.ranking.qrels_scoring`, of measures that are sums over a ranking's first passages, and
+the correlations with their ranges those of `stats.ranking.rank_correlation`; here people's part of both is worked out
+once for all judges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from stats.intervals import NO_ERROR, SAME_IN_RESAMPLES, Estimate, Sample, resampled_levels
+from stats.ranking.bootstrap_correlations import kendall_rows, tau_ap_rows
+from stats.ranking.qrels_scoring import parse_qrels_measure
+from stats.ranking.rank_correlation import MOST_UNDEFINED, kendall, mean_scores, tau_ap, topic_weights
+from stats.ratings import BoolArray, FloatArray, IntArray
+
+SUMS = re.compile(r"nDCG@\d+|DCG@\d+|P(\(rel=\d+\))?@\d+")
+
+
+@dataclass(frozen=True)
+class SumMeasure:
+    """nDCG@k, DCG@k or P@k; `relevant`: the grade from which a passage counts to P@k, None where gains are grades.
+
+    `shown` is its name with that grade.
+    """
+
+    family: str
+    cutoff: int
+    relevant: int | None
+    shown: str
+
+    def gains(self, grades: FloatArray) -> FloatArray:
+        """Return what grades are worth, of any shape; NaN where there is none."""
+        if self.relevant is None:
+            return np.maximum(grades, 0.0)
+        return np.where(np.isnan(grades), np.nan, grades >= self.relevant)
+
+
+def sum_measure(name: str, *, threshold: float) -> SumMeasure | None:
+    """Return the measure if it is such a sum; η in its name is the threshold. Raises UnknownMeasure."""
+    parsed = parse_qrels_measure(name, threshold=threshold)
+    if not SUMS.fullmatch(parsed.name) or parsed.cutoff is None:
+        return None
+    return SumMeasure(parsed.family, parsed.cutoff, parsed.relevant, parsed.shown)
+
+
+@dataclass(frozen=True)
+class RankedItems:
+    """What systems rank, as numbers of items.
+
+    `tops`, systems × topics × depth, best first, holds −1 for what is no item and where a ranking has ended; `sizes`,
+    systems × topics: how many passages a ranking has down to that depth; `topics`, shape (items,): each item's topic.
+    """
+
+    tops: IntArray
+    sizes: IntArray
+    topics: IntArray
+
+    @property
+    def n_topics(self) -> int:
+        return int(self.tops.shape[1])
+
+    def scores(self, measure: SumMeasure, gains: FloatArray) -> FloatArray:
+        """Return the measure's scores, systems × topics, from items' gains (NaN: no label, which counts as 0).
+
+        NaN on topics without any label. The depth must be the measure's cutoff.
+        """
+        there = np.bincount(self.topics[~np.isnan(gains)], minlength=self.n_topics) > 0
+        worth = np.append(np.nan_to_num(gains), 0.0)
+        discounts = 1 / np.log2(np.arange(measure.cutoff) + 2)
+        weights = np.full(measure.cutoff, 1 / measure.cutoff) if measure.family == "P" else discounts
+        found = worth[self.tops] @ weights
+        if measure.family == "nDCG":
+            ideal = self._ideal(worth[:-1], discounts)
+            found = np.divide(found, ideal, out=np.zeros_like(found), where=ideal > 0)
+        return np.where(there, found, np.nan)
+
+    def _ideal(self, worth: FloatArray, discounts: FloatArray) -> FloatArray:
+        """Return DCG of the best order of each topic's items, shape (topics,)."""
+        order = np.lexsort((-worth, self.topics))
+        of_topic = self.topics[order]
+        places = np.arange(len(order)) - np.searchsorted(of_topic, of_topic)
+        first = places < len(discounts)
+        weights = worth[order][first] * discounts[places[first]]
+        return np.bincount(of_topic[first], weights=weights, minlength=self.n_topics).astype(np.float64)
+
+    def judged(self, known: FloatArray) -> FloatArray:
+        """Return the judged share of each ranking, systems × topics, from items' shares; NaN for an empty ranking."""
+        found = np.append(known, 0.0)[self.tops].sum(axis=2)
+        shares: FloatArray = np.divide(found, self.sizes, out=np.full(found.shape, np.nan), where=self.sizes > 0)
+        return shares
+
+
+@dataclass(frozen=True)
+class OrderAgreement:
+    """How far an order of systems is people's; each with a range over resampled topics, which is no interval."""
+
+    kendall: Estimate
+    tau_ap: Estimate
+
+
+def correlate_orders(people: FloatArray, judges: Sequence[FloatArray]) -> list[OrderAgreement]:
+    """Return how far each judge's order is people's. All tables are systems × topics, the same, without NaN."""
+    n_topics = people.shape[1]
+    every, sample = np.ones((1, n_topics)), Sample(n_topics=n_topics)
+    point = mean_scores(people, every)[0]
+    found = []
+    for judge in judges:
+        own = mean_scores(judge, every)[0]
+        found.append(OrderAgreement(*(replace(of(point, own), sample=sample) for of in (kendall, tau_ap))))
+    if sample.reason or not any(one.kendall.value is not None for one in found):
+        return [
+            OrderAgreement(*(replace(one, reason=one.reason or sample.reason) for one in (each.kendall, each.tau_ap)))
+            for each in found
+        ]
+    drawn = topic_weights(n_topics)
+    resampled = _resampled(mean_scores(people, drawn), [mean_scores(judge, drawn) for judge in judges])
+    return [
+        OrderAgreement(_ranged(each.kendall, of_kendall), _ranged(each.tau_ap, of_tau_ap))
+        for each, (of_kendall, of_tau_ap) in zip(found, resampled, strict=True)
+    ]
+
+
+def _ranged(point: Estimate, values: FloatArray) -> Estimate:
+    if point.value is None or point.sample is None:
+        return point
+    known = np.clip(values[~np.isnan(values)], -1.0, 1.0)
+    if len(known) < (1 - MOST_UNDEFINED) * len(values):
+        return replace(point, reason="too many resamples of its topics have no correlation")
+    low, high = np.quantile(known, resampled_levels(point.sample.n_drawn))
+    if high - low < NO_ERROR:
+        return replace(point, reason=SAME_IN_RESAMPLES)
+    return replace(point, low=float(low), high=float(high), resampled=True)
+
+
+def _resampled(people: FloatArray, judges: Sequence[FloatArray]) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield τ_b and τ_AP of each replicate, for every judge; means are replicates × systems.
+
+    Where nothing ties both are counts of pairs in the same order; replicates with ties take the general way.
+    """
+    n = people.shape[1]
+    above = people[:, None, :] > people[:, :, None]
+    ties = _has_ties(people)
+    for judge in judges:
+        by_judge = judge[:, None, :] > judge[:, :, None]
+        right = (above & by_judge).sum(axis=2)
+        n_above = by_judge.sum(axis=2)
+        of_kendall = 4 * right.sum(axis=1) / (n * (n - 1)) - 1
+        shares = np.divide(right, n_above, out=np.zeros(right.shape), where=n_above > 0)
+        of_tau_ap = 2 * shares.sum(axis=1) / (n - 1) - 1
+        tied = np.flatnonzero(ties | _has_ties(judge))
+        if len(tied):
+            every = np.ones((len(tied), n), dtype=bool)
+            of_kendall[tied] = kendall_rows(people[tied], judge[tied], every)
+            of_tau_ap[tied] = tau_ap_rows(people[tied], judge[tied], every)
+        yield of_kendall, of_tau_ap
+
+
+def _has_ties(means: FloatArray) -> BoolArray:
+    return np.asarray((np.diff(np.sort(means, axis=1), axis=1) == 0).any(axis=1))
+
+
+def ranks_of(means: FloatArray) -> FloatArray:
+    """Return ranks, 1 for the best, of systems' means, shape (systems,); ties share the mean of their ranks."""
+    ahead = (means[None, :] > means[:, None]).sum(axis=1)
+    alike = (means[None, :] == means[:, None]).sum(axis=1)
+    return np.asarray(ahead + (alike + 1) / 2, dtype=np.float64)

@@ -1,0 +1,253 @@
+"""The answer of a page that holds many figures at once, in a sentence or two, by rules.
+
+Like `stats.answers_in_words`: a sentence says no more than the intervals do. Each interval of several is its own, so
+how many of them are settled is counted, and none is picked out as if it had been the only one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from stats.answers_in_words import (
+    ALIKE,
+    RELIABLE,
+    TENTATIVE,
+    agreement_of_people,
+    citations_supported,
+    ended,
+    in_brackets,
+    judge_beside_people,
+    listed,
+)
+from stats.intervals import FEWEST_TOPICS, Estimate
+from stats.plurals import counted
+
+if TYPE_CHECKING:  # they weigh much, and are only passed in
+    from stats.judges.threshold_choice import Ceiling
+    from stats.measures.cited_reports import Counts
+
+EACH_ITS_OWN = "Each rests on its own 95 % interval, without a correction for their number"
+
+
+def judges_beside_people(judges: Sequence[tuple[str, Ceiling]], *, n_marked: int = 0, n_simulated: int = 0) -> str:
+    """Say of how many judges it is settled that they agree with people as people do with one another.
+
+    `judges` are comparisons of complete judges, by the judge's name; `n_marked` more are unfinished or failing;
+    `n_simulated` of all of them rest on grades that a simulation made.
+    """
+    left_out = f" {_are(n_marked, 'more comparison')} of an unfinished or failing judge." if n_marked else ""
+    n = len(judges) + n_marked
+    if not n:
+        return "No judge can be compared with people yet."
+    if not judges:
+        return f"No finished judge can be compared with people yet.{left_out}"
+    if len(judges) == 1:
+        ((judge, ceiling),) = judges
+        return f"{judge_beside_people(judge, ceiling)}{left_out}{_simulated(n_simulated, n)}"
+    ways: dict[str, int] = dict.fromkeys(("more", "as well", "less", "open", "unknown"), 0)
+    for _, ceiling in judges:
+        ways[_beside(ceiling.difference)] += 1
+    settled = [f"{way} in {ways[way]:,}" for way in list(ways)[:3] if ways[way]]
+    of = f"{len(judges):,} comparisons of a judge with people"
+    if settled:
+        said = f"Of {of}, beside how people agree with one another, the judge agrees with them {listed(settled)}"
+    else:
+        said = f"In none of {of} is it settled whether the judge agrees with them as they do with one another"
+    rest = [f"{ways['open']:,} not settled"] * bool(ways["open"] and settled)
+    rest += [f"{ways['unknown']:,} without an interval, for too few topics or people"] * bool(ways["unknown"])
+    said += f" ({listed(rest)})" if rest else ""
+    if ways["unknown"] < len(judges):
+        said += f". {EACH_ITS_OWN}{_over([ceiling.difference for _, ceiling in judges])}"
+    return f"{said}.{left_out}{_simulated(n_simulated, n)}"
+
+
+def people_by_criterion(alphas: Mapping[str, Estimate], *, n_simulated: int = 0) -> str:
+    """Say under which criteria assessors' labels can be relied on. `alphas`: Krippendorff's, by criterion."""
+    if not alphas:
+        return "How far assessors agree cannot be told yet: no item has the grades of two."
+    if len(alphas) == 1:
+        ((name, alpha),) = alphas.items()
+        return f"{name}: {agreement_of_people(alpha)}{_simulated(n_simulated, 1)}"
+    by_verdict: dict[str, list[str]] = {}
+    for name, alpha in alphas.items():
+        by_verdict.setdefault(_reliance(alpha), []).append(name)
+    order = ("well enough for firm conclusions", "well enough for tentative conclusions", "too little")
+    settled = [f"{verdict} under {listed(by_verdict[verdict])}" for verdict in order if verdict in by_verdict]
+    unsettled = by_verdict.get("open", [])
+    unknown = by_verdict.get("unknown", [])
+    parts = [f"Assessors agree {'; '.join(settled)}."] if settled else []
+    if unsettled:
+        parts.append(f"Whether they agree well enough is not settled under {listed(unsettled)}.")
+    if unknown:
+        parts.append(f"There is no interval under {listed(unknown)}.")
+    known = {name: one for name, one in alphas.items() if one.low is not None and one.value is not None}
+    if known:
+        least = min(known, key=lambda name: (known[name].value or 0.0, name))
+        parts.append(f"α is lowest under {least} {in_brackets('α', known[least])}.")
+    if not settled:
+        parts = [part.replace("they agree", "assessors agree") for part in parts]
+    return " ".join(parts) + _simulated(n_simulated, len(alphas))
+
+
+def report_supported(source: str, citations: Counts, nuggets: Counts) -> str:
+    """Say what one source finds of one report: how many citations support their sentence, how many nuggets it answers.
+
+    What is not judged makes the bounds; it is one report and one source, so there is no interval.
+    """
+    if not citations.of and not citations.unjudged:
+        said = "The report cites nothing."
+    elif not citations.of:
+        said = f"{source} has judged none of the report’s {counted(citations.unjudged, 'citations')}."
+    else:
+        counts = citations.yes, citations.of, citations.unjudged
+        said = citations_supported(source, *counts, over="this report alone")
+    if not nuggets.of:
+        return said
+    of_judged = f"{nuggets.yes:,} of {counted(nuggets.of, 'judged nuggets' if nuggets.unjudged else 'nuggets')}"
+    if not nuggets.unjudged:
+        return f"{said} It answers {of_judged}."
+    most = f"at least {nuggets.yes:,} and at most {nuggets.yes + nuggets.unjudged:,}"
+    return f"{said} It answers {of_judged}, so of {nuggets.of + nuggets.unjudged:,} {most}."
+
+
+def held_out(n_test: int, n_topics: int, readings: Sequence[int]) -> str:
+    """Say how many topics are held out, and how often that was made use of. `readings`: of each judge."""
+    said = f"{n_test:,} of {counted(n_topics, 'topics')} {_is(n_test)} held out"
+    read = [n for n in readings if n]
+    if not readings:
+        said += "; no judge has graded anything yet"
+    elif not read:
+        none = f"none of {len(readings):,} judges" if len(readings) > 1 else "no judge"
+        said += f"; {none} has been tested on them yet"
+    else:
+        times = "once" if sum(read) == 1 else f"{sum(read):,} times in all"
+        said += f"; {len(read):,} of {counted(len(readings), 'judges')} {_has(len(read))} been tested on them, {times}"
+    too_few = f" They are too few for an interval, which takes {FEWEST_TOPICS} topics."
+    return f"{said}.{too_few if n_test < FEWEST_TOPICS else ''}"
+
+
+def planted_texts(judge: str, rates: Mapping[str, Estimate]) -> str:
+    """Say what lifts a judge's grades most. `rates` by planted thing: the share of texts that it lifts over η."""
+    known = {name: one for name, one in rates.items() if one.value is not None}
+    if not known:
+        reason = next((one.reason for one in rates.values() if one.reason), "no text is graded twice")
+        return f"Whether {judge} can be talked round cannot be told: {ended(reason)}"
+    name = max(known, key=lambda name: (known[name].value or 0.0, name))
+    figures = in_brackets("share", known[name])
+    if not known[name].value:
+        return f"Nothing that was planted lifted a grade of {judge} {figures}."
+    said = f"What lifts most grades of {judge} is “{name}” {figures}"
+    return f"{said}, the highest of {len(known):,} shares, which is biased upwards." if len(known) > 1 else f"{said}."
+
+
+def people_disagree(n_shared: int, n_across: int, n_undecided: int) -> str:
+    """Say how often people disagree about yes or no. All are counted, of what was judged: there is no interval.
+
+    `n_shared` questions have the grades of two people or more, `n_across` of them a yes and a no.
+    """
+    if not n_shared:
+        return "Whether people disagree cannot be told yet: no question has the grades of two."
+    shared = counted(n_shared, "questions")
+    if not n_across:
+        return f"People agree about yes and no in all {shared} that two or more have judged."
+    share = f"{100 * n_across / n_shared:.0f} %"
+    decided = f"{n_across - n_undecided:,} {_is(n_across - n_undecided)} decided"
+    return f"Of {shared} that two or more people judged, {n_across:,} have a yes and a no ({share}); {decided}."
+
+
+def assessors_differ(agreements: Mapping[str, tuple[float, int]], n_flagged: int, n: int) -> str:
+    """Say how far apart assessors' agreement with others lies, and how many have flags.
+
+    `agreements` by name: the mean closeness of so many pairs of grades, which share assessors and items, and so have
+    no interval.
+    """
+    if not n:
+        return ""
+    flagged = f"{n_flagged:,} of {counted(n, 'assessors')} {_has(n_flagged)} flags"
+    if len(agreements) < 2:
+        return f"{flagged}; nobody can be compared with others yet."
+    low, high = (pick(agreements, key=lambda name: (agreements[name][0], name)) for pick in (min, max))
+    ends = [
+        f"{agreements[name][0]:.2f} ({name}, {counted(agreements[name][1], 'pairs')} of grades)" for name in (low, high)
+    ]
+    return f"{flagged}. Agreement with others is from {ends[0]} to {ends[1]}, without an interval."
+
+
+def spot_checks_found(n_good: int, n_flawed: int, n_open: int) -> str:
+    """Say how many of the drawn tasks were found flawed, and how many could be; empty where none is drawn."""
+    checked = n_good + n_flawed
+    if not checked + n_open:
+        return ""
+    if not checked:
+        return f"None of {counted(n_open, 'drawn tasks')} has been checked yet."
+    are = "is" if checked == 1 else _is(n_flawed)
+    said = f"{n_flawed:,} of {counted(checked, 'checked tasks')} {are} flawed"
+    if not n_open:
+        return f"{said}."
+    most = f"at least {n_flawed:,} and at most {n_flawed + n_open:,}"
+    return f"{said}; {n_open:,} more {_is(n_open)} not checked, so of {checked + n_open:,} {most}."
+
+
+def most_alike(shares: Mapping[str, Estimate], *, n_marked: int = 0) -> str:
+    """Say which judge most often says what people's majority says. `shares` by finished judge; `n_marked` are not."""
+    known = {name: one for name, one in shares.items() if one.value is not None}
+    left_out = f" {_are(n_marked, 'more judge')} that {_is(n_marked)} unfinished or failing." if n_marked else ""
+    if not known:
+        return f"No finished judge can be compared with people yet.{left_out}"
+    name = max(known, key=lambda name: (known[name].value or 0.0, name))
+    figures = in_brackets("share", known[name])
+    if len(known) == 1:
+        return f"{name} is the only finished judge compared with people’s majority {figures}.{left_out}"
+    said = f"Of {len(known):,} judges, {name} says most often what people’s majority says {figures}"
+    return f"{said}; the highest of several shares is biased upwards.{left_out}"
+
+
+def _beside(difference: Estimate) -> str:
+    if difference.low is None or difference.high is None:
+        return "unknown"
+    if difference.low > 0:
+        return "more"
+    if difference.high < 0:
+        return "less"
+    return "as well" if difference.low >= -ALIKE and difference.high <= ALIKE else "open"
+
+
+def _reliance(alpha: Estimate) -> str:
+    if alpha.low is None or alpha.high is None:
+        return "unknown"
+    if alpha.low >= RELIABLE:
+        return "well enough for firm conclusions"
+    if alpha.high < TENTATIVE:
+        return "too little"
+    return "well enough for tentative conclusions" if alpha.low >= TENTATIVE and alpha.high < RELIABLE else "open"
+
+
+def _over(estimates: Sequence[Estimate]) -> str:
+    """Return “, over 4 to 43 topics” of the figures that have an interval; empty where they rest on no topics."""
+    topics = [one.sample.n_topics for one in estimates if one.low is not None and one.sample and one.sample.n_topics]
+    if not topics:
+        return ""
+    few, many = min(topics), max(topics)
+    return f", over {counted(many, 'topics') if few == many else f'{few:,} to {many:,} topics'}"
+
+
+def _simulated(n: int, of: int) -> str:
+    if not n:
+        return ""
+    if n == of:
+        return " These figures rest on simulated grades, and say nothing about real ones."
+    rest, say = ("rests", "says") if n == 1 else ("rest", "say")
+    return f" {n:,} of them {rest} on simulated grades, and {say} nothing about real ones."
+
+
+def _are(n: int, what: str) -> str:
+    return f"There is {n:,} {what}" if n == 1 else f"There are {n:,} {what}s"
+
+
+def _is(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+def _has(n: int) -> str:
+    return "has" if n == 1 else "have"

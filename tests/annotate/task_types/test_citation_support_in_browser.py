@@ -1,0 +1,99 @@
+"""Judging citations like a person: by keyboard, with marks in two passages, and on a phone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotate.models import Assignment
+from collection.models import Collection, Highlight, Judgment, User
+from tests.annotate.cited_reports import with_cited_reports
+from tests.annotate.task_types.test_relevance_and_nuggets import first_assignment, opened
+from tests.annotate.work.test_assignment_in_browser import press, saved
+from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+
+pytestmark = pytest.mark.browser
+
+
+def test_citations_by_keyboard_alone(page: Page, sign_in: SignIn, collection: Collection, ada: User) -> None:
+    with_cited_reports(collection)
+    opened(collection, "citation_support", ada, overlap=1)
+    sign_in(page, ada)
+    assignment = first_assignment(page, ada)
+    check_accessibility(page)
+    at_hand, passage = page.locator(".report-sentence.at-hand"), page.locator(".cited:visible")
+
+    expect(at_hand).to_contain_text("The bridge was built of oak.")
+    expect(passage).to_contain_text("The first bridge")
+    press(page, "t", "s", "Enter", "Escape", "4")
+    expect(passage).to_contain_text("The council paid")
+    press(page, "2")
+    expect(at_hand).to_contain_text("It cost nine hundred florins.")
+    press(page, "t", "s", "Enter", "Escape", "3")
+    expect(at_hand).to_contain_text("What follows")
+    expect(passage).to_have_text("This sentence cites nothing.")
+    press(page, "0")
+    page.wait_for_url(re.compile(rf"/work/(?!{assignment.pk}/)"))
+
+    given = Judgment.objects.filter(item__asked__assignment=assignment).order_by("item")
+    assert list(given.values_list("criterion__name", "grade")) == [
+        ("citation_support", 2),
+        ("citation_support", 0),
+        ("citation_support", 1),
+        ("citation_need", 0),
+    ]
+    marks = Highlight.objects.filter(judgment__in=given).order_by("judgment__item")
+    assert list(marks.values_list("quote", "purpose")) == [
+        ("The first bridge, of 1380, was of oak.", "rationale"),
+        ("The council paid nine hundred florins for a bridge of stone.", "rationale"),
+    ]
+
+
+def test_undoing_in_another_passage_keeps_its_marks(
+    page: Page, sign_in: SignIn, collection: Collection, ada: User
+) -> None:
+    with_cited_reports(collection)
+    opened(collection, "citation_support", ada, overlap=1)
+    sign_in(page, ada)
+    first_assignment(page, ada)
+
+    press(page, "t", "s", "Enter", "Escape", "4")
+    expect(page.locator(".cited:visible")).to_contain_text("The council paid")
+    press(page, "u")
+    saved(page)
+
+    expect(page.locator(".cited:visible")).to_contain_text("The first bridge")
+    expect(page.locator(".question:visible .chip")).to_contain_text("The first bridge, of 1380, was of oak.")
+
+
+def test_a_citation_in_the_report_leads_to_its_question(
+    page: Page, sign_in: SignIn, collection: Collection, ada: User
+) -> None:
+    with_cited_reports(collection)
+    opened(collection, "citation_support", ada, overlap=1)
+    sign_in(page, ada)
+    first_assignment(page, ada)
+
+    page.locator("a.cite").nth(2).click()
+
+    expect(page.locator(".report-sentence.at-hand")).to_contain_text("It cost nine hundred")
+    expect(page.locator("a.cite[aria-current]")).to_have_text("2")
+
+
+def test_citations_on_a_phone(phone: Page, sign_in: SignIn, collection: Collection, ada: User) -> None:
+    with_cited_reports(collection)
+    opened(collection, "citation_support", ada, overlap=1)
+    sign_in(phone, ada)
+    assignment = first_assignment(phone, ada)
+    check_no_sideways_scroll(phone)
+    check_accessibility(phone)
+
+    for number in range(1, 5):
+        expect(phone.locator(".question:visible")).to_have_attribute("data-number", str(number))
+        phone.locator(".question:visible label.choice").nth(1).tap()
+    phone.wait_for_url(re.compile(rf"/work/(?!{assignment.pk}/)"))
+
+    assignment.refresh_from_db()
+    assert assignment.state == Assignment.State.SUBMITTED

@@ -1,0 +1,42 @@
+"""A cited report in a browser: told apart without colour, in light and dark, on a laptop and a phone."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from collection.models import Study, User
+from evaluation.cited_reports.reading import read_reports
+from evaluation.leaderboards.sources import StudySources
+from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+from tests.evaluation.cited_reports.test_views import cited
+
+__all__ = ["cited"]
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize(("width", "height", "scheme"), [(1366, 768, "light"), (390, 844, "dark")])
+def test_a_report_by_support(
+    open_page: Callable[..., Page], sign_in: SignIn, cited: Study, rosa: User, width: int, height: int, scheme: str
+) -> None:
+    page = open_page(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": height})
+    sign_in(page, rosa)
+    [row] = read_reports(StudySources(cited)).rows
+
+    page.goto(f"/studies/{cited.name}/reports/{row.pk}/")
+
+    expect(page.locator("#sentence-2 .sign")).to_have_text("✕")
+    expect(page.locator(".support-legend li")).to_have_count(4)
+    check_accessibility(page)
+    check_no_sideways_scroll(page)
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=Path(folder) / f"cited-report-{width}-{scheme}.png", full_page=True)
+    page.locator(".support-chip").first.click()
+    expect(page).to_have_url(re.compile("#document-1$"))
+    expect(page.locator("#document-1")).to_be_visible()

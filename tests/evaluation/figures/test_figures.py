@@ -1,0 +1,185 @@
+"""Figures of a study: what they show, of what, as page, picture, API and command."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from collection.models import Rater, Study, User
+from collection.splits import make_split
+from evaluation.figures.figure import NoFigure
+from evaluation.figures.studies import draw_figure
+from stats.judges.score_thresholds import thresholds_of_scores
+from tests.evaluation.ranked import three_systems
+
+AT = datetime(2026, 5, 1, tzinfo=UTC)
+PAGE = "/studies/bridges-study/figures/"
+API = "/api/v1/studies/bridges-study/figures/"
+NAMES = ["answerability", "coverage-by-topic", "score-distribution", "slices"]
+
+
+@pytest.fixture
+def ranked(study: Study, ada_as_rater: Rater, ben_as_rater: Rater) -> Study:
+    three_systems(study, [ada_as_rater, ben_as_rater])
+    return study
+
+
+def test_the_matrix_says_which_passages_are_required_and_answer_first(ranked: Study) -> None:
+    found = draw_figure(ranked, "answerability", topic="t2")
+
+    assert [[row[0], *row[2:]] for row in found.rows] == [
+        [f"t2-q{number}", 1, 3, 5.0, f"t2-p{number}"] for number in range(3)
+    ]
+    assert {row[1] for row in found.long_rows} == {"required"}
+    assert "3 of 3 sub-questions are answered" in found.notes[0]
+    assert found.description is not None
+    assert [f"“t2-q{number}  What is it?” is first answered by t2-p{number}" for number in range(3)] == [
+        one["says"]
+        for rows in found.description["datasets"].values()
+        for one in rows
+        if "first answered" in one.get("says", "")
+    ]
+
+
+def test_coverage_by_topic_has_each_person_s_share_and_the_judge_s(ranked: Study) -> None:
+    found = draw_figure(ranked, "coverage-by-topic")
+
+    shares = {(run, topic, by): share for run, topic, by, share in found.long_rows}
+    assert shares["best", "t2", "ada"] == shares["best", "t2", "ben"] == 1.0
+    assert shares["best", "t2", "small-judge"] == pytest.approx(1 / 3)
+    assert shares["middle", "t2", "small-judge"] == pytest.approx(2 / 3)
+    assert {(row[0], row[2]) for row in found.rows} == {("best", 6), ("middle", 6), ("worst", 6), ("all", 18)}
+
+
+def test_a_judge_may_be_left_out_and_then_nothing_is_correlated(ranked: Study) -> None:
+    found = draw_figure(ranked, "coverage-by-topic", judge="no judge")
+
+    assert {by for _, _, by, _ in found.long_rows} == {"ada", "ben"}
+    assert {(row[2], row[3]) for row in found.rows} == {(0, None)}
+
+
+def test_false_positives_are_of_the_labelled_items_kept_person_by_person() -> None:
+    scores = np.array([0.2, 0.5, 0.7, 0.9, np.nan])
+    people = {"one": np.array([0.0, 0.0, 1.0, 1.0, 0.0]), "two": np.array([0.0, 0.0, 0.0, np.nan, np.nan])}
+
+    found = thresholds_of_scores(scores, people, yes=1)
+
+    assert [(one.at, one.n_kept, one.n_labelled) for one in found] == [
+        (0.2, 4, 4),
+        (0.5, 3, 3),
+        (0.7, 2, 2),
+        (0.9, 1, 1),
+    ]
+    assert [one.by_person["one"] for one in found] == [0.5, pytest.approx(1 / 3), 0.0, 0.0]
+    assert [one.by_person["two"] for one in found] == [1.0, 1.0, 1.0, None]
+    assert [one.mean for one in found] == [0.75, pytest.approx(2 / 3), 0.5, 0.0]
+
+
+def test_many_scores_are_cut_on_a_grid_and_none_has_no_threshold() -> None:
+    many = thresholds_of_scores(np.linspace(0, 1, 500), {}, yes=1)
+
+    assert [round(one.at, 2) for one in many[:3]] == [0.0, 0.05, 0.1]
+    assert (many[0].share_kept, many[-1].n_kept, many[0].mean) == (1.0, 1, None)
+    assert thresholds_of_scores(np.array([np.nan]), {}, yes=1) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "said"),
+    [
+        ("nothing", {}, "no figure “nothing”"),
+        ("answerability", {"topic": "t99"}, "no topic with graded passages “t99”"),
+        ("coverage-by-topic", {"judge": "nobody"}, "no judge “nobody”"),
+        ("score-distribution", {"part": "test"}, "development topics alone"),
+    ],
+)
+def test_what_there_is_not_is_refused(ranked: Study, name: str, asked: dict[str, str], said: str) -> None:
+    with pytest.raises(NoFigure, match=said):
+        draw_figure(ranked, name, **asked)
+
+
+def test_nothing_is_drawn_of_a_study_without_judgments(client: Client, study: Study, rosa: User) -> None:
+    client.force_login(rosa)
+
+    assert "Nothing to draw yet" in client.get(PAGE).content.decode()
+    for name in NAMES:
+        assert client.get(f"{PAGE}{name}/").status_code == 422
+        assert client.get(f"{PAGE}{name}/figure.svg").status_code == 404
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_page_picture_files_api_and_command_show_the_same(
+    client: Client, ranked: Study, rosa: User, tmp_path: Path, name: str
+) -> None:
+    client.force_login(rosa)
+    out, svg, pdf = io.StringIO(), tmp_path / "figure.svg", tmp_path / "figure.pdf"
+
+    page = client.get(f"{PAGE}{name}/")
+    call_command("figure", name, "--study", ranked.name, "--svg", str(svg), "--pdf", str(pdf), "--json", stdout=out)
+
+    found = page.context["found"]
+    assert found.title in page.content.decode()
+    assert json.loads(out.getvalue()) == client.get(f"{API}{name}/").json() == found.as_dict()
+    assert name in client.get(API).json()["figures"]
+    assert client.get(f"{PAGE}{name}/figure.svg").content.decode() == svg.read_text()
+    assert pdf.read_bytes().startswith(b"%PDF-")
+    lines = client.get(f"{PAGE}{name}/numbers.csv").content.decode().splitlines()
+    assert lines[0] == ",".join(found.head)
+    assert client.get(f"{PAGE}{name}/numbers.tex").status_code == 200
+    assert client.get(f"{PAGE}{name}/other.csv").status_code == 404
+
+
+@pytest.mark.parametrize("file", ["", "answerability/", "answerability/figure.svg", "answerability/numbers.csv"])
+def test_strangers_and_assessors_find_nothing(
+    client: Client, ranked: Study, mallory: User, ada: User, file: str
+) -> None:
+    for user in (mallory, ada):
+        client.force_login(user)
+        assert client.get(PAGE + file).status_code == 404
+
+
+def test_of_a_study_that_is_split_a_judge_is_shown_on_development_topics_alone(ranked: Study, rosa: User) -> None:
+    split = make_split(study=ranked, test_share=0.5, by=rosa, at=AT, seed="s")
+    test = set(split.topics.filter(part="test").values_list("topic__topic_id", flat=True))
+
+    found = draw_figure(ranked, "coverage-by-topic")
+
+    assert not test & {topic for _, topic, _, _ in found.long_rows}
+    assert not test & {
+        topic for topic, _ in draw_figure(ranked, "answerability", source="small-judge").choices["topic"]
+    }
+    assert test <= {topic for _, topic, _, _ in draw_figure(ranked, "coverage-by-topic", judge="no judge").long_rows}
+
+
+def test_slices_are_a_radar_of_the_means_of_an_attribute_s_topics(ranked: Study) -> None:
+    for number, topic in enumerate(ranked.collection.topics.order_by("pk")):
+        topic.attributes = {"category": f"c{number % 3}"}
+        topic.save()
+
+    found = draw_figure(ranked, "slices", by="category")
+
+    assert found.head == ["system", "c0", "c1", "c2"]
+    means = {row[0]: row[1:] for row in found.rows}
+    assert means["best"] == [1.0, 1.0, 1.0]
+    assert means["middle"] == [pytest.approx(2 / 3), pytest.approx(2 / 3), pytest.approx(1 / 2)]
+    assert found.description is not None
+    assert "the outer ring is 1" in " ".join(found.description["title"]["subtitle"])
+
+
+def test_slices_by_length_have_an_order_and_are_lines(ranked: Study) -> None:
+    found = draw_figure(ranked, "slices", by="length of the answer")
+
+    assert found.description is not None
+    assert "outer ring" not in " ".join(found.description["title"]["subtitle"])
+    assert "in thirds of all answers" in found.notes[-1]
+
+
+def test_the_command_names_the_figures_there_are(ranked: Study) -> None:
+    with pytest.raises(CommandError, match="Choose one of: answerability"):
+        call_command("figure", "nothing", "--study", ranked.name)

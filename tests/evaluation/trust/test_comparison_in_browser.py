@@ -1,0 +1,89 @@
+"""The comparison of judges: who is compared is chosen by tick boxes, by keyboard and on a phone too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from collection.models import Item, Study, User
+from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+from tests.evaluation.judged import criterion_of, judge_items
+from tests.evaluation.sampled import sampled
+from tests.factories import a_judge_rater
+
+__all__ = ["sampled"]
+
+pytestmark = pytest.mark.browser
+
+PAGE = "/studies/bridges-study/judge-comparison/?criterion=answerability"
+BIRDS = ["crow-1b", "dove-2b", "finch-3b", "gull-4b", "heron-5b"]
+
+
+@pytest.fixture
+def six_judges(sampled: Study) -> Study:
+    """Beside stork-7b five judges of all items, each of which says yes to another share of them."""
+    items = list(Item.objects.filter(study=sampled).order_by("pk"))
+    for place, name in enumerate(BIRDS, start=2):
+        said: list[float | None] = [float(number % place == 0) for number in range(len(items))]
+        judge_items(criterion_of(sampled), a_judge_rater(sampled.collection, name), items, said)
+    return sampled
+
+
+def test_rosa_takes_a_judge_out_takes_one_in_and_compares_all_by_keyboard(
+    page: Page, sign_in: SignIn, six_judges: Study, rosa: User
+) -> None:
+    sign_in(page, rosa)
+    page.goto(PAGE)
+    table = page.get_by_role("region", name="Judges on answerability")
+    expect(page.get_by_text("Judges: 5 of 6 compared")).to_be_visible()
+    expect(table.get_by_role("rowheader", name="stork-7b")).to_have_count(0)
+
+    page.get_by_text("Judges: 5 of 6 compared").focus()
+    page.keyboard.press("Enter")
+    for name in ("crow-1b", "stork-7b"):
+        page.get_by_role("checkbox", name=name).focus()
+        page.keyboard.press("Space")
+    check_accessibility(page)
+    page.get_by_role("button", name="Compare", exact=True).press("Enter")
+
+    expect(table.get_by_role("rowheader", name="stork-7b")).to_be_visible()
+    expect(table.get_by_role("rowheader", name="crow-1b")).to_have_count(0)
+    page.get_by_text("Judges: 5 of 6 compared").press("Enter")
+    expect(page.get_by_role("checkbox", name="stork-7b")).to_be_checked()
+    expect(page.get_by_role("checkbox", name="crow-1b")).not_to_be_checked()
+    page.get_by_role("button", name="Compare all 6 judges").press("Enter")
+    expect(page.get_by_text("Judges: 6 of 6 compared")).to_be_visible()
+    expect(page.get_by_role("button", name="Compare all")).to_have_count(0)
+    for name in (*BIRDS, "stork-7b"):
+        expect(table.get_by_role("rowheader", name=name)).to_be_visible()
+
+
+def test_judges_are_ticked_on_a_phone_in_the_dark(
+    open_page: Callable[..., Page], sign_in: SignIn, six_judges: Study, rosa: User
+) -> None:
+    page = open_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    sign_in(page, rosa)
+    page.goto(PAGE)
+
+    page.get_by_text("Judges: 5 of 6 compared").click()
+    page.get_by_role("checkbox", name="heron-5b").uncheck()
+    check_no_sideways_scroll(page)
+    check_accessibility(page)
+    page.get_by_role("button", name="Compare", exact=True).click()
+
+    expect(page.get_by_text("Judges: 4 of 6 compared")).to_be_visible()
+    expect(page.get_by_role("region", name="Judges on answerability")).not_to_contain_text("heron-5b")
+    check_no_sideways_scroll(page)
+
+
+def test_the_two_comparisons_lead_to_each_other(page: Page, sign_in: SignIn, six_judges: Study, rosa: User) -> None:
+    sign_in(page, rosa)
+    page.goto(PAGE)
+
+    page.get_by_role("link", name="Prompt versions, reply by reply").click()
+    expect(page.get_by_role("heading", name="Prompt versions, reply by reply")).to_be_visible()
+    page.get_by_role("link", name="Comparison of judges", exact=True).click()
+
+    expect(page.get_by_role("heading", name="Comparison of judges")).to_be_visible()

@@ -1,0 +1,84 @@
+"""The figures of the papers as this code draws them, and the page that shows them: docs/papers-figures.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from django.core.management import call_command
+
+from collection.models import Study
+
+FOLDER = "papers-figures"
+LARGEST = 200_000
+HEAD = """# Published figures, drawn
+
+Figures of the papers as this code draws them of the data at hand, by the commands below, and what the data lack.
+`make papers` draws them anew. The answerability matrix of a topic (`manage.py figure answerability`) is not among them,
+because it contains the texts of others' questions.
+"""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of a paper: the command that draws it of a study, and what the paper has that the data lack."""
+
+    name: str
+    where: str
+    command: tuple[str, ...]
+    study: str
+    says: str
+
+
+RUBRIC = ("Cover@20>=1", "Cover@20>=4", "Cover@20>=5", "nDCG@20", "P(rel=1)@20", "P(rel=2)@20", "AP(rel=2)")
+PICTURES = (
+    Picture(
+        "crux-figure-4",
+        "CRUX, Figure 4",
+        ("figure", "coverage-by-topic"),
+        "crux",
+        "Coverage of 30 reports on 10 topics by three people. The published file of the judge has grades of 11 of the "
+        "30, none of them the oracle's, so its line has gaps; over these 11 ρ is .97, .79 and .84 (paper: above .8).",
+    ),
+    Picture(
+        "crux-several-measures",
+        "CRUX, Table 1",
+        ("measures_board", "--column", "coverage · people", "--column", "density · people"),
+        "crux",
+        "Coverage and density (words as tokens) of the runs whose reports people judged, the oracle set apart. The "
+        "paper's table has 21 pipelines, whose contexts are not published.",
+    ),
+    Picture(
+        "rubric-several-measures",
+        "RUBRIC, Figures 2 and 3",
+        ("measures_board", *(word for measure in RUBRIC for word in ("--column", measure))),
+        "dl19",
+        "Seven measures of the 37 systems of TREC DL 2019 over 43 topics, by FLAN-T5's grades and NIST's relevance. "
+        "The paper's figures are of TREC RAG 2024, whose graded runs are not here.",
+    ),
+)
+
+
+def draw_pictures(folder: Path) -> Iterator[str]:
+    """Draw the pictures whose studies there are into the folder, and yield the lines of the page."""
+    yield HEAD
+    folder.mkdir(exist_ok=True)
+    there = set(Study.objects.values_list("name", flat=True))
+    for one in PICTURES:
+        yield f"## {one.where}\n"
+        yield f"    manage.py {' '.join(map(_quoted, one.command))} --study {one.study}\n"
+        yield f"{one.says}\n"
+        if one.study not in there:
+            yield "Not drawn: the data are not here.\n"
+            continue
+        path = folder / f"{one.name}.svg"
+        call_command(*one.command, "--study", one.study, "--svg", str(path), stdout=StringIO())
+        if path.stat().st_size > LARGEST:
+            raise ValueError(f"{path} has {path.stat().st_size:,} bytes, more than {LARGEST:,}.")
+        yield f"![{one.where}]({FOLDER}/{path.name})\n"
+
+
+def _quoted(word: str) -> str:
+    return f'"{word}"' if set(word) & set(" >()") else word
