@@ -46,10 +46,12 @@ class FilledQrelsForm(QrelsForm):
     )
     measures = (*FILLED_MEASURES, "nDCG@20", "P(rel=η)@20", "R(rel=η)@100", "RR(rel=η)", "DCG@10")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, *args: Any, more: dict[str, Choices] | None = None, **kwargs: Any) -> None:
+        # Of a criterion that is not there nothing can be chosen.
+        offered = {"judge": [], "run": [], "measure": [], **(more or {})}
+        super().__init__(*args, more=offered, **kwargs)
         # Without any judge the service says what is missing.
-        self.fields["judge"].required = bool(self.fields["judge"].choices)  # type: ignore[attr-defined]
+        self.fields["judge"].required = bool(offered["judge"])
 
     @property
     def filling(self) -> list[forms.BoundField]:

@@ -206,6 +206,7 @@ def test_a_choice_that_is_none_is_refused_on_the_page(client: Client, holes: Stu
 
     assert client.get(PAGE, {"judge": "eve"}).status_code == 422
     assert client.get(f"{PAGE}qrels/", {"mapping": "x"}).status_code == 422
+    assert client.get(PAGE, {"criterion": "gone"}).status_code == 422
     assert client.get(PAGE, {"mapping": "x"}).content.decode().count("is not a step of a mapping") == 1
 
 

@@ -279,7 +279,7 @@ def test_the_page_asks_no_more_of_the_database_for_many_servers(
     for number in range(20):
         ServerProbe.objects.create(judge=judge, address=f"http://gpu-{number}:8000", problem="gone", probed_at=now())
 
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(13):
         rosas.get(page_of(judge))
 
 
