@@ -288,6 +288,8 @@ TRANSLATED_VIEWS = frozenset(
         "annotate.work.comment_views",
         "annotate.work.gate_views",
         "annotate.work.pace_views",
+        "annotate.work.choice_views",
+        "annotate.work.queue_views",
         "annotate.work.views",
         "annotate.workshop.topic_views",
         "annotate.workshop.views",

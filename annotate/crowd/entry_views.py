@@ -43,7 +43,7 @@ from annotate.participants.sessions import (
     session_of,
     share_of,
 )
-from annotate.work.views import redirect_to_next
+from annotate.work.queue_views import redirect_to_next
 from collection.accounts.views import SignedInRequest
 from collection.languages.languages import chosen_in_browser, learn, speak_as
 from collection.models import Study, User

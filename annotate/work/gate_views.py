@@ -23,8 +23,9 @@ from annotate.quality.screening import screen_out_of
 from annotate.quality.survey import answer_questionnaire
 from annotate.quality.training import NotAnswered, TrainingText, answer_text, attempts_of, begin_attempt, training_texts
 from annotate.task_types import AskedItem
+from annotate.work.queue_views import redirect_to_next, studies_of_assessor
+from annotate.work.screens import render_screen
 from annotate.work.sent_choices import key_in
-from annotate.work.views import redirect_to_next, render_screen, studies_of_assessor
 from collection.accounts.views import SignedInRequest
 from collection.judgments.services import GradeNotOnScale
 from collection.models import Study

@@ -16,10 +16,12 @@ from django.views.decorators.http import require_POST
 from annotate.assignments.errors import AssignmentReturned, StudyClosed
 from annotate.participants.sessions import session_of, share_of
 from annotate.quality.gates import next_gate
+from annotate.work.addresses import address_of, addresses_ahead
 from annotate.work.later import SkippedForGood, TooManySetAside, set_aside, undo_skip
+from annotate.work.mine import mine, mine_or_404
 from annotate.work.next_work import next_work
 from annotate.work.pace import SkipReason, claim_ahead, skip_assignment
-from annotate.work.views import address_of, addresses_ahead, mine, mine_or_404, redirect_to_next
+from annotate.work.queue_views import redirect_to_next
 from collection.accounts.views import SignedInRequest
 
 

@@ -18,7 +18,7 @@ from annotate.studies.task_counts import task_types_of, texts_of
 from annotate.studies.views import study_of
 from annotate.task_types import RULES, NothingToJudge, Text
 from annotate.task_types.rules import unmasked_items
-from annotate.work.views import render_screen
+from annotate.work.screens import render_screen
 from collection.accounts.views import SignedInRequest
 from collection.languages.languages import speak_as
 from collection.models import Item, ReportSentence, RubricElement, Study

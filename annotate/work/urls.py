@@ -1,14 +1,14 @@
 from django.urls import URLPattern, path
 
-from annotate.work import comment_views, gate_views, pace_views, preview_views, views
+from annotate.work import choice_views, comment_views, gate_views, pace_views, preview_views, queue_views, views
 
 urlpatterns: list[URLPattern] = [
-    path("work/", views.queue, name="queue"),
-    path("work/page_worker.js", views.page_worker, name="page_worker"),
-    path("work/next/<slug:name>/", views.next_assignment, name="next_assignment"),
-    path("work/done/<slug:name>/", views.nothing_left, name="nothing_left"),
+    path("work/", queue_views.queue, name="queue"),
+    path("work/page_worker.js", choice_views.page_worker, name="page_worker"),
+    path("work/next/<slug:name>/", queue_views.next_assignment, name="next_assignment"),
+    path("work/done/<slug:name>/", queue_views.nothing_left, name="nothing_left"),
     path("work/<int:pk>/", views.assignment, name="assignment"),
-    path("work/<int:pk>/choice/", views.choice, name="choice"),
+    path("work/<int:pk>/choice/", choice_views.choice, name="choice"),
     path("work/<int:pk>/reveal/", views.reveal, name="reveal"),
     path("work/<int:pk>/ahead/", pace_views.ahead, name="ahead"),
     path("work/<int:pk>/later/", pace_views.later, name="later"),

@@ -334,7 +334,7 @@ def test_the_pages_of_what_is_taken_away_meanwhile_do_not_come_along(
         Assignment.objects.filter(pk=done.following.assignment.pk).delete()  # type: ignore[union-attr]
         return done
 
-    monkeypatch.setattr("annotate.work.views.answer_and_submit", then_taken_away)
+    monkeypatch.setattr("annotate.work.choice_views.answer_and_submit", then_taken_away)
     said = post(as_ada, nearly_done, 2, held=[]).json()
 
     assert list(said["pages"]) == [said["ahead"][1]]
