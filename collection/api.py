@@ -27,8 +27,11 @@ from collection.api_tools import checked, invalid_on, study_of, user_of
 from collection.banks.api import banks_urlpatterns
 from collection.collections.sharing_api import api_urlpatterns as sharing_urlpatterns
 from collection.documents.api import documents_urlpatterns
-from collection.exporting.exchanged import EXPORTS, NoSuchRun, exchanged_file
+from collection.exporting.exchanged import EXPORTS, exchanged_file
 from collection.exporting.judgments import exported_judgments, exported_parquet
+from collection.exporting.labels import FORMS as LABEL_FORMS
+from collection.exporting.labels import LabelsRefused, exported_labels, labels_file
+from collection.exporting.runs import NoSuchRun
 from collection.exporting.scores import exported_scores, score_file
 from collection.formats.problems import BrokenFile, InputFile
 from collection.formats.scores.tools import LABELS, READ, SeveralCriteria
@@ -175,12 +178,12 @@ class CollectionTexts(APIView):
     @extend_schema(
         parameters=[
             OpenApiParameter("as", str, enum=list(EXPORTS), required=True),
-            OpenApiParameter("run", str, description="Of a pool, where the collection has several runs."),
+            OpenApiParameter("run", str, description="Of a pool or a run file, where the collection has several runs."),
         ],
         responses={200: OpenApiTypes.BINARY},
     )
     def get(self, request: Request, name: str) -> HttpResponseBase:
-        """Stream one file: requests, narratives, segments, a candidate pool, or cited reports."""
+        """Stream one file: requests, narratives, segments, a candidate pool, TREC runs, or cited reports."""
         collection = get_object_or_404(Collection.objects.of(user_of(request)), name=name)
         asked = request.query_params
         export = EXPORTS.get(asked.get("as", ""))
@@ -356,6 +359,28 @@ class StudyScores(APIView):
         return Response({"new": dict(imported.new), "known": dict(imported.known), "remarks": imported.remarks})
 
 
+class StudyLabels(APIView):
+    """A study's labels as a paper's tool writes them."""
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("as", str, enum=list(LABEL_FORMS), required=True),
+            OpenApiParameter("rater", str, description="Whose labels, where several have some; people as numbered."),
+            OpenApiParameter("criterion", str, description="Only this one; otherwise the first of its task type."),
+        ],
+        responses={200: OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, name: str) -> HttpResponseBase:
+        """Stream the file."""
+        study = study_of(request, name)
+        form, rater, criterion = (request.query_params.get(one, "") for one in ("as", "rater", "criterion"))
+        if form not in LABEL_FORMS:
+            raise serializers.ValidationError({"as": f"Choose one of {', '.join(LABEL_FORMS)}."})
+        with invalid_on(LabelsRefused, field="rater"):
+            lines = exported_labels(study, form, rater=rater, criterion=criterion)
+        return download(lines, labels_file(study, form))
+
+
 class UploadDetail(generics.RetrieveAPIView[Upload]):
     """The state of your uploaded file, which a worker checks or imports. It is removed after a day."""
 
@@ -400,6 +425,7 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("uploads/<int:pk>/", UploadDetail.as_view(), name="upload"),
     path("collections/<slug:name>/maskings/", MaskingList.as_view(), name="maskings"),
     path("studies/<slug:name>/judgments/", JudgmentList.as_view(), name="judgments"),
+    path("studies/<slug:name>/labels/", StudyLabels.as_view(), name="labels"),
     path("studies/<slug:name>/scores/", StudyScores.as_view(), name="scores"),
     *files_urlpatterns,
     *documents_urlpatterns,

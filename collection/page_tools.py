@@ -9,10 +9,11 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-TEXTS = {"csv": "text/csv", "tsv": "text/tab-separated-values", "jsonl": "application/jsonl"}
+TEXTS = {"csv": "text/csv", "tsv": "text/tab-separated-values", "jsonl": "application/jsonl", "run": "text/plain"}
 KINDS = {
     **{suffix: f"{kind}; charset=utf-8" for suffix, kind in TEXTS.items()},
     "json": "application/json",
+    "zip": "application/zip",
     "parquet": "application/vnd.apache.parquet",
 }
 

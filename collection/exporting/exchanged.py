@@ -1,4 +1,4 @@
-"""A collection's texts as the field exchanges them: requests, narratives, segments, candidate pools."""
+"""A collection's texts as the field exchanges them: requests, narratives, segments, candidate pools, runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from collection.exporting.cited_reports import exported_cited_reports
+from collection.exporting.runs import chosen_run, exported_run, exported_runs
 from collection.formats.jsonl import PassageLine, TopicLine
 from collection.formats.requests import written_document, written_narrative, written_request, written_segment
 from collection.models import Collection, Passage, RankedPassage, Run, Topic
@@ -15,17 +16,14 @@ from collection.models import Collection, Passage, RankedPassage, Run, Topic
 CHUNK = 500
 
 
-class NoSuchRun(ValueError):
-    """The pool's run was not named, or is not there; the message names those that are."""
-
-
-# The lines of a file, of one run where its form takes one.
-Export = Callable[[Collection, str], Iterator[str]]
+# The lines of a file, of one run where its form takes one; of a zip, its bytes.
+Export = Callable[[Collection, str], Iterator[str] | Iterator[bytes]]
+SUFFIXES = {"narratives": "tsv", "run": "run", "runs": "zip"}
 
 
 def exchanged_file(collection: Collection, form: str) -> str:
     """Return what the file of this form is called."""
-    return f"{collection.name}-{form}.{'tsv' if form == 'narratives' else 'jsonl'}"
+    return f"{collection.name}-{form}.{SUFFIXES.get(form, 'jsonl')}"
 
 
 def _written(found: Any) -> str:
@@ -68,14 +66,7 @@ def exported_segments(collection: Collection, _run: str = "") -> Iterator[str]:
 
 def exported_pools(collection: Collection, run: str) -> Iterator[str]:
     """Return a run's topics with their candidates, a line each. Raises NoSuchRun."""
-    names = list(
-        Run.objects.filter(collection=collection, ranking__isnull=False).values_list("name", flat=True).distinct()
-    )
-    chosen = run or (names[0] if len(names) == 1 else "")
-    if chosen not in names:
-        known = f" Choose one of {', '.join(names[:20])}." if names else " The collection has no rankings."
-        raise NoSuchRun((f"There is no run “{run}”." if run else "A pool is of one run.") + known)
-    return _pools(Run.objects.get(collection=collection, name=chosen))
+    return _pools(chosen_run(collection, run, what="A pool"))
 
 
 def _pools(run: Run) -> Iterator[str]:
@@ -115,5 +106,7 @@ EXPORTS: dict[str, Export] = {
     "narratives": exported_narratives,
     "segments": exported_segments,
     "pools": exported_pools,
+    "run": exported_run,
+    "runs": exported_runs,
     "reports": lambda collection, _run: exported_cited_reports(collection),
 }

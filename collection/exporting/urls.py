@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern] = [
         name="export_assignments",
     ),
     path("collections/<slug:name>/studies/<slug:study>/clapnq.jsonl", views.export_answers, name="export_answers"),
+    path("collections/<slug:name>/studies/<slug:study>/labels/", views.export_labels, name="export_labels"),
     path("collections/<slug:name>/studies/<slug:study>/scores/", views.export_scores, name="export_scores"),
     *(
         path(

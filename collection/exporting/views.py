@@ -16,9 +16,12 @@ from collection.accounts.views import SignedInRequest
 from collection.exporting.cited_reports import exported_cited_reports
 from collection.exporting.clapnq import exported_clapnq
 from collection.exporting.collections import exported_collection
-from collection.exporting.exchanged import EXPORTS, NoSuchRun, exchanged_file
+from collection.exporting.exchanged import EXPORTS, exchanged_file
 from collection.exporting.judgments import exported_judgments, exported_parquet
+from collection.exporting.labels import FORMS as LABEL_FORMS
+from collection.exporting.labels import LabelsRefused, exported_labels, labels_file
 from collection.exporting.nugget_banks import NeedsOneTopic, assigning_raters, exported_assignments, exported_bank
+from collection.exporting.runs import NoSuchRun
 from collection.exporting.scores import exported_scores, score_file
 from collection.formats.judgments_reader import Format
 from collection.formats.nugget_banks import FORMS
@@ -127,3 +130,19 @@ def export_scores(request: SignedInRequest, name: str, study: str) -> HttpRespon
     except SeveralCriteria as refused:
         return HttpResponseBadRequest(str(refused), content_type="text/plain; charset=utf-8")
     return download(lines, score_file(found, form))
+
+
+@require_safe
+@login_required
+def export_labels(request: SignedInRequest, name: str, study: str) -> HttpResponseBase:
+    """A study's labels as a paper's tool writes them: `as` says which, `rater` and `criterion` whose and which."""
+    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
+    found = get_object_or_404(collection.studies, name=study)
+    form, rater, criterion = (request.GET.get(one, "") for one in ("as", "rater", "criterion"))
+    if form not in LABEL_FORMS:
+        raise Http404
+    try:
+        lines = exported_labels(found, form, rater=rater, criterion=criterion)
+    except LabelsRefused as refused:
+        return HttpResponseBadRequest(str(refused), content_type="text/plain; charset=utf-8")
+    return download(lines, labels_file(found, form))

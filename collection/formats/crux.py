@@ -19,6 +19,8 @@ from collection.formats.values import read_whole, shown
 ORACLE = "oracle"
 UNJUDGED = -1
 MASKED = -2
+# What stands for the text of a masked sub-question; all of a topic's share it.
+NO_QUESTION = "NA"
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,30 @@ def read_labels(file: InputFile, *, runs: Sequence[str]) -> Iterator[tuple[int, 
             spans = _texts("question_based_nugget", fields.take("question_based_nugget"))
             labels = _grades("answerability", fields.take("answerability"), lowest=MASKED, highest=1)
             yield number, CruxLabels(run or ORACLE, topic_id, labels, spans)
+
+
+def written_labels(line: CruxLabels) -> dict[str, Any]:
+    """Return the line as the platform writes it.
+
+    `coverage` is answered sub-questions of all, masked ones too, as there; None where a sub-question is not judged yet.
+    """
+    complete = line.labels and UNJUDGED not in line.labels
+    return {
+        "id": line.topic_id if line.run == ORACLE else f"{line.run}_{line.topic_id}",
+        "question_based_nugget": line.spans,
+        "answerability": list(line.labels),
+        "coverage": line.labels.count(1) / len(line.labels) if complete else None,
+    }
+
+
+def written_ratings(line: CruxRatings) -> dict[str, Any]:
+    """Return the line as the platform writes it; every sub-question has a rationale, empty where nobody gave one."""
+    return {
+        "id": line.topic_id,
+        "document": line.passage_id,
+        "relevances": {str(place): grade for place, grade in line.grades.items()},
+        "rationales": {str(place): line.rationales.get(place, "") for place in line.grades},
+    }
 
 
 def read_ratings(file: InputFile) -> Iterator[tuple[int, CruxRatings]]:

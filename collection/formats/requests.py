@@ -17,6 +17,8 @@ EXCHANGED = {
     "narratives": "Narratives (TREC RAG 2026)",
     "segments": "Segments (MS MARCO v2.1)",
     "pools": "Candidate pool of a run",
+    "run": "TREC run file of a run",
+    "runs": "TREC run files of all runs (zip)",
     "reports": "Cited reports",
 }
 

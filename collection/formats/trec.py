@@ -47,6 +47,11 @@ def read_run(file: InputFile) -> Iterator[tuple[int, RunLine]]:
             yield number, RunLine(topic_id, passage_id, read_whole(rank, "rank"), read_number(score, "score"), tag)
 
 
+def written_run_line(line: RunLine) -> str:
+    """Return the line as it is read, with the score to its last digit. Names must be words."""
+    return f"{line.topic_id} Q0 {line.passage_id} {line.rank} {line.score!r} {line.tag}\n"
+
+
 def read_qrels(file: InputFile) -> Iterator[tuple[int, QrelsLine]]:
     """Yield the lines of four-column qrels."""
     for number, line in file.lines():

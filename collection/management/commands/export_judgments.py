@@ -1,13 +1,15 @@
 from argparse import ArgumentParser
-from collections.abc import Iterable
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from collection.exporting.identities import crowd_ids_of
 from collection.exporting.judgments import exported_judgments, exported_parquet
+from collection.exporting.output import write_bytes
 from collection.importing.commands import mended_by_the_reader, the_study
 from collection.judgments.services import HighlightDoesNotFit
+
+NO_TEXT = "Parquet is not text: write it to a file, with > judgments.parquet"
 
 
 class Command(BaseCommand):
@@ -27,16 +29,8 @@ class Command(BaseCommand):
         crowd_ids = crowd_ids_of(found) if options["with_crowd_ids"] else None
         with mended_by_the_reader(HighlightDoesNotFit):
             if options["format"] == "parquet":
-                self._write_bytes(exported_parquet(found, crowd_ids=crowd_ids))
+                table = exported_parquet(found, crowd_ids=crowd_ids)
+                write_bytes(self.stdout, table, advice=NO_TEXT)
                 return
             for line in exported_judgments(found, table=options["format"], crowd_ids=crowd_ids):
                 self.stdout.write(line, ending="")
-
-    def _write_bytes(self, pieces: Iterable[bytes]) -> None:
-        """Write a file that is no text. Raises CommandError where it would go to a terminal."""
-        file = getattr(self.stdout._out, "buffer", None)
-        if file is None or self.stdout.isatty():
-            raise CommandError("Parquet is not text: write it to a file, with > judgments.parquet")
-        for piece in pieces:
-            file.write(piece)
-        file.flush()

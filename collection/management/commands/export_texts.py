@@ -1,9 +1,12 @@
 from argparse import ArgumentParser
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
-from collection.exporting.exchanged import EXPORTS, NoSuchRun
+from collection.exporting.exchanged import EXPORTS, SUFFIXES
+from collection.exporting.output import write_bytes
+from collection.exporting.runs import NoSuchRun
 from collection.importing.commands import the_collection
 
 
@@ -14,12 +17,17 @@ class Command(BaseCommand):
         parser.add_argument("--collection", required=True, metavar="NAME")
         parser.add_argument("--as", required=True, dest="form", choices=list(EXPORTS))
         parser.add_argument(
-            "--run", default="", metavar="NAME", help="of a pool, where the collection has several runs"
+            "--run", default="", metavar="NAME", help="of a pool or a run file, where the collection has several runs"
         )
 
     def handle(self, *args: Any, collection: str, form: str, run: str, **options: Any) -> None:
         try:
-            for line in EXPORTS[form](the_collection(collection), run):
-                self.stdout.write(line, ending="")
+            written = EXPORTS[form](the_collection(collection), run)
         except NoSuchRun as refused:
             raise CommandError(str(refused)) from refused
+        if SUFFIXES.get(form) == "zip":
+            advice = "A zip is not text: write it to a file, with > runs.zip"
+            write_bytes(self.stdout, cast("Iterator[bytes]", written), advice=advice)
+            return
+        for line in cast("Iterator[str]", written):
+            self.stdout.write(line, ending="")

@@ -157,7 +157,7 @@ def test_other_formats_stand_behind_the_studies_and_ask_for_a_run_only_where_two
     after = as_rosa.get(address).content.decode()
 
     assert before.index('id="studies"') < before.index('id="formats"') < before.index('id="researchers"')
-    assert "Run of the pool" not in before
+    assert "Run of a pool" not in before
     assert "<option>one</option>" in after
     assert "<option>reports-only</option>" not in after
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Callable
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils.timezone import now
 
-from collection.exporting.exchanged import EXPORTS, NoSuchRun
+from collection.exporting.exchanged import EXPORTS
+from collection.exporting.runs import NoSuchRun
 from collection.formats.problems import BrokenFile
 from collection.formats.recognition import recognised
 from collection.formats.requests import EXCHANGED
@@ -118,7 +120,7 @@ def test_narratives_go_out_as_they_came(brought: Callable[..., ImportOutcome], e
 
     brought(text, "rag26.tsv")
 
-    assert "".join(EXPORTS["narratives"](empty, "")) == text
+    assert "".join(map(str, EXPORTS["narratives"](empty, ""))) == text
 
 
 def test_a_request_becomes_a_topic_with_what_it_says_besides(brought: Callable[..., ImportOutcome]) -> None:
@@ -221,3 +223,44 @@ def test_page_api_and_command_give_the_same(
         call_command("export_texts", "--collection", "empty", "--as", "pools")
     client.force_login(mallory)
     assert client.get("/collections/empty/texts/", {"as": "requests"}).status_code == 404
+
+
+RUN = "q1 Q0 d#2 0 7.25 bm25\nq1 Q0 d#1 1 -0.1 bm25\nq2 Q0 d#1 4 1e-07 bm25\n"
+
+
+@pytest.fixture
+def ranked(brought: Callable[..., ImportOutcome], empty: Collection) -> Collection:
+    brought(jsonl({"id": "q1", "request": "One?"}, {"id": "q2", "request": "Two?"}), "topics.jsonl")
+    brought(RUN, "bm25.run")
+    return empty
+
+
+def test_a_run_goes_out_as_it_came(ranked: Collection) -> None:
+    assert "".join(map(str, EXPORTS["run"](ranked, ""))) == RUN
+
+
+def test_all_runs_go_out_in_a_zip_that_comes_in_again(
+    ranked: Collection, brought: Callable[..., ImportOutcome], client: Client, rosa: User, tmp_path: Path
+) -> None:
+    brought(RUN.replace("bm25", "team/dense"), "dense.run")
+
+    client.force_login(rosa)
+    page = client.get("/collections/empty/texts/", {"as": "runs"})
+
+    with zipfile.ZipFile(BytesIO(page.getvalue())) as archive:
+        names = archive.namelist()
+        assert names == ["bm25.run", "team-dense.run"]
+        assert archive.read("bm25.run").decode() == RUN
+        archive.extractall(tmp_path / "out")
+    files = [(name, tmp_path / "out" / name) for name in names]
+    outcome = import_files(files=files, collection=ranked, options=FilesOptions(), at=now())
+    assert not outcome.changed
+    assert client.get("/collections/empty/texts/", {"as": "run"}).status_code == 302
+    assert "team/dense" in client.get("/api/v1/collections/empty/texts/", {"as": "run"}).json()["run"]
+
+
+def test_a_name_with_a_space_is_no_word_of_a_run_file(ranked: Collection) -> None:
+    RankedPassage.objects.filter(passage_id="d#2").update(passage_id="d 2")
+
+    with pytest.raises(NoSuchRun, match="“d 2” has a space"):
+        EXPORTS["run"](ranked, "bm25")

@@ -1,0 +1,77 @@
+"""A study's labels as the tools of papers write them: CRUX's labelling platform."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from collection.exporting.crux import exported_qlabels, exported_qrels
+from collection.judgments.rater_names import names_in_files
+from collection.models import Criterion, Judgment, Rater, Study
+from collection.models.studies import TaskType
+
+
+class LabelsRefused(ValueError):
+    """The file cannot be made of these labels; the message says why and how to mend it."""
+
+
+@dataclass(frozen=True)
+class LabelForm:
+    """A file of one rater's labels under one criterion of a task type."""
+
+    label: str
+    task_type: TaskType
+    unit: str
+    lines: Callable[[Criterion, Rater], Iterator[str]]
+
+
+FORMS = {
+    "qlabels": LabelForm("CRUX’s qlabels (reports, T1)", TaskType.ANSWERABILITY, "reports", exported_qlabels),
+    "qrels": LabelForm("CRUX’s qrels (passages, T2)", TaskType.RATING, "passages", exported_qrels),
+}
+
+
+def exported_labels(study: Study, form: str, *, rater: str = "", criterion: str = "") -> Iterator[str]:
+    """Return the lines of one rater's file. Raises LabelsRefused.
+
+    The rater is named as in all files, or by its own name; where one alone has labels of this kind, it need not be.
+    The criterion is the first of the form's task type that the rater judged by, unless it is named.
+    """
+    chosen = FORMS[form]
+    found = label_raters(study, form, criterion=criterion)
+    if not found:
+        of = f" under “{criterion}”" if criterion else ""
+        raise LabelsRefused(f"Nobody has labelled {chosen.unit} sub-question by sub-question{of}.")
+    called = {name: one for name, one in found.items() if rater in (name, one.name, "")}
+    if len(called) != 1:
+        wrong = f"There are no such labels by “{rater}”." if rater and not called else "The file is of one rater."
+        raise LabelsRefused(f"{wrong} Choose one of {', '.join(found)}.")
+    (one,) = called.values()
+    judged = _criteria(study, form, criterion).filter(judgments__rater=one).distinct()
+    return chosen.lines(judged.order_by("position", "pk")[0], one)
+
+
+def label_forms(study: Study) -> dict[str, tuple[str, list[str]]]:
+    """Return the forms that the study has labels for: what choosers call each, and whose labels there are."""
+    raters = {form: list(label_raters(study, form)) for form in FORMS}
+    return {form: (FORMS[form].label, names) for form, names in raters.items() if names}
+
+
+def label_raters(study: Study, form: str, *, criterion: str = "") -> dict[str, Rater]:
+    """Return who has labels that the form holds, by their names in files; nobody who is excluded."""
+    judged = Judgment.objects.filter(criterion__in=_criteria(study, form, criterion)).without_the_excluded()
+    raters = Rater.objects.filter(pk__in=judged.values("rater")).order_by("pk")
+    called = names_in_files(study)
+    return {called[rater.pk]: rater for rater in raters}
+
+
+def _criteria(study: Study, form: str, criterion: str) -> QuerySet[Criterion]:
+    criteria = study.criteria.filter(task_type=FORMS[form].task_type)
+    return criteria.filter(name=criterion) if criterion else criteria
+
+
+def labels_file(study: Study, form: str) -> str:
+    """Return what the file is called."""
+    return f"{study.name}-{form}.jsonl"

@@ -1,0 +1,22 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from collection.exporting.labels import FORMS, LabelsRefused, exported_labels
+from collection.importing.commands import mended_by_the_reader, the_study
+
+
+class Command(BaseCommand):
+    help = "Write a study's labels to standard output as a paper's tool writes them."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--study", required=True, metavar="NAME")
+        parser.add_argument("--as", required=True, dest="form", choices=list(FORMS))
+        parser.add_argument("--rater", default="", metavar="NAME", help="whose, where several have such labels")
+        parser.add_argument("--criterion", default="", metavar="C", help="default: the first of its task type")
+
+    def handle(self, *args: Any, study: str, form: str, rater: str, criterion: str, **options: Any) -> None:
+        with mended_by_the_reader(LabelsRefused):
+            for line in exported_labels(the_study(study), form, rater=rater, criterion=criterion):
+                self.stdout.write(line, ending="")
