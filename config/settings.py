@@ -293,6 +293,7 @@ TRANSLATED_VIEWS = frozenset(
         "annotate.work.views",
         "annotate.workshop.topic_views",
         "annotate.workshop.views",
+        "annotate.workshop.wording_views",
         "collection.accounts.mail_views",
         "collection.accounts.views",
         "evaluation.workshop_scores.views",
@@ -316,6 +317,7 @@ CELERY_TASK_ROUTES = {
     "evaluation.*": {"queue": "pages"},
     "judging.requeue_stalled": {"queue": "pages"},
     "judging.work_on_errand": {"queue": "errands"},
+    "judging.word_a_nugget": {"queue": "errands"},
     "annotate.mail_notices": {"queue": "errands"},
 }
 # Whether the web server computes figures, tries judges and probes servers itself: there is one process, no worker.
@@ -330,6 +332,9 @@ REPLIES_OF_JUDGES = "judging.data.reasons.replies_of"
 REASONS_OF_JUDGES = "judging.data.reasons.reasons_of"
 SPENT_BY_JUDGES = "judging.data.spending.spent_by_judges"
 ITEMS_THAT_MEASURE_JUDGES = "judging.data.reasons.measuring_items"
+# The judges that can word a nugget, and what has one do so, for an app that may not import judging.
+JUDGES_THAT_WORD = "judging.wordings.wordings.judges_that_word"
+WORDS_OF_JUDGES = "judging.wordings.wordings.work_on"
 # The items whose grade the researcher knows, for an app that may not import annotate.
 ITEMS_WITH_KNOWN_GRADES = "annotate.quality.gold.items_with_known_grades"
 CELERY_TASK_IGNORE_RESULT = True

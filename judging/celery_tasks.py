@@ -22,6 +22,7 @@ from judging.grading.worker import take_turn
 from judging.gullibility import audit as gullibility
 from judging.models import GradingJob, GullibilityAudit, Judge
 from judging.trial_runs import errands
+from judging.wordings import wordings
 
 logger = logging.getLogger(__name__)
 
@@ -87,6 +88,12 @@ def audit_gullibility(pk: int) -> None:
 def work_on_errand(pk: int) -> None:
     """Do a trial run or a probe."""
     errands.work_on(pk, at=now())
+
+
+@shared_task(name="judging.word_a_nugget", ignore_result=True)
+def word_a_nugget(pk: int) -> None:
+    """Ask a judge for the words of a nugget."""
+    wordings.work_on(pk, at=now())
 
 
 @worker_ready.connect

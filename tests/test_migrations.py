@@ -49,7 +49,7 @@ def site() -> Iterator[None]:
 
 OF_BANKS = (
     "NuggetBank", "BankVersion", "BankEntry", "NuggetAnswer", "NuggetReference", "NuggetWorkshop", "WorkshopPerson",
-    "WorkshopTopic", "NuggetProposal", "ProposedNugget",
+    "WorkshopTopic", "NuggetWording", "NuggetProposal", "ProposedNugget",
 )  # fmt: skip
 
 

@@ -27,6 +27,9 @@ class WorkshopPersonSerializer(serializers.Serializer[Any]):
 class WorkshopSerializer(serializers.Serializer[Any]):
     id = WholeField(source="pk")
     study = serializers.CharField(source="study.name", default=None, allow_null=True)
+    judge = serializers.CharField(
+        source="judge.name", default=None, allow_null=True, help_text="That words nuggets for who proposes."
+    )
     made_at = serializers.DateTimeField()
     closed_at = serializers.DateTimeField(allow_null=True)
     people = WorkshopPersonSerializer(many=True)
@@ -36,6 +39,15 @@ class ProposedNuggetSerializer(serializers.Serializer[Any]):
     text = serializers.CharField()
     importance = serializers.CharField()
     weight = NumberField(allow_null=True)
+
+
+class WordingSerializer(serializers.Serializer[Any]):
+    """The words of a judge that a proposal began with."""
+
+    judge = serializers.CharField(source="judge.name")
+    model = serializers.CharField()
+    prompt = serializers.CharField()
+    words = serializers.CharField()
 
 
 class ProposalSerializer(serializers.Serializer[Any]):
@@ -52,6 +64,7 @@ class ProposalSerializer(serializers.Serializer[Any]):
     start = WholeField(allow_null=True, help_text="In code points of the passage or of the run’s report.")
     end = WholeField(allow_null=True)
     quote = serializers.CharField()
+    wording = WordingSerializer(allow_null=True)
     made_at = serializers.DateTimeField()
     state = serializers.ChoiceField(NuggetProposal.State.choices)
     decided_by = serializers.CharField(source="decided_by.username", default=None, allow_null=True)
@@ -96,7 +109,7 @@ class WorkshopList(APIView):
         """The workshops, the newest first."""
         collection = get_object_or_404(Collection.objects.of(user_of(request)), name=name)
         found = get_object_or_404(collection.nugget_banks, name=bank)
-        listed = found.workshops.select_related("study").prefetch_related("people__user")
+        listed = found.workshops.select_related("study", "judge").prefetch_related("people__user")
         return Response(WorkshopSerializer(listed, many=True).data)
 
 
@@ -110,7 +123,7 @@ class WorkshopDetail(APIView):
         found = get_object_or_404(workshops_seen_by(user), pk=pk)
         if not researches(user, found):
             raise Http404
-        whole = NuggetWorkshop.objects.select_related("study").prefetch_related(
+        whole = NuggetWorkshop.objects.select_related("study", "judge").prefetch_related(
             "people__user",
             "topics__topic",
             "topics__version",

@@ -88,6 +88,7 @@ def _reworded(first: NuggetProposal, nuggets: Sequence[Worded], person: Workshop
         start=first.start,
         end=first.end,
         quote=first.quote,
+        wording=first.wording,
         made_at=at,
         state=State.ACCEPTED,
         decided_by=person.user,

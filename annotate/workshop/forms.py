@@ -7,8 +7,9 @@ from typing import Any
 from django import forms
 
 from annotate.studies.assessor_accounts import people_of
+from annotate.workshop.wordings import judges_that_word
 from collection.banks.forms import ChangeForm
-from collection.models import NuggetBank, Study, Topic, User
+from collection.models import NuggetBank, Rater, Study, Topic, User
 
 
 class WorkshopForm(forms.Form):
@@ -33,13 +34,22 @@ class WorkshopForm(forms.Form):
         to_field_name="name",
         help_text="In which reports are judged by the nuggets: its judgments show what a change does to the scores.",
     )
+    judge = forms.ModelChoiceField(
+        Rater.objects.none(),
+        required=False,
+        label="Judge that proposes words",
+        help_text="None: people word nuggets alone. A judge on a model server writes a nugget from a highlight when "
+        "somebody asks it to. Its tokens count as yours, and which nuggets began with its words stays known.",
+        to_field_name="name",
+    )
 
     def __init__(self, *args: Any, bank: NuggetBank, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         people = people_of(user).order_by("username")
         studies = Study.objects.of(user).filter(collection=bank.collection_id).order_by("name")
         querysets: dict[str, Any] = {
-            "proposers": people, "decider": people, "topics": bank.collection.topics.all(), "study": studies
+            "proposers": people, "decider": people, "topics": bank.collection.topics.all(), "study": studies,
+            "judge": judges_that_word(),
         }  # fmt: skip
         for name, queryset in querysets.items():
             field = self.fields[name]
@@ -47,9 +57,15 @@ class WorkshopForm(forms.Form):
             field.queryset = queryset
 
 
-class ProposalForm(ChangeForm):
-    """A change with the place in a text that it is from: `source` is `p-` or `r-` and a primary key."""
+class HighlightForm(forms.Form):
+    """A place in a text: `source` is `p-` or `r-` and a primary key."""
 
     source = forms.RegexField(r"^[pr]-[0-9]{1,9}$", required=False, widget=forms.HiddenInput)
     start = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
     end = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
+
+
+class ProposalForm(HighlightForm, ChangeForm):
+    """A change with the place that it is from, and the judge's wording that it began with."""
+
+    wording = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)

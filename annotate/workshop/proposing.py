@@ -13,6 +13,7 @@ from collection.banks.proposals import own_changes, standing_nuggets, texts_of
 from collection.models import (
     HandedIn,
     NuggetProposal,
+    NuggetWording,
     Passage,
     ProposedNugget,
     Report,
@@ -49,12 +50,13 @@ def propose(
     start: int | None = None,
     end: int | None = None,
     quote: str = "",
+    wording: NuggetWording | None = None,
     at: datetime,
 ) -> NuggetProposal:
     """Propose a change to the topic's nuggets. Raises WorkIsOver, DoesNotFit and SpanDoesNotFit.
 
     `start` and `end` count code points of the source's text. The change must be one that can be made to the bank as it
-    is now, after what the person proposed before.
+    is now, after what the person proposed before. `wording` is what a judge proposed, where the nugget began with that.
     """
     held = locked(workshop_topic)
     refuse_what_is_over(held, person)
@@ -74,6 +76,7 @@ def propose(
         start=start,
         end=end,
         quote=quote,
+        wording=wording if len(nuggets) == 1 else None,
         made_at=at,
     )
     proposal.elements.set(elements)

@@ -29,7 +29,7 @@ from annotate.workshop.workshops import Role
 from collection.accounts.views import SignedInRequest
 from collection.banks.changes import DoesNotFit
 from collection.banks.proposals import proposals_of, standing_nuggets
-from collection.models import NuggetProposal, Passage, WorkshopPerson, WorkshopTopic
+from collection.models import NuggetProposal, NuggetWording, Passage, WorkshopPerson, WorkshopTopic
 from collection.texts.lines import lines_of
 
 Own = tuple[WorkshopTopic, WorkshopPerson]
@@ -61,6 +61,7 @@ def workshop_topic(request: SignedInRequest, pk: int, topic: int) -> HttpRespons
                 start=start,
                 end=end,
                 quote=(source.text or "")[start:end] if source and start is not None else "",
+                wording=_taken(held, person, form.cleaned_data["wording"]),
                 at=now(),
             )
         except (WorkIsOver, DoesNotFit, SpanDoesNotFit) as refused:
@@ -78,6 +79,11 @@ def own_topic(request: SignedInRequest, pk: int, topic: int) -> Own:
     held = get_object_or_404(person.workshop.topics.select_related("topic", "version"), topic=topic)
     held.workshop = person.workshop
     return held, person
+
+
+def _taken(held: WorkshopTopic, person: WorkshopPerson, pk: int | None) -> NuggetWording | None:
+    """Return the judge's words that the person began with; none where there are none of theirs."""
+    return held.wordings.filter(pk=pk, person=person, state=NuggetWording.State.DONE).first() if pk else None
 
 
 def _begun(request: SignedInRequest, nuggets: list[Listed]) -> dict[str, Any]:

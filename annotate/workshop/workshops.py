@@ -13,6 +13,7 @@ from collection.models import (
     HandedIn,
     NuggetBank,
     NuggetWorkshop,
+    Rater,
     Study,
     Topic,
     User,
@@ -40,10 +41,13 @@ def make_workshop(
     decider: User,
     topics: Sequence[Topic] = (),
     study: Study | None = None,
+    judge: Rater | None = None,
     by: User,
     at: datetime,
 ) -> NuggetWorkshop:
     """Open a workshop of the bank for these topics; all of the collection's where none is named.
+
+    A judge words nuggets for those who propose, if they ask it to.
 
     Raises WrongPeople, and NothingToWorkOn.
     """
@@ -55,7 +59,7 @@ def make_workshop(
     worked_on = list(topics) or list(bank.collection.topics.all())
     if not worked_on:
         raise NothingToWorkOn("The collection has no topic.")
-    workshop = NuggetWorkshop.objects.create(bank=bank, study=study, made_by=by, made_at=at)
+    workshop = NuggetWorkshop.objects.create(bank=bank, study=study, judge=judge, made_by=by, made_at=at)
     roles = [*((user, Role.PROPOSES) for user in people), (decider, Role.DECIDES)]
     WorkshopPerson.objects.bulk_create(WorkshopPerson(workshop=workshop, user=user, role=role) for user, role in roles)
     WorkshopTopic.objects.bulk_create(WorkshopTopic(workshop=workshop, topic=topic) for topic in worked_on)
@@ -71,7 +75,7 @@ def close_workshop(*, workshop: NuggetWorkshop, at: datetime) -> None:
 def workshops_seen_by(user: User) -> QuerySet[NuggetWorkshop]:
     """Return the workshops of the person's collections, and those in which they take part."""
     mine = Q(pk__in=NuggetWorkshop.objects.of(user)) | Q(bank__collection__in=Collection.objects.of(user))
-    return NuggetWorkshop.objects.filter(mine).select_related("bank__collection", "study")
+    return NuggetWorkshop.objects.filter(mine).select_related("bank__collection", "study", "judge")
 
 
 def part_of(user: User, workshop: NuggetWorkshop) -> WorkshopPerson | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.utils.translation import gettext
 
@@ -11,6 +12,8 @@ from collection.banks.versions import NewEntry
 
 Key = int
 MERGED = ("and", "or", "sum")
+# What an entry's attributes call who made it, as NuggetBank's files do.
+CREATOR = "creator"
 
 
 class DoesNotFit(Exception):
@@ -37,6 +40,21 @@ class Source:
 
 
 @dataclass(frozen=True)
+class ByJudge:
+    """Which judge proposed a nugget's words, by which model and prompt, and what its words were."""
+
+    judge: str
+    model: str
+    prompt: str
+    words: str
+
+    def creators(self, text: str) -> list[dict[str, Any]]:
+        """Return who made the nugget of this text, as NuggetBank's files say it."""
+        judge = {"is_human": False, "judge": self.judge, "llm_model": self.model, "llm_prompt": self.prompt}
+        return [judge] if self.words == text else [judge | {"words": self.words}, {"is_human": True}]
+
+
+@dataclass(frozen=True)
 class Change:
     """`kind` is one of NuggetProposal's. `elements` are the nuggets that it concerns, `nuggets` those it brings."""
 
@@ -45,14 +63,15 @@ class Change:
     nuggets: tuple[Worded, ...] = ()
     aggregator: str = ""
     source: Source | None = None
+    by_judge: ByJudge | None = None
 
 
 @dataclass(frozen=True)
 class Standing:
     """A nugget of the topic. `key` is its element's primary key, or below 0 where a change brings it.
 
-    `text` is set where a change words it; `replaces` is then the element in whose place it stands, and `source` where
-    it is from. `was` is what the bank's version says of it.
+    `text` is set where a change words it; `replaces` is then the element in whose place it stands, `source` where it is
+    from, and `by_judge` the judge whose words it began with. `was` is what the bank's version says of it.
     """
 
     key: Key
@@ -63,6 +82,7 @@ class Standing:
     replaces: Key | None = None
     aggregator: str = ""
     source: Source | None = None
+    by_judge: ByJudge | None = None
     was: NewEntry | None = None
 
 
@@ -124,7 +144,9 @@ def _one(nuggets: list[Standing], change: Change, texts: dict[Key, str]) -> list
         raise DoesNotFit(gettext("There is a nugget with these words already."))
     first = min([0, *here]) - 1
     brought = [
-        Standing(first - place, one.importance, one.weight, text=one.text, source=change.source)
+        Standing(
+            first - place, one.importance, one.weight, text=one.text, source=change.source, by_judge=change.by_judge
+        )
         for place, one in enumerate(change.nuggets)
     ]
     match change.kind:
@@ -208,7 +230,13 @@ def as_entries(nuggets: Sequence[Standing]) -> list[NewEntry]:
             one.importance,
             one.weight,
             None if one.parent is None else place[one.parent],
-            one.was.attributes if one.was else {},
+            _said_of(one),
         )
         for one in nuggets
     ]
+
+
+def _said_of(nugget: Standing) -> Mapping[str, Any]:
+    if nugget.was:
+        return nugget.was.attributes
+    return {CREATOR: nugget.by_judge.creators(nugget.text)} if nugget.by_judge else {}

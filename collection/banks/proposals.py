@@ -8,16 +8,19 @@ from dataclasses import dataclass, replace
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from collection.banks.changes import Change, DoesNotFit, Source, Standing, Worded, standing
+from collection.banks.changes import ByJudge, Change, DoesNotFit, Source, Standing, Worded, standing
 from collection.banks.versions import entries_of
-from collection.models import NuggetProposal, RubricElement, User, WorkshopPerson, WorkshopTopic
+from collection.models import NuggetProposal, NuggetWording, RubricElement, User, WorkshopPerson, WorkshopTopic
 
 State = NuggetProposal.State
 
 
 @dataclass(frozen=True)
 class NuggetOfPerson:
-    """A nugget as a person proposes it. The span is of the passage `docno`, or of the report of the run `run`."""
+    """A nugget as a person proposes it. The span is of the passage `docno`, or of the report of the run `run`.
+
+    `by_judge` says whether it began with a judge's words.
+    """
 
     proposal: int
     kind: str
@@ -29,14 +32,15 @@ class NuggetOfPerson:
     start: int | None
     end: int | None
     quote: str
+    by_judge: bool
 
 
 def proposals_of(workshop_topic: WorkshopTopic) -> QuerySet[NuggetProposal]:
     """Return what was proposed for the topic and not withdrawn, in order, with all that is shown of it."""
     stand = NuggetProposal.objects.filter(workshop_topic=workshop_topic).exclude(state=State.WITHDRAWN)
-    return stand.select_related("person__user", "passage", "report__run", "taken_into").prefetch_related(
-        "nuggets", "elements"
-    )
+    return stand.select_related(
+        "person__user", "passage", "report__run", "taken_into", "wording__judge"
+    ).prefetch_related("nuggets", "elements")
 
 
 def nuggets_by_person(workshop_topic: WorkshopTopic) -> dict[User, list[NuggetOfPerson]]:
@@ -60,6 +64,7 @@ def nuggets_by_person(workshop_topic: WorkshopTopic) -> dict[User, list[NuggetOf
                     start=proposal.start,
                     end=proposal.end,
                     quote=proposal.quote,
+                    by_judge=proposal.wording_id is not None,
                 )
                 for nugget in proposal.nuggets.all()
             ]
@@ -77,7 +82,13 @@ def change_of(proposal: NuggetProposal) -> Change:
         nuggets=tuple(Worded(one.text, one.importance, one.weight) for one in proposal.nuggets.all()),
         aggregator=proposal.aggregator,
         source=source,
+        by_judge=by_judge(proposal.wording) if proposal.wording else None,
     )
+
+
+def by_judge(wording: NuggetWording) -> ByJudge:
+    """Return whose words these are."""
+    return ByJudge(wording.judge.name, wording.model, wording.prompt, wording.words)
 
 
 def as_one(proposals: Sequence[NuggetProposal], nuggets: tuple[Worded, ...] | None = None) -> Change:

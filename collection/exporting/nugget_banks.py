@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from collection.banks.changes import CREATOR
 from collection.banks.versions import newest_versions
 from collection.formats.nugget_banks import (
     FAILED,
@@ -117,7 +118,9 @@ def _nuggets(version: BankVersion, topic: Topic, *, keeps: bool, flat: bool) -> 
         parts[None if flat else entry.parent_id].append(entry)
 
     def nugget_of(entry: BankEntry) -> Nugget:
-        element, attributes = entry.element, entry.attributes if keeps else {}
+        element, attributes = entry.element, entry.attributes
+        if not keeps:  # who made it has a place in NuggetBank's form alone
+            attributes = {} if flat else {name: said for name, said in attributes.items() if name == CREATOR}
         answers, references = contents.get(element.pk, ((), ()))
         return Nugget(
             text=element.text,

@@ -35,6 +35,7 @@ from collection.models.uploads import Upload
 from collection.models.workshops import (
     HandedIn,
     NuggetProposal,
+    NuggetWording,
     NuggetWorkshop,
     ProposedNugget,
     WorkshopPerson,

@@ -6,6 +6,7 @@ to scores.
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +15,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from collection.models.banks import BankVersion, NuggetBank
+from collection.models.people import Rater
 from collection.models.studies import Study
 from collection.models.texts import Passage, Report, RubricElement, Topic
 
@@ -33,10 +35,14 @@ class WorkshopQuerySet(models.QuerySet["NuggetWorkshop"]):
 
 
 class NuggetWorkshop(models.Model):
-    """Work of people on a bank. The study, where there is one, is that in which reports are judged by the nuggets."""
+    """Work of people on a bank. The study, where there is one, is that in which reports are judged by the nuggets.
+
+    The judge, where there is one, words a nugget when somebody who proposes asks it to.
+    """
 
     bank = models.ForeignKey(NuggetBank, on_delete=models.CASCADE, related_name="workshops")
     study = models.ForeignKey(Study, null=True, blank=True, on_delete=models.SET_NULL, related_name="workshops")
+    judge = models.ForeignKey(Rater, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     made_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True, blank=True)
@@ -132,6 +138,56 @@ class WorkshopRelevance(models.Model):
         return f"{self.passage} {'is' if self.relevant else 'is not'} relevant"
 
 
+class NuggetWording(models.Model):
+    """Words for a nugget that somebody asked the workshop's judge for, from a highlight, and what it wrote.
+
+    A worker takes it up once and no more: it costs tokens. `words` are what was read of the `reply`; `error` says why
+    there are none. `model` is what the server said that replied, `prompt` names what was asked, with its version.
+    """
+
+    class State(models.TextChoices):
+        AT_WORK = "at work", "at work"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    # Who asked waits no longer than this.
+    PATIENCE = timedelta(minutes=2)
+
+    workshop_topic = models.ForeignKey(WorkshopTopic, on_delete=models.CASCADE, related_name="wordings")
+    person = models.ForeignKey(WorkshopPerson, on_delete=models.RESTRICT, related_name="wordings")
+    judge = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="+")
+    passage = models.ForeignKey(Passage, null=True, blank=True, on_delete=models.RESTRICT, related_name="+")
+    report = models.ForeignKey(Report, null=True, blank=True, on_delete=models.RESTRICT, related_name="+")
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    quote = models.TextField()
+    state = models.CharField(max_length=7, choices=State, default=State.AT_WORK)
+    words = models.TextField(blank=True)
+    reply = models.TextField(blank=True)
+    error = models.TextField(blank=True)
+    model = models.CharField(max_length=300, blank=True)
+    prompt = models.CharField(max_length=100, blank=True)
+    asked_at = models.DateTimeField()
+    begun_at = models.DateTimeField(null=True, help_text="When a worker took it up.")
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["asked_at", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(passage__isnull=True, report__isnull=False) | Q(passage__isnull=False, report__isnull=True),
+                name="a_wording_has_one_source",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.words or self.get_state_display()
+
+    def is_awaited(self, *, at: datetime) -> bool:
+        """Whether words may still come."""
+        return self.state == self.State.AT_WORK and at - self.asked_at <= self.PATIENCE
+
+
 class NuggetProposal(models.Model):
     """A change to a topic's nuggets that a person proposes: what it says never changes, its state does.
 
@@ -168,6 +224,10 @@ class NuggetProposal(models.Model):
     start = models.PositiveIntegerField(null=True, blank=True)
     end = models.PositiveIntegerField(null=True, blank=True)
     quote = models.TextField(blank=True)
+    wording = models.ForeignKey(
+        NuggetWording, null=True, blank=True, on_delete=models.RESTRICT, related_name="proposals",
+        help_text="The words of a judge that its nugget began with.",
+    )  # fmt: skip
     made_at = models.DateTimeField()
     state = models.CharField(max_length=9, choices=State, default=State.PROPOSED)
     decided_by = models.ForeignKey(

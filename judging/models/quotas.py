@@ -30,6 +30,7 @@ class TokenUse(models.Model):
         PROBE = "probe", "server probe"
         AUDIT = "audit", "gullibility audit"
         ANCHOR_CHECK = "anchors", "check of the anchor items"
+        WORDING = "wording", "wording of a nugget"
 
     researcher = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="token_uses", db_index=False

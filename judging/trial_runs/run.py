@@ -110,7 +110,7 @@ def run_trial(
     The engine works in a thread of its own; what it has not said in time is left out, whatever it does.
     """
     requests = requests_for(judge, drawn.items)
-    replies = _replies_in_time(asking_both_orders(engine_for(judge), judge), requests, seconds)
+    replies = replies_in_time(asking_both_orders(engine_for(judge), judge), requests, seconds)
     trials = []
     for item, request in zip(drawn.items, requests, strict=True):
         reply = replies.get(item.pk)
@@ -119,7 +119,8 @@ def run_trial(
     return trials
 
 
-def _replies_in_time(engine: Engine, requests: Sequence[GradeRequest], seconds: float) -> dict[int, Reply]:
+def replies_in_time(engine: Engine, requests: Sequence[GradeRequest], seconds: float) -> dict[int, Reply]:
+    """Return what the engine replied within so long, by item. It works in a thread of its own."""
     until = time.monotonic() + seconds
     came: queue.Queue[tuple[int, Reply] | BaseException | None] = queue.Queue()
 

@@ -14,13 +14,15 @@ const element = byId("text");
 if (element && wording) {
   const text = new JudgedText(element);
   const highlight = byId("highlight");
-  const button = byId("from-highlight");
+  const tools = byId("highlight-tools");
+  const said = byId("judge-says");
 
   const mark = (span) => {
     if (!span) return false;
     byId("source").value = element.dataset.key;
     byId("start").value = span.start;
     byId("end").value = span.end;
+    forgetJudge();
     show(span);
     return true;
   };
@@ -28,14 +30,21 @@ if (element && wording) {
   const show = (span) => {
     draw(text, "support", [span]);
     highlight.textContent = text.quote(span);
-    highlight.hidden = button.hidden = false;
+    highlight.hidden = tools.hidden = false;
   };
 
   const unmark = () => {
     for (const id of ["source", "start", "end"]) byId(id).value = "";
+    forgetJudge();
     draw(text, "support", []);
-    highlight.hidden = button.hidden = true;
+    highlight.hidden = tools.hidden = true;
     return true;
+  };
+
+  /** What a judge wrote was about the highlight that it was asked of. */
+  const forgetJudge = () => {
+    byId("wording-of-judge").value = "";
+    said.replaceChildren();
   };
 
   const marks = () => (byId("end").value ? [{ start: Number(byId("start").value), end: Number(byId("end").value) }] : []);
@@ -43,11 +52,22 @@ if (element && wording) {
   /** The highlight's words as a new nugget, to be made shorter. */
   const fromHighlight = () => {
     if (highlight.hidden) return;
+    byId("wording-of-judge").value = "";
     form.querySelector('[name="kind"][value="new"]').checked = true;
     for (const box of form.querySelectorAll('[name="elements"]')) box.checked = false;
     wording.value = highlight.textContent.replace(/\s+/gu, " ");
     wording.focus();
     wording.select();
+  };
+
+  /** A nugget in the judge's words, to be changed or not. */
+  const takeWords = () => {
+    const words = byId("words-of-judge");
+    form.querySelector('[name="kind"][value="new"]').checked = true;
+    for (const box of form.querySelectorAll('[name="elements"]')) box.checked = false;
+    byId("wording-of-judge").value = words.dataset.wording;
+    wording.value = words.textContent;
+    wording.focus();
   };
 
   new Caret(text, {
@@ -57,7 +77,8 @@ if (element && wording) {
     leave: () => wording.focus(),
   });
   markByPointer(text, { mark, undo: unmark, takesMarks: () => true });
-  button.addEventListener("click", fromHighlight);
+  byId("from-highlight").addEventListener("click", fromHighlight);
+  said.addEventListener("click", ({ target }) => target.id === "take-words" && takeWords());
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.ctrlKey || event.metaKey || !text.selected() || event.target.closest("textarea, input, select")) return;
     event.preventDefault();

@@ -42,6 +42,9 @@ FIELDS: dict[str, dict[str, str]] = {
         "docno": TEXT, "quote": QUOTE, "quality": LEAVES, "creator": LEAVES, "attributes": ATTRIBUTES
     },
     "collection.NuggetProposal": {"quote": TEXT},
+    "collection.NuggetWording": {
+        "quote": TEXT, "words": TEXT, "reply": TEXT, "error": TEXT, "model": TEXT, "prompt": OURS
+    },
     "collection.ProposedNugget": {"text": TEXT},
     "collection.Passage": {
         "passage_id": TEXT, "text": TEXT, "text_sha256": HASH, "title": TEXT, "document_id": TEXT,

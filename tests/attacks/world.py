@@ -21,7 +21,7 @@ from annotate.workshop.workshops import make_workshop
 from collection.banks.changes import Worded
 from collection.banks.versions import NewEntry, make_version
 from collection.collections.sharing import invite_researcher
-from collection.models import Collection, Item, NuggetBank, Study, Upload, User
+from collection.models import Collection, Item, NuggetBank, NuggetWording, Study, Upload, User
 from judging.models import Errand, GradingJob, PromptTemplate
 from tests.annotate.crowd_factories import a_session, an_entry
 from tests.annotate.factories import a_report_task, an_open_study, in_hands_of
@@ -111,6 +111,18 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         nuggets=[Worded("x", "vital", 1.0)],
         at=now(),
     )
+    wording = NuggetWording.objects.create(
+        workshop_topic=workshop.topics.get(topic=item.topic_id),
+        person=workshop.people.get(user=ada),
+        judge=job.judge.rater,
+        passage=collection.passages.all()[0],
+        start=0,
+        end=1,
+        quote="x",
+        words="x",
+        state="done",
+        asked_at=now(),
+    )
     errand = Errand.objects.create(
         kind="trial",
         judge=job.judge,
@@ -138,7 +150,7 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         "/api/v1/collections/<slug:name>/invitations/": {"pk": offer.pk},
         "/api/v1/collections/": {"name": collection.name, "bank": bank.name, "before": 1, "after": 1},
         "/api/v1/uploads/": {"pk": upload.pk},
-        "/workshops/": {"pk": workshop.pk, "topic": item.topic_id},
+        "/workshops/": {"pk": workshop.pk, "topic": item.topic_id, "wording": wording.pk},
         "/api/v1/workshops/": {"pk": workshop.pk},
         "/work/": {"pk": assignment.pk, "name": study.name},
         "/work/notices/": {"pk": notice.pk},

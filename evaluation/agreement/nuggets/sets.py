@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -115,11 +115,15 @@ def _proposed(collection: Collection, name: str, workshop: int, username: str) -
     person = people.filter(user__username=username).select_related("user", "workshop__bank").first()
     if person is None or not person.handed_in.exists():
         raise NoSuchSet(f"There is no set of nuggets “{name}”: nobody of this name handed in proposals there.")
-    nuggets = {}
+    nuggets, worded = {}, Counter[bool]()
     for held in WorkshopTopic.objects.filter(handed_in__person=person).select_related("topic"):
         proposed = nuggets_by_person(held).get(person.user, [])
         nuggets[held.topic.topic_id] = [_as_proposed(one) for one in proposed]
-    return ChosenSet(name, _proposed_by(person), nuggets)
+        worded.update(one.by_judge for one in proposed)
+    label = _proposed_by(person)
+    if worded[True]:  # two people may agree because one judge worded for both
+        label += f" ({worded[True]:,} of {worded.total():,} began with a judge’s words)"
+    return ChosenSet(name, label, nuggets)
 
 
 def _proposed_by(person: WorkshopPerson) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
+from pytest_django.fixtures import Settings as SettingsWrapper
 
 from annotate.models import Task
 from annotate.studies.lifecycle import enrol, open_study
@@ -22,10 +24,14 @@ from collection.models import (
     User,
     WorkshopRelevance,
 )
+from judging.engines import Reply
+from judging.wordings.wordings import work_on
 from tests.annotate.factories import NOON
 from tests.annotate.workshop.banks import a_bank, all_hand_in, proposes, the_topic
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 from tests.factories import a_study, a_user
+from tests.judging.engines.test_probe_store import a_judge
+from tests.judging.world import ScriptedEngine
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -146,9 +152,21 @@ def test_the_four_phases_are_done_for_one_topic(
     third.wait_for_url("**/work/**")
 
 
+def words_of_a_judge(pk: int, *, at: datetime) -> None:
+    """Stand in for the worker that asks the judge."""
+    reply = Reply(text="A passage stands first.", finish_reason="stop", identity="m-1")
+    work_on(pk, at=at, engine_for=lambda _: ScriptedEngine(lambda _: reply))
+
+
 def test_a_span_is_marked_by_mouse_and_on_a_phone(
-    open_page: Callable[..., Page], sign_in: SignIn, workshop: NuggetWorkshop, ada: User
+    open_page: Callable[..., Page],
+    sign_in: SignIn,
+    workshop: NuggetWorkshop,
+    ada: User,
+    settings: SettingsWrapper,
 ) -> None:
+    settings.WORDS_OF_JUDGES = f"{__name__}.words_of_a_judge"
+    NuggetWorkshop.objects.update(judge=a_judge().rater)
     page = open_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
     sign_in(page, ada)
     page.goto(f"/workshops/{workshop.pk}/topics/{the_topic(workshop).topic_id}/")
@@ -159,8 +177,12 @@ def test_a_span_is_marked_by_mouse_and_on_a_phone(
 
     page.locator("#text p").first.dblclick(position={"x": 20, "y": 10})
     expect(page.locator("#highlight")).to_have_text("Passage")
-    page.get_by_role("button", name="Nugget from the highlight").click()
+    page.get_by_role("button", name="Ask the judge for words").click()
+    page.get_by_role("button", name="Take these words").click()
+    expect(page.locator("#wording")).to_have_value("A passage stands first.")
+    picture(page, "wording")
     page.get_by_role("button", name="Propose").click()
 
     expect(page.locator("#proposals mark")).to_have_text("Passage")
-    assert NuggetProposal.objects.get().start == 0
+    proposal = NuggetProposal.objects.get()
+    assert (proposal.start, proposal.wording and proposal.wording.model) == (0, "m-1")
