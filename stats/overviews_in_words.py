@@ -17,6 +17,7 @@ from stats.answers_in_words import (
     citations_supported,
     ended,
     in_brackets,
+    in_percent,
     judge_beside_people,
     listed,
 )
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # they weigh much, and are only passed in
     from stats.judges.threshold_choice import Ceiling
     from stats.measures.cited_reports import Counts
 
+MOST_RATERS_NAMED = 3
 EACH_ITS_OWN = "Each rests on its own 95 % interval, without a correction for their number"
 
 
@@ -251,3 +253,43 @@ def _is(n: int) -> str:
 
 def _has(n: int) -> str:
     return "has" if n == 1 else "have"
+
+
+def bank_of_questions(source: str, minimum: float, n_bad: int, n: int, n_missed: int, missed: Estimate) -> str:
+    """Say how many questions are bad, and how many relevant passages answer none. `missed`: the share of these."""
+    graded = f"graded {minimum:g} or more"
+    bad = (
+        f"{n_bad:,} of {counted(n, 'questions')} {'is' if n_bad == 1 else 'are'} mostly {graded} on passages that "
+        "people called not relevant"
+        if n
+        else "no question was graded on passages that people called not relevant"
+    )
+    if missed.value is None:
+        return f"By {source}, {bad}; no passage that people called relevant has all its grades."
+    of = f"{n_missed:,} of the passages called relevant ({in_percent(missed.value, missed)})"
+    return f"By {source}, {bad}, and no question is {graded} on {of}."
+
+
+def passage_answers(minimum: float, answered: Sequence[tuple[str, int, int]]) -> str:
+    """Say how many of a topic's questions a passage answers. `answered`: by rater, how many of how many it graded."""
+    known = [one for one in answered if one[2]]
+    if not known:
+        return "Nobody has graded this passage yet."
+    if len(known) <= MOST_RATERS_NAMED:
+        of = listed([f"{n:,} of {counted(total, 'questions')} by {rater}" for rater, n, total in known])
+    else:
+        shares = [n for _, n, _ in known]
+        of = f"between {min(shares):,} and {max(shares):,} questions, by {counted(len(known), 'raters')}"
+    return f"At grade {minimum:g} or more, this passage answers {of}."
+
+
+def answer_covers(
+    source: str, run: str, minimum: float, *, n_answering: int, n_passages: int, covered: int, asked: int, missing: int
+) -> str:
+    """Say how many of an answer's passages answer something, and how many of the topic's questions are answered."""
+    open_ = f"; {missing:,} of {counted(n_passages * asked, 'grades')} {'is' if missing == 1 else 'are'} missing"
+    return (
+        f"By {source}, {n_answering:,} of the first {counted(n_passages, 'passages')} of {run} "
+        f"{'answers' if n_answering == 1 else 'answer'} a question at grade {minimum:g} or more, and {covered:,} of "
+        f"{counted(asked, 'questions')} {'is' if covered == 1 else 'are'} answered{open_ if missing else ''}."
+    )

@@ -1,4 +1,4 @@
-"""Masking rubric elements that nothing fulfils by a source's grades, and which passages are redundant."""
+"""Masking rubric elements by grades, which passages are redundant, and what is wrong with a bank of questions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from rest_framework.response import Response
 from collection.api_tools import study_of, user_of
 from evaluation.computing.kept import kept_here
 from evaluation.parameters.api import answers, chosen_by, figures_of, shows
-from evaluation.rubrics.serializers import MaskingChoice, MaskingSent, RedundancyChoice
+from evaluation.rubrics.serializers import (
+    BankCheckChoice,
+    GradedAnswerChoice,
+    GradedPassageChoice,
+    MaskingChoice,
+    MaskingSent,
+    RedundancyChoice,
+)
 
 
 @extend_schema(
@@ -51,3 +58,25 @@ def masking(request: Request, name: str) -> Response:
 def redundancy(request: Request, name: str) -> Response:
     found = figures_of(request, "redundancy", study_of(request, name), **chosen_by(request, RedundancyChoice))
     return Response({**found.as_dict(), "qrels": found.qrels})
+
+
+@shows(
+    "studies_bank_check",
+    "Bad questions, relevant passages that no question covers, and questions asked twice.",
+    BankCheckChoice,
+)
+def bank_check(request: Request, name: str) -> Response:
+    found = figures_of(request, "bank_check", study_of(request, name), **chosen_by(request, BankCheckChoice))
+    return Response(found.as_dict())
+
+
+@shows("studies_graded_passage", "A passage’s questions by rater, with their reasons.", GradedPassageChoice)
+def graded_passage(request: Request, name: str) -> Response:
+    found = figures_of(request, "graded_passage", study_of(request, name), **chosen_by(request, GradedPassageChoice))
+    return Response(found.as_dict())
+
+
+@shows("studies_graded_answer", "A run’s passages on a topic with the questions that each answers.", GradedAnswerChoice)
+def graded_answer(request: Request, name: str) -> Response:
+    found = figures_of(request, "graded_answer", study_of(request, name), **chosen_by(request, GradedAnswerChoice))
+    return Response(found.as_dict())

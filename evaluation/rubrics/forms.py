@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from evaluation.parameters.options import OptionsForm
-from evaluation.rubrics.serializers import MaskingSent, RedundancyChoice
+from evaluation.rubrics.serializers import BankCheckChoice, GradedAnswerChoice, MaskingSent, RedundancyChoice
 from stats.measures.crux import ORDERS
 
 
@@ -28,3 +28,21 @@ class RedundancyForm(GradesOfPassagesForm):
 
     options = RedundancyChoice
     asked = ("source", "order", "run")
+
+
+class BankCheckForm(OptionsForm):
+    """Whose grades are held against people's relevance, and the two thresholds."""
+
+    options = BankCheckChoice
+    asked = ("source", "relevance", "minimum", "likeness")
+
+    def __init__(self, *args: Any, sources: list[tuple[str, str]], relevance: list[str], **kwargs: Any) -> None:
+        named = [(name, name) for name in relevance]
+        super().__init__(*args, choices={"source": sources, "relevance": named}, **kwargs)
+
+
+class GradedAnswerForm(OptionsForm):
+    """Whose grades of which run’s passages on which topic."""
+
+    options = GradedAnswerChoice
+    asked = ("source", "run", "topic", "minimum", "k")

@@ -6,7 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from evaluation.rubrics.choosing import MOST_PASSAGES
 from stats.measures.crux import ORDERS
+from stats.measures.question_banks import LIKENESS, MINIMUM
 
 
 class GradesOfPassages(serializers.Serializer[Any]):
@@ -38,3 +40,51 @@ class RedundancyChoice(GradesOfPassages):
     """Whose ratings class the passages, by which rule, and of which run."""
 
     order = serializers.ChoiceField(choices=list(ORDERS.items()), default="gain", label="Choice of required passages")
+
+
+class BankCheckChoice(serializers.Serializer[Any]):
+    """Whose grades are held against people's relevance, and from which grade on a question is answered."""
+
+    source = serializers.CharField(  # type: ignore[assignment]  # a parameter's name, and DRF's own
+        default="", label="Source of grades", help_text="A judge, or people; default: the first source."
+    )
+    relevance = serializers.CharField(
+        default="",
+        label="Relevance by",
+        help_text="The criterion under which people judged relevance; default: the first.",
+    )
+    minimum = serializers.FloatField(
+        default=MINIMUM, label="Answered from grade", help_text="A question is answered from this grade on."
+    )
+    likeness = serializers.FloatField(
+        default=LIKENESS, min_value=0.0, max_value=1.0, label="Duplicates above",
+        help_text="Questions whose ROUGE-L F1 is above this say nearly the same.",
+    )  # fmt: skip
+
+
+class GradedPassageChoice(serializers.Serializer[Any]):
+    """Which passage on which topic."""
+
+    topic = serializers.CharField(max_length=300, label="Topic", help_text="The topic’s id.")
+    passage = serializers.CharField(max_length=300, label="Passage", help_text="The passage’s id.")
+    criterion = serializers.CharField(
+        default="", label="Criterion", help_text="Default: the first under which passages are rated on questions."
+    )
+
+
+class GradedAnswerChoice(serializers.Serializer[Any]):
+    """Which run’s passages on which topic, by whose grades."""
+
+    source = serializers.CharField(  # type: ignore[assignment]  # a parameter's name, and DRF's own
+        default="", label="Source of grades", help_text="A judge, or people; default: the first source."
+    )
+    run = serializers.CharField(default="", label="Run", help_text="Default: the first with graded passages.")
+    topic = serializers.CharField(default="", label="Topic", help_text="Default: the first with graded passages.")
+    minimum = serializers.FloatField(
+        default=None,
+        label="Answered from grade",
+        help_text="A passage answers a question from this grade on; default: the criterion’s threshold.",
+    )
+    k = serializers.IntegerField(
+        default=MOST_PASSAGES, min_value=1, max_value=1_000, label="Passages", help_text="How many, from the top."
+    )

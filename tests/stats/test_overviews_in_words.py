@@ -9,9 +9,11 @@ from stats.judges.threshold_choice import Ceiling
 from stats.measures.cited_reports import Counts
 from stats.overviews_in_words import (
     assessors_differ,
+    bank_of_questions,
     held_out,
     judges_beside_people,
     most_alike,
+    passage_answers,
     people_by_criterion,
     people_disagree,
     planted_texts,
@@ -239,3 +241,21 @@ def test_says_how_many_drawn_tasks_are_flawed(counts: tuple[int, int, int], said
 )
 def test_says_which_judge_is_most_like_people(shares: dict[str, Estimate], n_marked: int, said: str) -> None:
     assert most_alike(shares, n_marked=n_marked).startswith(said)
+
+
+def test_many_raters_of_a_passage_are_said_by_their_range_and_those_without_grades_are_left_out() -> None:
+    raters = [("a", 4, 10), ("b", 9, 10), ("c", 0, 0), ("d", 5, 9), ("e", 6, 10)]
+
+    assert passage_answers(4, raters) == (
+        "At grade 4 or more, this passage answers between 4 and 9 questions, by 4 raters."
+    )
+    assert passage_answers(4, [("c", 0, 0)]) == "Nobody has graded this passage yet."
+
+
+def test_a_bank_without_passages_called_not_relevant_or_fully_graded_says_so() -> None:
+    missed = undefined("there are no such passages")
+
+    assert bank_of_questions("judge", 4, 0, 0, 0, missed) == (
+        "By judge, no question was graded on passages that people called not relevant; "
+        "no passage that people called relevant has all its grades."
+    )

@@ -1,0 +1,279 @@
+"""What is wrong with a study's bank of questions, by the grades of one source and people's relevance.
+
+Three things are looked for: bad questions, relevant passages that no question is answered by, and questions of a topic
+that say nearly the same (`stats.measures.question_banks`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from collection.banks.versions import dropped_elements
+from collection.models import Rater, RubricElement, Study
+from collection.models.studies import TaskType
+from evaluation.data.visibility import Sight, tested_elsewhere
+from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.rubrics.choosing import named_or_first
+from evaluation.rubrics.redundancy import rating_sources
+from stats.intervals import Estimate
+from stats.measures.question_banks import (
+    CheckedQuestion,
+    Duplicate,
+    Relevance,
+    RelevantPassage,
+    check_questions,
+    duplicates,
+    relevant_passages,
+    share_answered,
+    share_uncovered,
+)
+from stats.overviews_in_words import bank_of_questions
+from stats.ranking.measure_names import NoLeaderboard
+
+NO_GRADES = "Nobody graded passages on questions yet."
+NO_PEOPLE = "No person judged the relevance of passages yet."
+
+
+@dataclass(frozen=True)
+class GradesBesideRelevance:
+    """What one source's grades say of the bank, where people said which passages are relevant.
+
+    `n_graded` passages have a grade, `n_labelled` of these a label. `n_hidden`: topics that another study tests judges
+    on, whose questions and passages count but are not listed.
+    """
+
+    source: Source
+    people: Source
+    minimum: float
+    sight: Sight
+    questions: tuple[CheckedQuestion, ...]
+    passages: tuple[RelevantPassage, ...]
+    hidden: frozenset[str]
+    n_graded: int
+    n_labelled: int
+
+    @cached_property
+    def bad(self) -> list[CheckedQuestion]:
+        """The questions that mostly passages called not relevant answer, as far as they may be listed."""
+        return [one for one in self.questions if one.mostly and one.topic not in self.hidden]
+
+    @cached_property
+    def uncovered(self) -> list[RelevantPassage]:
+        """The relevant passages that answer no question, as far as they may be listed."""
+        return [one for one in self.passages if one.state == "uncovered" and one.topic not in self.hidden]
+
+    @cached_property
+    def n_bad(self) -> int:
+        return sum(one.mostly for one in self.questions)
+
+    @cached_property
+    def n_checked(self) -> int:
+        """How many questions were graded on any passage called not relevant."""
+        return sum(one.n_not_relevant > 0 for one in self.questions)
+
+    @cached_property
+    def states(self) -> dict[str, int]:
+        """How many relevant passages are covered, uncovered, unknown for a missing grade, or without any grade."""
+        states = ("covered", "uncovered", "unknown", "ungraded")
+        return {state: sum(one.state == state for one in self.passages) for state in states}
+
+    @cached_property
+    def wrongly(self) -> Estimate:
+        return share_answered(self.questions, relevant=False)
+
+    @cached_property
+    def rightly(self) -> Estimate:
+        return share_answered(self.questions, relevant=True)
+
+    @cached_property
+    def missed(self) -> Estimate:
+        return share_uncovered(self.passages)
+
+    @property
+    def simulated(self) -> bool:
+        return self.source.simulated or self.people.simulated
+
+    @property
+    def answer(self) -> str:
+        """How many questions are bad and how many relevant passages are not covered, in a sentence."""
+        return bank_of_questions(
+            self.source.name, self.minimum, self.n_bad, self.n_checked, self.states["uncovered"], self.missed
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "source": self.source.name,
+            "relevance": self.people.criterion.name,
+            "minimum": self.minimum,
+            "simulated": self.simulated,
+            **self.source.completeness.as_dict(),
+            **self.sight.as_dict(),
+            "graded_passages": self.n_graded,
+            "labelled_passages": self.n_labelled,
+            "questions": self.n_checked,
+            "bad_questions": self.n_bad,
+            "relevant_passages": self.states,
+            "topics_not_listed": len(self.hidden),
+            "answered_by_not_relevant": self.wrongly.as_dict(),
+            "answered_by_relevant": self.rightly.as_dict(),
+            "uncovered": self.missed.as_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class BankCheck:
+    """What is wrong with a study's bank; without grades or relevance only what its texts tell, and the reason."""
+
+    study: Study
+    likeness: float
+    duplicates: tuple[Duplicate, ...]
+    texts: Mapping[tuple[str, str], str]
+    n_elements: int
+    graded: GradesBesideRelevance | None
+    reason: str = ""
+
+    def tables(self) -> dict[str, list[list[Any]]]:
+        """Return the tables by name, each with a first row of names."""
+        found: dict[str, list[list[Any]]] = {
+            "duplicates": [
+                ["topic", "first", "first_text", "second", "second_text", "rouge_l"],
+                *(
+                    [one.topic, one.first, self.text(one.topic, one.first), one.second,
+                     self.text(one.topic, one.second), one.likeness]
+                    for one in self.duplicates
+                ),
+            ]
+        }  # fmt: skip
+        if self.graded is not None:
+            found["questions"] = [
+                ["topic", "question", "text", "not_relevant", "wrongly", "share", "low", "high", "relevant",
+                 "rightly", "mostly"],
+                *(
+                    [one.topic, one.question, self.text(one.topic, one.question), one.n_not_relevant, one.n_wrongly,
+                     one.share.value, one.share.low, one.share.high, one.n_relevant, one.n_rightly, one.mostly]
+                    for one in self.graded.questions if one.topic not in self.graded.hidden
+                ),
+            ]  # fmt: skip
+            found["passages"] = [
+                ["topic", "passage", "state", "highest", "question", "missing"],
+                *(
+                    [one.topic, one.passage, one.state, one.best, one.question, one.n_missing]
+                    for one in self.graded.passages if one.topic not in self.graded.hidden
+                ),
+            ]  # fmt: skip
+        return found
+
+    def text(self, topic: str, question: str) -> str:
+        return self.texts.get((topic, question), "")
+
+    @property
+    def shown_duplicates(self) -> list[tuple[Duplicate, str, str]]:
+        """Each pair with its texts."""
+        return [(one, self.text(one.topic, one.first), self.text(one.topic, one.second)) for one in self.duplicates]
+
+    @property
+    def shown_bad(self) -> list[tuple[CheckedQuestion, str]]:
+        """Each bad question with its text."""
+        return [(one, self.text(one.topic, one.question)) for one in (self.graded.bad if self.graded else [])]
+
+    @property
+    def shown_uncovered(self) -> list[tuple[RelevantPassage, str]]:
+        """Each uncovered passage with the text of the question that it comes nearest to."""
+        return [(one, self.text(one.topic, one.question)) for one in (self.graded.uncovered if self.graded else [])]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what API and command print."""
+        rows = {
+            name: [dict(zip(table[0], row, strict=True)) for row in table[1:]] for name, table in self.tables().items()
+        }
+        return {
+            "study": self.study.name,
+            "likeness": self.likeness,
+            "elements": self.n_elements,
+            "reason": self.reason,
+            "grades": self.graded.as_dict() if self.graded else None,
+            "tables": rows,
+        }
+
+
+def relevance_sources(boards: StudySources) -> list[Source]:
+    """Return people under each criterion of relevance that they judged."""
+    criteria = [criterion for criterion in boards.criteria if criterion.task_type == TaskType.RELEVANCE]
+    return [one for criterion in criteria for one in boards.sources_of(criterion) if one.kind == Rater.Kind.ASSESSOR]
+
+
+def check_bank(
+    boards: StudySources, *, source: str = "", relevance: str = "", minimum: float = 4.0, likeness: float = 0.9
+) -> BankCheck:
+    """Check the bank by a source's grades beside people's relevance, the first of each if none is named.
+
+    Raises NoLeaderboard where there is no such source, criterion or grade.
+    """
+    graders = [(one.name, one) for one in rating_sources(boards)]
+    people = [(one.criterion.name, one) for one in relevance_sources(boards)]
+    grader = named_or_first(source, graders, "source of grades of passages") if graders or source else None
+    labels = named_or_first(relevance, people, "relevance by people") if people or relevance else None
+    texts = _texts(boards)
+    by_kind: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
+    for (topic, kind, name), text in texts.items():
+        by_kind[kind][topic].append((name, text))
+    graded = _graded(boards, grader, labels, minimum) if grader and labels else None
+    return BankCheck(
+        study=boards.study,
+        likeness=likeness,
+        duplicates=tuple(one for of_kind in by_kind.values() for one in duplicates(of_kind, likeness=likeness)),
+        texts={(topic, name): text for (topic, _, name), text in texts.items()},
+        n_elements=len(texts),
+        graded=graded,
+        reason="" if graded else NO_GRADES if grader is None else NO_PEOPLE,
+    )
+
+
+def _texts(boards: StudySources) -> dict[tuple[str, str, str], str]:
+    """Return the text of every rubric element of the study's topics that counts, by topic, kind and id."""
+    listed = RubricElement.objects.filter(topic__items__study=boards.study, masked=False).distinct()
+    listed = listed.exclude(pk__in=dropped_elements(boards.study.collection_id))
+    rows = listed.order_by("topic__pk", "kind", "position").values_list("topic__topic_id", "kind", "element_id", "text")
+    return {(topic, kind, name): text for topic, kind, name, text in rows}
+
+
+def _graded(boards: StudySources, grader: Source, labels: Source, minimum: float) -> GradesBesideRelevance:
+    scale = grader.criterion.scale.values
+    if minimum > max(scale):
+        raise NoLeaderboard(f"No grade of “{grader.criterion}” is {minimum:g} or more: its highest is {max(scale):g}.")
+    seen = boards.seen([grader])
+    assert seen.sight is not None  # `seen` sets it
+    tables = seen.grades(grader).tables
+    relevance = _relevance(seen, labels)
+    elsewhere = tested_elsewhere(boards.study)
+    graded = {topic: [name for name, n in table.n_there.items() if n] for topic, table in tables.items()}
+    return GradesBesideRelevance(
+        source=grader,
+        people=labels,
+        minimum=minimum,
+        sight=seen.sight,
+        questions=tuple(check_questions(tables, relevance, minimum=minimum)),
+        passages=tuple(relevant_passages(tables, relevance, minimum=minimum)),
+        hidden=frozenset(name for pk, name in seen.topic_names.items() if pk in elsewhere),
+        n_graded=sum(map(len, graded.values())),
+        n_labelled=sum(name in relevance.get(topic, {}) for topic, names in graded.items() for name in names),
+    )
+
+
+def _relevance(boards: StudySources, people: Source) -> Relevance:
+    """Return what people said of each topic's passages; nothing of those on which they gave no grade."""
+    found: dict[str, dict[str, bool]] = {}
+    for topic, table in boards.grades(people).tables.items():
+        labels: Sequence[float] = table.grades[:, 0].tolist()
+        found[topic] = {
+            passage: grade >= people.criterion.threshold
+            for passage, grade in zip(table.passages, labels, strict=True)
+            if not np.isnan(grade)
+        }
+    return found
