@@ -18,11 +18,12 @@ from stats.ratings import MISSING, FloatArray, IntArray
 from stats.refusals import Refused
 from stats.votes import TIES, TIES_OF_PEOPLE, Ties
 
-Combine = Literal["majority", "median", "highest", "dawid_skene"]
+Combine = Literal["majority", "median", "highest", "votes", "dawid_skene"]
 COMBINES: dict[Combine, str] = {
     "majority": "the grade that most of them gave",
     "median": "the median grade",
     "highest": "the highest grade",
+    "votes": "the highest grade that at least so many of them reach (minimum votes)",
     "dawid_skene": "the most probable grade, given each rater’s estimated errors (Dawid and Skene, 1979)",
 }
 
@@ -36,11 +37,13 @@ class Rule:
     """How judgments become labels.
 
     An item needs `fewest_raters` grades. From `binary_at` on, a label is 1, below it 0; without it, labels are grades.
+    By `votes`, the label is the highest grade that at least `votes` raters reach; with `binary_at`, m of r decide.
     With `adjudicated`, what a third person decided about an item counts instead of what people's grades combine to.
     """
 
     combine: Combine = "majority"
     ties: Ties = TIES_OF_PEOPLE
+    votes: int = 2
     fewest_raters: int = 1
     binary_at: float | None = None
     per_element: bool = False
@@ -52,12 +55,19 @@ class Rule:
         given = {field.name: options.get(field.name) for field in fields(cls)}
         return cls(**{name: value for name, value in given.items() if value is not None})
 
+    @property
+    def needed(self) -> int:
+        """How many grades an item needs: fewer people than votes could not decide."""
+        return max(self.fewest_raters, self.votes) if self.combine == "votes" else self.fewest_raters
+
     def in_words(self, n_raters: int) -> dict[str, str]:
         """Return what a reader of the provenance needs to know of it."""
-        ties = "" if self.combine == "highest" else f", {TIES[self.ties]}"
+        ties = "" if self.combine in ("highest", "votes") else f", {TIES[self.ties]}"
+        votes = f"the highest grade that at least {self.votes} of them reach"
+        several = votes if self.combine == "votes" else f"{COMBINES[self.combine]}{ties}"
         return {
-            "raters": f"{COMBINES[self.combine]}{ties}" if n_raters > 1 else "the one rater's grade",
-            "fewest_raters": f"at least {self.fewest_raters} an item",
+            "raters": several if n_raters > 1 else "the one rater's grade",
+            "fewest_raters": f"at least {self.needed} an item",
             "grades": "as on the scale" if self.binary_at is None else f"1 from {self.binary_at:g} up, else 0",
             "elements": "one topic per rubric element: topic/element" if self.per_element else "the highest of any",
             "docno": "the passage's id, or the run of the report",
@@ -72,6 +82,7 @@ def asked_of(options: Mapping[str, Any]) -> dict[str, Any]:
         "with_simulated": options.get("with_simulated", False),
         "names": options["names"],
         "rule": asdict(Rule.chosen_by(options)),
+        **({"gold": options["gold"]} if options.get("gold") else {}),
     }
 
 
@@ -200,25 +211,46 @@ def label(
         n_topics=len(topics),
         n_items=len(rows),
         n_ungraded=int((n == 0).sum()),
-        n_too_few=int(((n > 0) & (n < rule.fewest_raters)).sum()),
+        n_too_few=int(((n > 0) & (n < rule.needed)).sum()),
         n_tied=combined.n_tied,
         n_adjudicated=0 if decided is None else int(np.isfinite(decided).sum()),
     )
 
 
+def marked_labels(marked: Mapping[str, Set[str]]) -> QrelsLabels:
+    """Return label 1 for each of these docnos, by topic: what was marked without being judged. Raises QrelsRefused."""
+    pairs = [
+        (_word(topic, "topic"), _word(docno, "document")) for topic in sorted(marked) for docno in sorted(marked[topic])
+    ]
+    return QrelsLabels(
+        lines=tuple(f"{topic} 0 {docno} 1" for topic, docno in pairs),
+        by_grade={1: len(pairs)},
+        judged={topic: set(docnos) for topic, docnos in marked.items()},
+        n_topics=len(marked),
+        n_items=len(pairs),
+        n_ungraded=0,
+        n_too_few=0,
+        n_tied=0,
+    )
+
+
 def combine_grades(grades: FloatArray, scale: FloatArray, rule: Rule) -> Aggregate:
     """Make one grade an item of grades of the shape items × raters. Raises QrelsRefused."""
-    if rule.fewest_raters < 1:
-        raise QrelsRefused(f"At least one rater is needed for a grade, not {rule.fewest_raters}.")
+    if min(rule.fewest_raters, rule.votes) < 1:
+        raise QrelsRefused(f"At least one rater is needed for a grade, not {min(rule.fewest_raters, rule.votes)}.")
     if rule.combine == "majority":
         return majority(grades, ties=rule.ties, fewest_raters=rule.fewest_raters)
     if rule.combine == "median":
         return median(grades, ties=rule.ties, fewest_raters=rule.fewest_raters)
-    enough = (~np.isnan(grades)).sum(axis=1) >= rule.fewest_raters
+    enough = (~np.isnan(grades)).sum(axis=1) >= rule.needed
     combined = np.full(len(grades), np.nan)
     n_tied = 0
     if rule.combine == "highest":
         combined[enough] = np.nanmax(grades[enough], axis=1) if enough.any() else np.nan
+    elif rule.combine == "votes":
+        # NaN sorts behind all grades, so with enough of them the m-th highest of n stands at place n − m.
+        ordered, n = np.sort(grades[enough], axis=1), (~np.isnan(grades[enough])).sum(axis=1)
+        combined[enough] = np.take_along_axis(ordered, (n - rule.votes)[:, None], axis=1)[:, 0]
     elif enough.any():
         codes = np.where(np.isnan(grades[enough]), MISSING, np.searchsorted(scale, grades[enough])).astype(np.int16)
         likely = dawid_skene_of_codes(codes, n_grades=len(scale)).grades(ties=rule.ties)

@@ -13,8 +13,8 @@ class QrelsForm(OptionsForm):
 
     options: ClassVar[Options] = QrelsChoice
     asked: ClassVar[tuple[str, ...]] = (
-        *("rater", "with_simulated", "combine", "ties", "fewest_raters"),
-        *("binary_at", "per_element", "adjudicated", "holes_at", "names"),
+        *("rater", "with_simulated", "combine", "votes", "ties", "fewest_raters"),
+        *("binary_at", "per_element", "adjudicated", "gold", "holes_at", "names"),
     )
     criterion = forms.ChoiceField(widget=forms.HiddenInput)
 
@@ -34,6 +34,8 @@ class QrelsForm(OptionsForm):
         self.fields["criterion"].choices = [(name, name) for name in criteria]  # type: ignore[attr-defined]
         if not simulated:
             del self.fields["with_simulated"]
+        if "gold" in self.fields and not choices.get("gold"):
+            del self.fields["gold"]
 
 
 class FilledQrelsForm(QrelsForm):
@@ -42,7 +44,7 @@ class FilledQrelsForm(QrelsForm):
     options = FilledChoice
     asked = (
         *("judge", "mapping", "depth", "run", "all_topics", "measure"),
-        *("rater", "with_simulated", "combine", "ties", "fewest_raters", "binary_at", "adjudicated", "names"),
+        *("rater", "with_simulated", "combine", "votes", "ties", "fewest_raters", "binary_at", "adjudicated", "names"),
     )
     measures = (*FILLED_MEASURES, "nDCG@20", "P(rel=η)@20", "R(rel=η)@100", "RR(rel=η)", "DCG@10")
 

@@ -20,10 +20,12 @@ from collection.models import (
     Collection,
     Criterion,
     Rater,
+    Study,
 )
 from collection.rankings import read_rankings
 from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.formats.zip_files import archive_bytes
+from evaluation.publishing.gold_qrels import about_gold, gold_labels
 from evaluation.publishing.provenance import (
     hash_of,
 )
@@ -68,6 +70,8 @@ class Qrels:
     @property
     def whose(self) -> str:
         """Whose labels these are, for a file's name, which names no person."""
+        if "gold" in self.provenance:
+            return "gold"
         raters = self.provenance["raters"]
         judges = [rater["name"] for rater in raters if rater["kind"] == Rater.Kind.JUDGE]
         return "-".join(judges) or ("people" if len(raters) > 1 else "one assessor")
@@ -89,14 +93,17 @@ def compile_qrels(
     names: bool = False,
     holes_at: int | None = None,
     hashed: bool = True,
+    gold: str = "",
     at: datetime,
 ) -> Qrels:
-    """Compile the judgments of these raters, by name, or of all people. Raises QrelsRefused.
+    """Compile the judgments of these raters, by name, or of all people; or `gold` passages. Raises QrelsRefused.
 
     Simulated assessors are left out unless they are named or `with_simulated` asks for them. The provenance calls
     people by numbers unless `names` asks for theirs. `holes_at` measures the holes in the top so many of each run.
     Hashes take several times as long as all the rest: the provenance has them only if it shall be `hashed`.
     """
+    if gold:
+        return _compile_gold(criterion.study, gold, holes_at=holes_at, at=at)
     judged = load_criterion(criterion)
     source = QrelsSource(judged, columns_of(judged, raters, with_simulated=with_simulated), names)
     return compile_source(source, source.columns, rule or Rule(), holes_at=holes_at, hashed=hashed, at=at)
@@ -109,9 +116,12 @@ def compile_each(
     with_simulated: bool = False,
     rule: Rule | None = None,
     names: bool = False,
+    gold: str = "",
     at: datetime,
 ) -> bytes:
     """Return a zip with a qrels file and a provenance for each of the raters alone. Raises QrelsRefused."""
+    if gold:
+        raise QrelsRefused("Gold passages are nobody’s judgments: there is no file for each rater.")
     judged = load_criterion(criterion)
     source = QrelsSource(judged, columns_of(judged, raters, with_simulated=with_simulated), names)
     asked = rule or Rule()
@@ -129,6 +139,15 @@ def compile_each(
     if not files:
         raise QrelsRefused(f"There are no grades under “{criterion.name}”.")
     return archive_bytes(files)
+
+
+def _compile_gold(study: Study, gold: str, *, holes_at: int | None, at: datetime) -> Qrels:
+    labels, without = gold_labels(study.collection, gold)
+    holes = () if holes_at is None else _unjudged(study.collection, labels.judged, k=holes_at)
+    about = about_gold(study, gold, labels, without, at=at)
+    if holes:
+        about["holes"] = {"k": holes[0].k, "runs": [found.as_dict() for found in holes]}
+    return Qrels(labels, about, holes)
 
 
 def _slug(name: str) -> str:
@@ -211,7 +230,7 @@ def _decided(criterion: Criterion, items: Sequence[Any]) -> FloatArray:
 
 def _nothing(criterion: Criterion, labels: QrelsLabels, rule: Rule) -> str:
     if labels.n_too_few:
-        return f"No item under “{criterion.name}” was graded by at least {rule.fewest_raters} of these raters."
+        return f"No item under “{criterion.name}” was graded by at least {rule.needed} of these raters."
     if labels.n_tied:
         return f"All items under “{criterion.name}” are tied, and ties are left out."
     return f"There are no grades under “{criterion.name}”."

@@ -19,6 +19,7 @@ from evaluation.parameters.downloads import as_file, table_file
 from evaluation.parameters.options import Choices
 from evaluation.parameters.pages import criteria_queryset, figures_of, my_study, query_without
 from evaluation.publishing.forms import QrelsForm
+from evaluation.publishing.gold_qrels import gold_sources
 from stats.completeness import Completeness
 from stats.qrels import asked_of
 from stats.refusals import Refused
@@ -119,7 +120,12 @@ def _file(
 
 
 def _asked(request: SignedInRequest, name: str) -> QrelsChoice:
-    return chosen_qrels(request, name, form=QrelsForm, usual={"holes_at": HOLES_AT})
+    return chosen_qrels(request, name, form=QrelsForm, usual={"holes_at": HOLES_AT}, more=_gold)
+
+
+def _gold(study: Study, _: Criterion) -> dict[str, Choices]:
+    sources = gold_sources(study.collection)
+    return {"gold": [("", "no, judgments"), *sources]} if sources else {}
 
 
 def chosen_qrels(

@@ -37,6 +37,13 @@ class PeopleChoice(Published):
     combine = serializers.ChoiceField(
         choices=list(COMBINES.items()), default=Rule.combine, label="Aggregate assessors by"
     )
+    votes = WholeField(
+        default=Rule.votes,
+        min_value=1,
+        max_value=1_000,
+        label="Minimum votes",
+        help_text="Only with minimum votes: m of “at least m of r raters”. r is the minimum of raters.",
+    )
     ties = serializers.ChoiceField(choices=list(TIES.items()), default=Rule.ties, label="Ties")
     fewest_raters = WholeField(
         default=Rule.fewest_raters,
@@ -68,6 +75,14 @@ class QrelsChoice(PeopleChoice):
         default=Rule.per_element,
         label="One topic per rubric element",
         help_text="Otherwise a text gets the highest grade of its elements.",
+    )
+    gold = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=200,
+        label="Gold passages",
+        help_text="Instead of judgments: “topics” for the passages that topics name, or the run that ranks them.",
     )
     holes_at = WholeField(
         required=False,

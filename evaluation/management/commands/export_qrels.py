@@ -55,6 +55,23 @@ class Command(EvaluationCommand):
     def tell(self, qrels: Qrels, holes_at: int | None) -> None:
         """Say beside the file what is in it and what is not."""
         counts = qrels.provenance["counts"]
+        if gold := qrels.provenance.get("gold"):
+            left_out = f" Left out: {gold['left_out']}." if gold["left_out"] else ""
+            lines = f"{counted(counts['lines'], 'lines')} for {counted(counts['topics'], 'topics')}"
+            self.note(f"{lines}: {gold['in_words']}.{left_out}")
+        else:
+            self._tell_judged(qrels)
+        if holes_at is not None and not qrels.holes:
+            self.note("No run ranks these passages, so judged@k is not available.")
+        for found in qrels.holes:
+            share = "–" if found.judged_at_k is None else f"{found.judged_at_k:.3f}"
+            self.note(
+                f"{found.run}: judged@{found.k} {share}; {len(found.unjudged):,} of {found.n_ranked:,} unjudged in "
+                f"{counted(found.n_topics, 'topics')}, {counted(found.n_other_topics, 'topics')} without any label."
+            )
+
+    def _tell_judged(self, qrels: Qrels) -> None:
+        counts = qrels.provenance["counts"]
         self.note(
             f"{counted(counts['lines'], 'lines')} for {counted(counts['topics'], 'topics')} of "
             f"{counted(counts['judgments'], 'judgments')}. "
@@ -66,11 +83,3 @@ class Command(EvaluationCommand):
         left_out = qrels.provenance["simulated_raters_left_out"]
         if left_out:
             self.note(f"Simulated assessors left out: {', '.join(left_out)}. Use --with-simulated to include them.")
-        if holes_at is not None and not qrels.holes:
-            self.note("No run ranks these passages, so judged@k is not available.")
-        for found in qrels.holes:
-            share = "–" if found.judged_at_k is None else f"{found.judged_at_k:.3f}"
-            self.note(
-                f"{found.run}: judged@{found.k} {share}; {len(found.unjudged):,} of {found.n_ranked:,} unjudged in "
-                f"{counted(found.n_topics, 'topics')}, {counted(found.n_other_topics, 'topics')} without any label."
-            )
