@@ -9,7 +9,13 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-TEXTS = {"csv": "text/csv", "tsv": "text/tab-separated-values", "jsonl": "application/jsonl", "run": "text/plain"}
+TEXTS = {
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "jsonl": "application/jsonl",
+    "run": "text/plain",
+    "qrels": "text/plain",
+}
 KINDS = {
     **{suffix: f"{kind}; charset=utf-8" for suffix, kind in TEXTS.items()},
     "json": "application/json",

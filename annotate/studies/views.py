@@ -308,6 +308,7 @@ def render_study(
         "frame_sentences": frame_sentences(frame_of(study)),
         "batches": batches_of(study),
         "guideline": study.guidelines.order_by("-version").first(),
+        "banks": study.collection.nugget_banks.order_by("name"),
         "people_form": people_form or AddPeopleForm(user=request.user, study=study),
     }
     return render(request, "annotate/study.html", context, status=status)

@@ -7,14 +7,24 @@ from typing import Any
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
+from django.utils.timezone import now
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotate.workshop.workshops import researches, workshops_seen_by
-from collection.api_tools import NumberField, WholeField, user_of
+from annotate.workshop.forms import WorkshopForm
+from annotate.workshop.workshops import (
+    NothingToWorkOn,
+    WrongPeople,
+    close_workshop,
+    make_workshop,
+    researches,
+    workshops_seen_by,
+)
+from collection.api_tools import NumberField, WholeField, checked, invalid_on, user_of
 from collection.banks.proposals import proposals_of
 from collection.models import Collection, NuggetProposal, NuggetWorkshop, WorkshopPerson, WorkshopTopic
 
@@ -101,6 +111,14 @@ class WorkshopDetailSerializer(WorkshopSerializer):
     topics = WorkshopTopicSerializer(many=True)
 
 
+class NewWorkshopSerializer(serializers.Serializer[Any]):
+    proposers = serializers.ListField(child=serializers.CharField(), help_text="Usernames of two people or more.")
+    decider = serializers.CharField(help_text="The username of somebody else.")
+    topics = serializers.ListField(child=serializers.CharField(), default=list, help_text="None: all topics.")
+    study = serializers.CharField(default="", allow_blank=True)
+    judge = serializers.CharField(default="", allow_blank=True, help_text="That proposes words; none by default.")
+
+
 class WorkshopList(APIView):
     """The workshops of a nugget bank."""
 
@@ -111,6 +129,37 @@ class WorkshopList(APIView):
         found = get_object_or_404(collection.nugget_banks, name=bank)
         listed = found.workshops.select_related("study", "judge").prefetch_related("people__user")
         return Response(WorkshopSerializer(listed, many=True).data)
+
+    @extend_schema(
+        operation_id="collections_banks_workshops_create",
+        request=NewWorkshopSerializer,
+        responses={201: WorkshopSerializer},
+    )
+    def post(self, request: Request, name: str, bank: str) -> Response:
+        """Open a workshop."""
+        user = user_of(request)
+        collection = get_object_or_404(Collection.objects.of(user), name=name)
+        found = get_object_or_404(collection.nugget_banks, name=bank)
+        form = WorkshopForm(checked(NewWorkshopSerializer(data=request.data)), bank=found, user=user)
+        if not form.is_valid():
+            raise ValidationError({name: list(map(str, said)) for name, said in form.errors.items()})
+        with invalid_on(WrongPeople, NothingToWorkOn):
+            made = make_workshop(bank=found, by=user, at=now(), **form.cleaned_data)
+        return Response(WorkshopSerializer(made).data, status=201)
+
+
+class WorkshopClosed(APIView):
+    """The end of a workshop."""
+
+    @extend_schema(operation_id="workshops_close", request=None, responses=WorkshopSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        """End it; what was proposed and decided stays."""
+        user = user_of(request)
+        found = get_object_or_404(workshops_seen_by(user), pk=pk)
+        if not researches(user, found):
+            raise Http404
+        close_workshop(workshop=found, at=now())
+        return Response(WorkshopSerializer(found).data)
 
 
 class WorkshopDetail(APIView):
@@ -136,5 +185,6 @@ class WorkshopDetail(APIView):
 
 workshop_api_urlpatterns: list[URLPattern] = [
     path("collections/<slug:name>/banks/<slug:bank>/workshops/", WorkshopList.as_view(), name="workshops"),
+    path("workshops/<int:pk>/close/", WorkshopClosed.as_view(), name="workshop_close"),
     path("workshops/<int:pk>/", WorkshopDetail.as_view(), name="workshop"),
 ]

@@ -7,6 +7,7 @@ AT = "workshops/<int:pk>/topics/<int:topic>/"
 urlpatterns: list[URLPattern] = [
     path("collections/<slug:name>/banks/<slug:bank>/workshops/", views.workshops, name="workshops"),
     path("workshops/<int:pk>/", views.workshop, name="workshop"),
+    path("workshops/<int:pk>/relevance/<str:form>/", views.workshop_relevance_file, name="workshop_relevance_file"),
     path("workshops/<int:pk>/close/", views.workshop_close, name="workshop_close"),
     path(AT, topic_views.workshop_topic, name="workshop_topic"),
     path(f"{AT}relevance/", topic_views.workshop_relevance, name="workshop_relevance"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
@@ -11,8 +12,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate.workshop.forms import WorkshopForm
 from annotate.workshop.progress import topics_with_progress
+from annotate.workshop.relevance import relevance_of, relevance_qrels, relevance_table
 from annotate.workshop.workshops import (
     NothingToWorkOn,
+    Role,
     WrongPeople,
     close_workshop,
     make_workshop,
@@ -21,7 +24,9 @@ from annotate.workshop.workshops import (
     workshops_seen_by,
 )
 from collection.accounts.views import SignedInRequest
-from collection.models import Collection
+from collection.models import Collection, NuggetWorkshop, User, WorkshopRelevance
+from collection.page_tools import download, telling
+from stats.refusals import Refused
 
 
 @require_http_methods(["GET", "POST"])
@@ -56,8 +61,33 @@ def workshop(request: SignedInRequest, pk: int) -> HttpResponse:
         "researches": researches(request.user, found),
         "people": found.people.select_related("user"),
         "topics": topics_with_progress(found, person),
+        "may_take_relevance": _may_take_relevance(request.user, found),
+        "n_relevance": WorkshopRelevance.objects.filter(workshop_topic__workshop=found).count(),
     }
     return render(request, "annotate/workshop/workshop.html", context)
+
+
+def _may_take_relevance(user: User, found: NuggetWorkshop) -> bool:
+    """Whether this is a researcher who does not propose: those see nothing of one another as long as it is open."""
+    person = part_of(user, found)
+    blind = person is not None and person.role == Role.PROPOSES and not found.closed_at
+    return researches(user, found) and not blind
+
+
+@require_safe
+@login_required
+@never_cache
+def workshop_relevance_file(request: SignedInRequest, pk: int, form: str) -> HttpResponseBase:
+    """The relevance that people judged, as TREC's qrels or as a table person by person."""
+    found = get_object_or_404(workshops_seen_by(request.user), pk=pk)
+    if not _may_take_relevance(request.user, found):
+        raise Http404
+    said = relevance_of(found)
+    if form == "csv":
+        return download(relevance_table(said), f"workshop-{pk}-relevance.csv")
+    with telling(request, Refused):
+        return download(relevance_qrels(said), f"workshop-{pk}.qrels")
+    return redirect("annotate:workshop", pk)
 
 
 @require_POST

@@ -150,7 +150,7 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         "/api/v1/collections/<slug:name>/invitations/": {"pk": offer.pk},
         "/api/v1/collections/": {"name": collection.name, "bank": bank.name, "before": 1, "after": 1},
         "/api/v1/uploads/": {"pk": upload.pk},
-        "/workshops/": {"pk": workshop.pk, "topic": item.topic_id, "wording": wording.pk},
+        "/workshops/": {"pk": workshop.pk, "topic": item.topic_id, "wording": wording.pk, "form": "qrels"},
         "/api/v1/workshops/": {"pk": workshop.pk},
         "/work/": {"pk": assignment.pk, "name": study.name},
         "/work/notices/": {"pk": notice.pk},

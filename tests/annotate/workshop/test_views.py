@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.test import Client
 
 from annotate.workshop.deciding import accept, keep, refuse
@@ -19,6 +21,7 @@ from collection.models import (
 )
 from tests.annotate.factories import NOON
 from tests.annotate.workshop.banks import a_bank, all_hand_in, element, person, proposes, the_topic
+from tests.factories import a_study
 
 pytestmark = pytest.mark.django_db
 
@@ -250,3 +253,72 @@ def test_the_api_tells_a_researcher_what_was_proposed_and_decided(
     assert proposal["nuggets"] == [{"text": "It had a chapel.", "importance": "vital", "weight": None}]
     for user in (ada, dan, mallory):
         assert by(user).get(address).status_code == 404
+
+
+@pytest.fixture
+def rosas_people(collection: Collection, ada: User, ben: User, dan: User) -> None:
+    User.objects.filter(pk__in=[ada.pk, ben.pk, dan.pk]).update(made_for=collection)
+
+
+@pytest.mark.usefixtures("rosas_people")
+def test_the_api_and_the_command_open_and_close_what_the_page_does(
+    collection: Collection, rosa: User, mallory: User, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bank = a_bank(collection.topics.order_by("pk")[0])
+    address = f"/api/v1/collections/bridges/banks/{bank.name}/workshops/"
+    asked = {"proposers": ["ada", "ben"], "decider": "dan"}
+    make = ["make", "--collection", "bridges", "--bank", "spring", "--by", "rosa", "--decider", "dan", "--topics", "t0"]
+
+    refused = [
+        by(rosa).post(address, asked | said, content_type="application/json").status_code
+        for said in ({"decider": "ada"}, {"proposers": ["ada"]}, {"judge": "none"}, {"proposers": ["ada", "mallory"]})
+    ]
+    strange = by(mallory).post(address, asked, content_type="application/json").status_code
+    made = by(rosa).post(address, asked | {"topics": ["t0"]}, content_type="application/json")
+    call_command("nugget_workshop", *make, "--proposers", "ada", "ben")
+    with pytest.raises(CommandError, match="decides cannot be one"):
+        call_command("nugget_workshop", *make, "--proposers", "ada", "dan")
+    second, first = NuggetWorkshop.objects.all()
+    call_command("nugget_workshop", "state", str(second.pk))
+    call_command("nugget_workshop", "close", str(second.pk))
+    closes = f"/api/v1/workshops/{first.pk}/close/"
+
+    assert (refused, strange, made.status_code) == ([400] * 4, 404, 201)
+    assert made.json()["id"] == first.pk
+    assert "t0\t0 proposals\twaits for 2\n" in capsys.readouterr().out
+    assert [by(user).post(closes).status_code for user in (mallory, rosa)] == [404, 200]
+    assert not NuggetWorkshop.objects.open().exists()
+
+
+def test_relevance_goes_out_as_most_say_and_person_by_person(
+    workshop: NuggetWorkshop, ada: User, ben: User, rosa: User, mallory: User, ranked: list[str]
+) -> None:
+    for user, said in ((ada, ("yes", "yes")), (ben, ("yes", "no"))):
+        for key, relevant in zip(ranked, said, strict=True):
+            by(user).post(at(workshop, "relevance/"), {"source": key, "relevant": relevant})
+
+    qrels, table = (by(rosa).get(f"/workshops/{workshop.pk}/relevance/{form}/") for form in ("qrels", "csv"))
+
+    assert qrels.content.decode() == "t0 0 t0-p0 1\nt0 0 t0-p1 0\n"
+    lines = table.content.decode().splitlines()
+    assert [line.rsplit(",", 1)[0] for line in lines] == [
+        "topic_id,docno,rater,grade",
+        "t0,t0-p0,assessor 1,1",
+        "t0,t0-p0,assessor 2,1",
+        "t0,t0-p1,assessor 1,1",
+        "t0,t0-p1,assessor 2,0",
+    ]
+    assert "4 judgments" in by(rosa).get(f"/workshops/{workshop.pk}/").content.decode()
+    assert [by(user).get(f"/workshops/{workshop.pk}/relevance/qrels/").status_code for user in (ada, mallory)] == [
+        404
+    ] * 2
+
+
+def test_a_study_leads_to_the_workshops_of_its_banks(collection: Collection, rosa: User) -> None:
+    a_study(collection, name="led")
+    page = "/collections/bridges/banks/spring/workshops/"
+
+    before = by(rosa).get("/studies/led/").content.decode()
+    a_bank(collection.topics.order_by("pk")[0])
+
+    assert (page in before, page in by(rosa).get("/studies/led/").content.decode()) == (False, True)
