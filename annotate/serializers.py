@@ -18,7 +18,7 @@ from annotate.studies.forms import MOST_PEOPLE_AT_ONCE, UsernamesField
 from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
 from annotate.suggestions.shown import as_shown
 from annotate.task_types import RULES, SHAPES, criteria_asked, lacks_of
-from annotate.task_types.key_point import ANSWERS, DOCUMENTS
+from annotate.task_types.key_point import ANSWERS, DOCUMENTS, ONLY_OF_ANSWERS
 from annotate.task_types.nugget import PASSAGES, REPORTS
 from annotate.task_types.writing import MOST_CHARACTERS
 from annotate.work.pace import SkipReason
@@ -184,6 +184,9 @@ class NewStudySerializer(serializers.Serializer[Any]):
     criteria = CriterionWordsSerializer(many=True, required=False)
     nuggets_in = serializers.ChoiceField([REPORTS, PASSAGES], default=REPORTS)
     key_points_in = serializers.ChoiceField([DOCUMENTS, ANSWERS], default=DOCUMENTS)
+    why_missed = serializers.BooleanField(
+        default=False, help_text="Whether people are asked how a report misses a key point that it does not say."
+    )
     pooled_from = serializers.ChoiceField(
         Study.PooledFrom.choices,
         default=Study.PooledFrom.RANKINGS,
@@ -216,6 +219,11 @@ class NewStudySerializer(serializers.Serializer[Any]):
         except NameTaken as refusal:
             raise serializers.ValidationError(str(refusal)) from refusal
         return name
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["why_missed"] and attrs["key_points_in"] != ANSWERS:
+            raise serializers.ValidationError({"why_missed": ONLY_OF_ANSWERS})
+        return attrs
 
     def validate_task_types(self, task_types: list[str]) -> list[str]:
         if lacks := lacks_of(task_types):

@@ -2,9 +2,10 @@
 
 The descriptions of the grades are ours; the scales are the papers': CRUX's T1 (answerable or not)
 and T2 (a rubric from 0 to 5), LONG²RAG's verification of key points (grounded or not, then agree,
-neutral or disagree), CLAPNQ's written answers (six outcomes) and its evaluation of answers (1 to 4, and
-pairs), TREC's graded relevance (0 to 3), TREC RAG's nuggets (support; vital or okay) and its support of a sentence by
-what it cites, with BioGen's "contradicts", and ARGUE's questions that a sentence answers, rightly or wrongly.
+neutral or disagree) and its three ways to miss one, CLAPNQ's written answers (six outcomes) and its evaluation of
+answers (1 to 4, and pairs), TREC's graded relevance (0 to 3), TREC RAG's nuggets (support; vital or okay) and its
+support of a sentence by what it cites, with BioGen's "contradicts", and ARGUE's questions that a sentence answers,
+rightly or wrongly.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ class CriterionShape:
     """A criterion that a task type asks, with the scale it comes with.
 
     An `open_scale` may be replaced by any other; of a closed one only the words may change, for the
-    method counts on its values.
+    method counts on its values. One with `after_no` is asked of reports alone, where the criterion of that name was
+    answered with no, and only in a study that wants it.
     """
 
     name: str
@@ -30,6 +32,7 @@ class CriterionShape:
     scale: ScaleShape
     threshold: float
     open_scale: bool = False
+    after_no: str = ""
 
     def with_points(self, points: tuple[tuple[float, str, str], ...]) -> ScaleShape:
         """Return its scale with other points; one with other values is named after them."""
@@ -85,6 +88,15 @@ UTILITY = ScaleShape(
         (-1, "disagree", "It has no place in an answer to this question."),
         (0, "neutral", "It belongs to the subject but does not answer; an answer may leave it out."),
         (1, "agree", "It answers the question, or a part of it, directly."),
+    ),
+)
+WHY_MISSED = ScaleShape(
+    "why missed",
+    Scale.Level.NOMINAL,
+    (
+        (0, "missing", "The answer says nothing of it."),
+        (1, "general", "The answer touches it, but only in general or vague words."),
+        (2, "incomplete", "The answer says a part of it, and leaves the rest out."),
     ),
 )
 
@@ -208,6 +220,9 @@ TASK_TYPES: dict[str, TaskTypeShape] = {
             (
                 CriterionShape("grounded", "Does the document say this?", GROUNDED, threshold=1),
                 CriterionShape("utility", "Is it a key point for the question?", UTILITY, threshold=1),
+                CriterionShape(
+                    "why_missed", "How does the answer miss it?", WHY_MISSED, threshold=1, after_no="grounded"
+                ),
             ),
         ),
         TaskTypeShape(

@@ -83,22 +83,26 @@ def refuse_out_of_step(assignment: Assignment, criterion: Criterion) -> None:
 
 def refuse_before_its_gate(assignment: Assignment, item: Item, criterion: Criterion) -> None:
     """Raise NotAsked if the criterion follows another, whose answer does not open it."""
-    gate = RULES[assignment.task.task_type].follows.get(criterion.name)
+    rules = RULES[assignment.task.task_type]
+    gate = rules.follows.get(criterion.name)
     if gate is None:
         return
+    after_no = criterion.name in rules.after_no
+    threshold = F("criterion__threshold")
     opened = Judgment.objects.filter(
         item=item,
         rater=assignment.rater_id,
         criterion__study=criterion.study_id,
         criterion__name=gate,
-        grade__gte=F("criterion__threshold"),
+        **({"grade__lt": threshold} if after_no else {"grade__gte": threshold}),
     )
     if not opened.exists():
-        raise NotAsked(
-            gettext("“{criterion}” is asked only after a positive answer to “{gate}”.").format(
-                criterion=criterion, gate=gate
-            )
+        says = (
+            gettext("“{criterion}” is asked only after a negative answer to “{gate}”.")
+            if after_no
+            else gettext("“{criterion}” is asked only after a positive answer to “{gate}”.")
         )
+        raise NotAsked(says.format(criterion=criterion, gate=gate))
 
 
 def refuse_behind_a_closed_gate(assignment: Assignment, item: Item, criterion: Criterion) -> None:

@@ -62,7 +62,8 @@ class Answer:
     """One criterion of a question with what was chosen so far. `lack` says what is missing, if anything.
 
     `before` is what the assessor said of the rubric element at another text, where that need not be asked again.
-    `unsure`: they are not sure of their grade, or were not of the one before.
+    `unsure`: they are not sure of their grade, or were not of the one before. `after_no`: a no to the criterion that it
+    follows opens it, not a yes.
     """
 
     criterion: Criterion
@@ -78,6 +79,7 @@ class Answer:
     suggestion: Suggestion | None = None
     before: float | None = None
     unsure: bool = False
+    after_no: bool = False
 
     @property
     def state(self) -> State:
@@ -335,6 +337,8 @@ def _answers(
     by_name = {criterion.name: criterion for criterion in criteria}
     answers = []
     for criterion in criteria:
+        if not rules.asks(criterion, item):
+            continue
         closed = any(name in positive for name in rules.closed_by.get(criterion.name, ()))
         gate = by_name.get(rules.follows.get(criterion.name, ""))
         choice = chosen[criterion.pk]
@@ -353,6 +357,7 @@ def _answers(
                 ],
                 highlighting=rules.highlighting_of(criterion),
                 follows=gate.pk if gate else None,
+                after_no=criterion.name in rules.after_no,
                 asked=not closed and rules.is_asked(criterion, gate, chosen[gate.pk].grade if gate else None),
                 grade=choice.grade,
                 spans=choice.spans,

@@ -110,7 +110,8 @@ def take_out_of_the_work(item: Item) -> None:
 def asked_criteria(item: Item) -> QuerySet[Criterion]:
     """Return the criteria that people are asked about the item, in their order."""
     shape = TASK_TYPES.get(item.task_type)
-    names = [criterion.name for criterion in shape.criteria] if shape else []
+    asked_of_it = [one for one in shape.criteria if not one.after_no or item.report_id] if shape else []
+    names = [criterion.name for criterion in asked_of_it]
     asked = Criterion.objects.filter(study=item.study_id, task_type=item.task_type, name__in=names)
     return asked.select_related("scale").order_by("position", "pk")
 

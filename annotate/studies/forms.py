@@ -14,7 +14,7 @@ from annotate.studies.assessor_accounts import people_of
 from annotate.studies.criterion_forms import CriterionForm
 from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
 from annotate.task_types import RULES, SHAPES, criteria_asked, lacks_of
-from annotate.task_types.key_point import ANSWERS, DOCUMENTS
+from annotate.task_types.key_point import ANSWERS, DOCUMENTS, ONLY_OF_ANSWERS
 from annotate.task_types.nugget import PASSAGES, REPORTS
 from collection.languages.languages import ENGLISH, NAMES
 from collection.models import Collection, Study, User
@@ -155,6 +155,11 @@ class StudyForm(PeopleForm):
         widget=forms.RadioSelect,
         label="Texts to search for key points",
     )
+    why_missed = forms.BooleanField(
+        required=False,
+        label="Ask how a report misses a point: incomplete, general or missing",
+        help_text="After each “no” about a report.",
+    )
     pooled_from = forms.ChoiceField(
         choices=Study.PooledFrom.choices,
         initial=Study.PooledFrom.RANKINGS,
@@ -247,6 +252,8 @@ class StudyForm(PeopleForm):
         cleaned["name"] = name
         for lack in lacks_of(cleaned.get("task_types", [])):
             self.add_error("task_types", lack)
+        if cleaned.get("why_missed") and cleaned.get("key_points_in") != ANSWERS:
+            self.add_error("why_missed", ONLY_OF_ANSWERS)
         for task_type in cleaned.get("task_types", []):
             if not all(form.is_valid() for form in self.criteria[task_type]):
                 self.add_error(None, f"Correct the criteria of “{TaskType(task_type).label}”.")

@@ -17,7 +17,7 @@ from annotate.notices.notices import Kind, notify, people_of, without_work
 from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.layout import lay_out_tasks
 from annotate.task_types import criteria_asked
-from annotate.task_types.key_point import DOCUMENTS
+from annotate.task_types.key_point import DOCUMENTS, left_out_criteria
 from annotate.task_types.nugget import REPORTS
 from collection.languages.languages import ENGLISH, learn
 from collection.models import (
@@ -72,6 +72,7 @@ def make_study(
     depth: int = 10,
     nuggets_in: str = REPORTS,
     key_points_in: str = DOCUMENTS,
+    why_missed: bool = False,
     pooled_from: str = Study.PooledFrom.RANKINGS,
     citations_asked: str = Study.CitationsAsked.ALL,
     drawn_by: str = Study.DrawnBy.REPORT,
@@ -94,7 +95,8 @@ def make_study(
     tells for a task type how many texts are drawn for people; without a size all are asked. `depth` is
     how far down each ranking passages come into the pool, `nuggets_in` whether nuggets are looked for in
     "reports" or "passages", `key_points_in` whether key points are verified in their "documents" or looked for
-    in "answers", where nobody is asked for their utility. `pooled_from` is whether relevance is asked of what runs rank
+    in "answers", where nobody is asked for their utility but, with `why_missed`, for how a report misses those that it
+    does not say. `pooled_from` is whether relevance is asked of what runs rank
     or of what reports cite; `citations_asked` and `drawn_by` which citations of a sentence are asked about, and whether
     a sample is drawn of reports, of their sentences or of citations. `revise` is which answers of round 1 have a second
     round ("non_consecutive" or "all"), `revision_places` how many people then read each. `language` is what the pages
@@ -125,11 +127,12 @@ def make_study(
         frame=settled(frame).as_dict(),
         **design.as_dict(),
     )
+    left_out = left_out_criteria(key_points_in, why_missed=why_missed)
     shapes = [
         (of_items, shape)
         for task_type in task_types
         for of_items, shape in criteria_asked(task_type)
-        if key_points_in == DOCUMENTS or (of_items, shape.name) != (TaskType.KEY_POINT, "utility")
+        if of_items != TaskType.KEY_POINT or shape.name not in left_out
     ]
     for position, (task_type, standard) in enumerate(shapes):
         shape = (criteria or {}).get(standard.name, standard)

@@ -1,7 +1,8 @@
 """Key points (LONG²RAG): verified in the documents they were taken from, or looked for in answers and documents.
 
 Verification asks whether the document says the point and, only then, whether it belongs in an answer. What answers say
-is asked of each report with the question's key points, and of each document with the answers' own.
+is asked of each report with the question's key points, and of each document with the answers' own. Where a report does
+not say a point, a study can ask besides how it misses it.
 """
 
 from __future__ import annotations
@@ -17,9 +18,19 @@ from collection.models import Collection, ElementSpan, RubricElement, Study
 from collection.models.studies import TaskType
 
 DOCUMENTS, ANSWERS = "documents", "answers"
+WHY_MISSED = "why_missed"
+# Why a study of documents cannot ask it.
+ONLY_OF_ANSWERS = "How points are missed is asked of reports: look for key points in answers."
 # The attribute of a key point that an answer makes: its run.
 OWN = "run"
 Elements = dict[int, list[tuple[int, str]]]
+
+
+def left_out_criteria(key_points_in: str, *, why_missed: bool) -> set[str]:
+    """Return the names of the criteria that such a study does not ask: answers are not asked for a point's utility."""
+    if key_points_in == DOCUMENTS:
+        return {WHY_MISSED}
+    return {"utility"} if why_missed else {"utility", WHY_MISSED}
 
 
 def key_points_of(study: Study) -> list[Text]:
@@ -95,5 +106,6 @@ RULES = TaskTypeRules(
     texts_are="texts",
     texts_of=key_points_of,
     draw_items=every_item,
-    follows={"utility": "grounded"},
+    follows={"utility": "grounded", WHY_MISSED: "grounded"},
+    after_no=(WHY_MISSED,),
 )

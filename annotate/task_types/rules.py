@@ -47,7 +47,8 @@ class TaskTypeRules:
     `summary` tells a researcher what is asked of each text, `texts_are` what the texts are ("passages").
     `texts_of` finds what a study may ask about, `draw_items` what one assessor is asked of a task's items (those that
     are not masked, in their order); where the rater is None, what somebody might be asked who has done nothing yet.
-    `follows` names, for a criterion, the one whose positive grade opens it; `closed_by` those of which a
+    `follows` names, for a criterion, the one whose positive grade opens it; for those in `after_no`, which are asked
+    of reports alone, it is a grade below the threshold that opens them. `closed_by` names those of which a
     positive grade closes it: of the same item or, where they are another task type's, of the item about the
     same report. `highlighting` says of a criterion what highlights it takes. Criteria that none of the three
     names are always asked and take none. Where there is a `first_step`, its criteria are answered before the
@@ -70,6 +71,7 @@ class TaskTypeRules:
     texts_of: Callable[[Study], list[Text]]
     draw_items: Callable[[Sequence[Item], Task, Rater | None], list[AskedItem]]
     follows: Mapping[str, str] = field(default_factory=dict)
+    after_no: Container[str] = ()
     closed_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     highlighting: Mapping[str, Highlighting] = field(default_factory=dict)
     purpose: Highlight.Purpose = Highlight.Purpose.SUPPORT
@@ -140,17 +142,24 @@ class TaskTypeRules:
         """Return what goes with a complete judgment of what is on the page."""
         return self.writing.handed_in(item, grade, spans, written) if self.writing else (spans, None)
 
+    def asks(self, criterion: Criterion, item: Item) -> bool:
+        """Whether the criterion can be asked of the item, whatever is said of it."""
+        return criterion.name not in self.after_no or item.report_id is not None
+
     def closed_with(self, criterion: Criterion, grade: float | None) -> list[str]:
         """Return the names of the criteria that are not asked of an item with this answer to this criterion."""
-        if grade is not None and is_positive(criterion, grade):
-            return [name for name, closing in self.closed_by.items() if criterion.name in closing]
-        return [name for name, followed in self.follows.items() if followed == criterion.name]
+        positive = grade is not None and is_positive(criterion, grade)
+        closed = [name for name, closing in self.closed_by.items() if positive and criterion.name in closing]
+        following = [name for name, followed in self.follows.items() if followed == criterion.name]
+        return closed + [name for name in following if not self.opens(name, criterion, grade)]
 
     def is_asked(self, criterion: Criterion, gate: Criterion | None, grade_of_gate: float | None) -> bool:
         """Whether the criterion is asked, given the grade of the one it follows."""
-        if criterion.name not in self.follows or gate is None:
-            return True
-        return grade_of_gate is not None and is_positive(gate, grade_of_gate)
+        return criterion.name not in self.follows or gate is None or self.opens(criterion.name, gate, grade_of_gate)
+
+    def opens(self, name: str, gate: Criterion, grade: float | None) -> bool:
+        """Whether this grade of the criterion that it follows opens the criterion of this name."""
+        return grade is not None and is_positive(gate, grade) != (name in self.after_no)
 
 
 def is_positive(criterion: Criterion, grade: float) -> bool:

@@ -236,7 +236,8 @@ def _hold(
     UPDATE with joins, PostgreSQL would go by a study's state from before it waited.
     """
     task = assignment.task
-    if criterion.study_id != task.study_id or criterion.task_type != item.task_type:
+    of_its_type = criterion.study_id == task.study_id and criterion.task_type == item.task_type
+    if not of_its_type or not RULES[task.task_type].asks(criterion, item):
         raise NotAsked(gettext("This task does not ask for “{criterion}”.").format(criterion=criterion))
     if claimed is None:
         is_held = update_row(Assignment, assignment.pk, {"touched_at": at}, state=IN_HAND)

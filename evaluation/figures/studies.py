@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from collection.models import Study
-from evaluation.figures import answerability, coverage_by_topic, score_distribution, slices
+from evaluation.figures import answerability, coverage_by_topic, missed_points, score_distribution, slices
 from evaluation.figures.figure import NoFigure, StudyFigure
 
 
@@ -25,6 +25,7 @@ FIGURES: dict[str, Kind] = {
     score_distribution.NAME: Kind(
         score_distribution.TITLE, score_distribution.offers, score_distribution.score_distribution
     ),
+    missed_points.NAME: Kind(missed_points.TITLE, missed_points.offers, missed_points.missed_points),
     slices.NAME: Kind(slices.TITLE, slices.offers, slices.slices),
 }
 

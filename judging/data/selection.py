@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from collection.models import Criterion, Item, Judgment, RankedPassage, Rater, Run, Study
+from collection.task_types import TASK_TYPES
 
 # A draw that is asked for without a seed is still one that can be made again.
 DEFAULT_SEED = 1
@@ -40,8 +41,21 @@ class Selection:
 
 
 def items_asked(criterion: Criterion) -> QuerySet[Item]:
-    """Return the items of the study that this criterion is asked about."""
-    return Item.objects.filter(study=criterion.study_id, task_type=criterion.task_type).exclude(element__masked=True)
+    """Return the items of the study that this criterion is asked about.
+
+    One that follows a no is asked of the reports about which somebody, a person or a judge, has said no.
+    """
+    items = Item.objects.filter(study=criterion.study_id, task_type=criterion.task_type).exclude(element__masked=True)
+    shape = next((one for one in TASK_TYPES[criterion.task_type].criteria if one.name == criterion.name), None)
+    if shape is None or not shape.after_no:
+        return items
+    noes = Judgment.objects.filter(
+        item=OuterRef("pk"),
+        criterion__study=criterion.study_id,
+        criterion__name=shape.after_no,
+        grade__lt=F("criterion__threshold"),
+    )
+    return items.filter(Exists(noes), report__isnull=False)
 
 
 def without_text(items: QuerySet[Item]) -> QuerySet[Item]:

@@ -66,6 +66,7 @@ CUT_POINTS: dict[str, tuple[float, ...]] = {
 NO_RULE = {
     "citation_support": "a passage that contradicts a sentence makes it about as likely as one that supports it",
     "citation_need": "how likely a sentence is does not tell whether it needs a source",
+    "why_missed": "how likely a point is does not tell how an answer misses it",
     "answers": "how likely a sentence is does not tell whether its answer is right",
 }
 

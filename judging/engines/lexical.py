@@ -67,6 +67,7 @@ NO_RULE = {
     "citation_need": "whether a claim needs a source does not show in its words",
     "answers": "whether an answer is right does not show in its words",
     "better": "which of two reports is better does not show in their words",
+    "why_missed": "how an answer misses a point does not show in a count of its words",
     "preference": "which of two answers serves better does not show in their words",
 }
 

@@ -30,6 +30,7 @@ export const questions = [...document.querySelectorAll(".question")].map((panel)
         threshold: Number(fieldset.dataset.threshold),
         highlighting: fieldset.dataset.highlighting,
         follows: fieldset.dataset.follows,
+        afterNo: "afterNo" in fieldset.dataset,
         before, // what was said of it at another text
         grade,
         seconds,
@@ -47,7 +48,8 @@ export const isPositive = (answer) => answer.grade !== null && answer.grade >= a
 export const needsMark = (answer) => answer.highlighting === "when positive" && isPositive(answer) && !answer.spans.length;
 const isComplete = (answer) => answer.grade !== null && !needsMark(answer) && !awaitsDecision(answer);
 const gateOf = (question, answer) => question.answers.find(({ criterion }) => criterion === answer.follows);
-export const isAsked = (question, answer) => !answer.follows || isPositive(gateOf(question, answer));
+const opens = (gate, answer) => gate.grade !== null && isPositive(gate) !== answer.afterNo;
+export const isAsked = (question, answer) => !answer.follows || opens(gateOf(question, answer), answer);
 export const askedOf = (question) => question.answers.filter((answer) => isAsked(question, answer));
 export const isDone = (question) => askedOf(question).every(isComplete);
 export const isBegun = (question) => question.answers.some(({ grade, spans }) => grade !== null || spans.length);
