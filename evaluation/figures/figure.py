@@ -20,6 +20,7 @@ class NoFigure(Refused):
 class StudyFigure:
     """What page, files, API and command show of a figure.
 
+    - `answer`: what it says, in a sentence; empty where a picture alone can say it.
     - `description`: what it is drawn from (Vega-Lite); None where there is nothing to draw.
     - `head`, `rows`: the numbers beside it; `long_head`, `long_rows`: all that is drawn, where that is more.
     - `notes`: over what the figures are, and by which rule.
@@ -33,6 +34,7 @@ class StudyFigure:
     description: dict[str, Any] | None
     head: Sequence[str]
     rows: Sequence[Sequence[Any]]
+    answer: str = ""
     notes: Sequence[str] = ()
     long_head: Sequence[str] = ()
     long_rows: Sequence[Sequence[Any]] = ()
@@ -52,6 +54,7 @@ class StudyFigure:
             **self.sight.as_dict(),
             "simulated": self.simulated,
             "chosen": self.chosen,
+            **({"answer": self.answer} if self.answer else {}),
             "notes": list(self.notes),
             **{
                 name: [dict(zip(rows[0], row, strict=True)) for row in rows[1:]] for name, rows in self.tables().items()

@@ -7,7 +7,16 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from collection.models import Study
-from evaluation.figures import answerability, coverage_by_topic, missed_points, score_distribution, slices
+from evaluation.figures import (
+    answerability,
+    coverage_by_topic,
+    missed_points,
+    question_set,
+    score_distribution,
+    slices,
+    what_answers_keep,
+    written_sets,
+)
 from evaluation.figures.figure import NoFigure, StudyFigure
 
 
@@ -27,6 +36,8 @@ FIGURES: dict[str, Kind] = {
     ),
     missed_points.NAME: Kind(missed_points.TITLE, missed_points.offers, missed_points.missed_points),
     slices.NAME: Kind(slices.TITLE, slices.offers, slices.slices),
+    question_set.NAME: Kind(question_set.TITLE, written_sets.offers, question_set.question_set),
+    what_answers_keep.NAME: Kind(what_answers_keep.TITLE, written_sets.offers, what_answers_keep.what_answers_keep),
 }
 
 

@@ -21,13 +21,30 @@ def rouge_tokens(text: str, *, stem: bool) -> tuple[str, ...]:
     return tuple(_tokenizer(stem).tokenize(text))
 
 
+@dataclass(frozen=True)
+class RougeL:
+    """ROUGE-L of one text with another: the shares of their words that they have in common in order, and F1."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def rouge_l_of(text: Sequence[str], source: Sequence[str]) -> RougeL | None:
+    """Return which share of the text stands in the source (precision) and of the source in the text (recall).
+
+    None where one of them has no word: a share of nothing is undefined.
+    """
+    if not text or not source:
+        return None
+    common = longest_common_subsequence(source, text)
+    return RougeL(common / len(text), common / len(source), 2 * common / (len(text) + len(source)))
+
+
 def rouge_l(first: Sequence[str], second: Sequence[str]) -> float:
     """Return the F1 of two texts' words; 0 where one has none."""
-    if not first or not second:
-        return 0.0
-    common = longest_common_subsequence(first, second)
-    precision, recall = common / len(second), common / len(first)
-    return 2 * precision * recall / (precision + recall) if common else 0.0
+    found = rouge_l_of(second, first)
+    return found.f1 if found else 0.0
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,22 @@ PICTURES = (
         "paper's table has 21 pipelines, whose contexts are not published.",
     ),
     Picture(
+        "clapnq-table-2",
+        "CLAPNQ, Tables 2 and 3",
+        ("figure", "question-set"),
+        "clapnq",
+        "The development questions: 300 answerable, 300 not, and the answers of both rounds. The paper's table is over "
+        "the training and test files too.",
+    ),
+    Picture(
+        "clapnq-section-3-2",
+        "CLAPNQ, section 3.2.1",
+        ("figure", "what-answers-keep"),
+        "clapnq",
+        "ROUGE-L of the chosen sentences in the passage (paper: 100/45/59), of the answer in these (92/72/79) and in "
+        "the passage (94/32/46), on the development questions.",
+    ),
+    Picture(
         "rubric-several-measures",
         "RUBRIC, Figures 2 and 3",
         ("measures_board", *(word for measure in RUBRIC for word in ("--column", measure))),

@@ -36,4 +36,6 @@ class Command(FiguresCommand):
             options["svg"].write_text(draw(found.description), encoding="utf-8")
         if options["pdf"] and found.description:
             options["pdf"].write_bytes(draw_pdf(found.description))
-        return found.as_dict(), "\n".join([found.title, *found.notes, "", csv_text(found.tables()["numbers"])])
+        return found.as_dict(), "\n".join(
+            [found.title, *filter(None, [found.answer]), *found.notes, "", csv_text(found.tables()["numbers"])]
+        )
