@@ -58,7 +58,7 @@ def panels_chart(
         x=alt.X("mean:Q", scale=scale),
         y=place,
         description="says:N",
-        **told_apart("role:N", list(ROLES), values=[role for role in ROLES if any(one.role == role for one in points)]),
+        **_roles_told_apart([role for role in ROLES if any(one.role == role for one in points)]),
     )
     header = alt.Header(labelExpr="split(datum.value, ' · ')", labelLimit=130, labelFontSize=11)
     layers = alt.layer(median, spread, dots, data=alt.InlineData(values=rows)).properties(height=alt.Step(ROW))
@@ -71,3 +71,9 @@ def panels_chart(
         chart, title=title, subtitle=subtitle + first_of(len(systems), len(there), "systems"), names=systems,
         n_panels=len(panels),
     )  # fmt: skip
+
+
+def _roles_told_apart(roles: list[str]) -> dict[str, Any]:
+    """Return the encodings of the roles that there are; where no system stands out there is no legend."""
+    found = told_apart("role:N", list(ROLES), values=roles)
+    return found if roles != ["other"] else {name: one.legend(None) for name, one in found.items()}

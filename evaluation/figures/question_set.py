@@ -46,8 +46,7 @@ def question_set(study: Study, *, by: str = "") -> StudyFigure:
             panels=list(LENGTHS),
             medians={},
             title=TITLE,
-            subtitle=f"Mean over {counted(len(written.answered), 'questions')} with an answer, with its 95 % interval; "
-            f"words a question over all {len(written.questions):,}",
+            subtitle=f"Mean over {counted(len(written.answered), 'questions')} with an answer, 95 % interval",
         ),
         head=["group", *COUNTS, "share_not_consecutive", *(one.replace(" ", "_") for one in LENGTHS)],
         rows=[[group, *_row(size)] for group, size in sizes.items()],
@@ -61,7 +60,8 @@ def question_set(study: Study, *, by: str = "") -> StudyFigure:
             *written.notes,
             "Unanswerable: as the collection says of the topic, else as all who were to answer it say.",
             "Words are runs of letters and digits; sentences are found by a rule. A passage’s words include those of "
-            "its title; their mean is over the questions that have an answer.",
+            "its title. Means are over questions with an answer, words a question over all "
+            f"{len(written.questions):,}.",
         ],
         choices={"by": ways},
         chosen={"by": way},

@@ -48,7 +48,7 @@ def what_answers_keep(study: Study) -> StudyFigure:
             panels=list(PANELS.values()),
             medians={},
             title=TITLE,
-            subtitle=f"ROUGE-L, mean over {counted(len(written.answered), 'questions')} with its 95 % interval",
+            subtitle=f"ROUGE-L, mean over {counted(len(written.answered), 'questions')}, 95 % interval",
         ),
         head=[
             "pair",
@@ -94,7 +94,8 @@ def _in_rounds(question: SetQuestion, rounds: tuple[int, ...]) -> SetQuestion:
 
 
 def _points(kept: Kept, which: str) -> list[PanelPoint]:
-    name = PAIRS[kept.pair] if which == "all answers" else f"{PAIRS[kept.pair]}, {which}"
+    pair = kept.pair.replace(",", " in")
+    name = pair if which == "all answers" else f"{pair}, {which.replace('changed in ', '')}"
     return [
         PanelPoint(PANELS[share], name, found.value, found.low, found.high, "other")
         for share, found in kept.shares().items()
