@@ -12,9 +12,9 @@ from evaluation.charts.panels import PanelPoint, panels_chart
 from evaluation.data.visibility import in_sight, parts_of
 from evaluation.figures.figure import StudyFigure, chosen_of
 from evaluation.figures.written_sets import read_written_set
+from evaluation.figures.written_sets_in_words import size_of_a_set
 from stats.measures.written_sets import LENGTHS, SetSize, set_size
 from stats.plurals import counted
-from stats.written_sets_in_words import size_of_a_set
 
 NAME = "question-set"
 TITLE = "Questions and written answers in numbers"

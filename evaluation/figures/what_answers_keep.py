@@ -12,9 +12,9 @@ from evaluation.charts.panels import PanelPoint, panels_chart
 from evaluation.data.visibility import in_sight, parts_of
 from evaluation.figures.figure import NoFigure, StudyFigure
 from evaluation.figures.written_sets import read_written_set
+from evaluation.figures.written_sets_in_words import kept_of_passages
 from stats.measures.written_sets import PAIRS, SHARES, Kept, SetQuestion, how_much_is_kept, kept_of
 from stats.plurals import counted
-from stats.written_sets_in_words import kept_of_passages
 
 NAME = "what-answers-keep"
 TITLE = "What written answers keep of their passages"
