@@ -330,6 +330,8 @@ KEPT_LATELY = "evaluation.computing.kept.kept_lately"
 # not import judging.
 REPLIES_OF_JUDGES = "judging.data.reasons.replies_of"
 REASONS_OF_JUDGES = "judging.data.reasons.reasons_of"
+WITH_EXPECTED_GRADES = "judging.data.reasons.with_expected_grades"
+EXPECTED_GRADES_OF_JUDGES = "judging.data.reasons.expected_grades_of"
 SPENT_BY_JUDGES = "judging.data.spending.spent_by_judges"
 ITEMS_THAT_MEASURE_JUDGES = "judging.data.reasons.measuring_items"
 # The judges that can word a nugget, and what has one do so, for an app that may not import judging.

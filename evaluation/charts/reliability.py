@@ -99,13 +99,21 @@ def scores_chart(scores: Sequence[tuple[str, str, Estimate]], *, judge: str, n_s
 
 
 def threshold_chart(
-    curves: Mapping[str, Sequence[tuple[float, float | None]]], *, chosen: float | None, judge: str
+    curves: Mapping[str, Sequence[tuple[float, float | None]]],
+    *,
+    chosen: float | None,
+    judge: str,
+    sign: str = "η",
+    of: str = "judge grade",
 ) -> dict[str, Any]:
-    """Return curves over the judge's threshold η: for each name its (η, value) points; `chosen` is marked."""
+    """Return curves over the judge's threshold η: for each name its (η, value) points; `chosen` is marked.
+
+    `sign` stands for the threshold, which is on what `of` says.
+    """
     import altair as alt
 
     rows = [
-        {"name": name, "at": at, "value": value, "says": f"η {at:g}, {name}: {value:.3f}"}
+        {"name": name, "at": at, "value": value, "says": f"{sign} {at:g}, {name}: {value:.3f}"}
         for name, points in curves.items()
         for at, value in points
         if value is not None
@@ -118,7 +126,7 @@ def threshold_chart(
         x=alt.X(
             "at:Q",
             scale=alt.Scale(zero=False),
-            title="η: the lowest judge grade that counts as yes",
+            title=f"{sign}: the lowest {of} that counts as yes",
             axis=alt.Axis(values=thresholds, format="~g"),
         ),
         y=alt.Y("value:Q", title="value", scale=scale),
@@ -135,7 +143,7 @@ def threshold_chart(
     return described(
         alt.layer(*layers).properties(height=300),
         title=f"Agreement of {judge} with people by threshold",
-        subtitle="" if chosen is None else f"Dashed: the chosen η, {chosen:g}",
+        subtitle="" if chosen is None else f"Dashed: the chosen {sign}, {chosen:g}",
         width=HALF,
     )
 

@@ -10,6 +10,7 @@ from collection.models import Study
 from evaluation.figures import (
     answerability,
     coverage_by_topic,
+    expected_thresholds,
     missed_points,
     question_set,
     score_distribution,
@@ -30,6 +31,9 @@ FIGURES: dict[str, Kind] = {
     answerability.NAME: Kind(answerability.TITLE, answerability.offers, answerability.answerability),
     coverage_by_topic.NAME: Kind(
         coverage_by_topic.TITLE, coverage_by_topic.offers, coverage_by_topic.coverage_by_topic
+    ),
+    expected_thresholds.NAME: Kind(
+        expected_thresholds.TITLE, expected_thresholds.offers, expected_thresholds.expected_thresholds
     ),
     score_distribution.NAME: Kind(
         score_distribution.TITLE, score_distribution.offers, score_distribution.score_distribution

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from collection.models import Criterion, Rater
+from collection.models import Criterion, Rater, Study
 from judging.models import AnchorSet, Completion, PromptTemplate
 
 Rule = PromptTemplate.ReplyRule
@@ -19,6 +19,22 @@ def replies_of(judge: Rater, criterion: Criterion, items: Iterable[int]) -> dict
     completions = Completion.objects.filter(judge__rater=judge, criterion=criterion, item__in=list(items))
     found = dict(completions.order_by("attempt", "pk").values_list("item_id", "reply"))
     return {item: reply for item, reply in found.items() if reply}
+
+
+def expected_grades_of(judge: Rater, criterion: Criterion) -> dict[int, float]:
+    """Return the expected grade of the judge's newest graded reply about each item, by the item's key.
+
+    None where the reply has no log-probabilities of every grade.
+    """
+    completions = Completion.objects.filter(judge__rater=judge, criterion=criterion, grade__isnull=False)
+    rows = completions.order_by("attempt", "pk").values_list("item_id", "expected_grade")
+    return {item: value for item, value in dict(rows).items() if value is not None}
+
+
+def with_expected_grades(study: Study) -> set[tuple[int, int]]:
+    """Return the criteria of the study under which judges have expected grades, each with the judge, by their keys."""
+    completions = Completion.objects.filter(criterion__study=study, expected_grade__isnull=False).order_by()
+    return set(completions.values_list("criterion_id", "judge__rater_id").distinct())
 
 
 def reasons_of(judge: Rater, criterion: Criterion, items: Iterable[int]) -> dict[int, str]:

@@ -11,7 +11,7 @@ from django.db import transaction
 from collection.judgments.services import Verdict, add_verdicts, withdraw_verdicts
 from collection.models import Criterion, Judgment, User
 from judging.data.selection import items_asked
-from judging.judges.ensembles import CombinedGrade, Vote, combine_votes
+from judging.judges.ensembles import EXPECTED, CombinedGrade, Vote, combine_votes
 from judging.models import Combination, Completion, EnsembleGrade, Judge
 
 BATCH = 2_000
@@ -79,7 +79,7 @@ def _outcomes(
     for item, rater, grade in judgments.values_list("item_id", "rater_id", "grade"):
         judged[item][raters[rater]] = grade
     settings = ensemble.decoding
-    expected = _expected_grades(members, criterion, between) if settings["rule"] == "mean" else {}
+    expected = _expected_grades(members, criterion, between) if settings["rule"] in ("mean", EXPECTED) else {}
     return {
         item: combine_votes(
             [Vote(grade, expected.get((item, judge))) for judge, grade in judged[item].items()],
@@ -87,6 +87,7 @@ def _outcomes(
             rule=settings["rule"],
             ties=settings["ties"],
             quorum=settings["quorum"],
+            at=settings.get("at"),
         )
         for item in items
         if len(judged[item]) == len(members)

@@ -59,6 +59,11 @@ class EnsembleForm(forms.Form):
     samples = forms.IntegerField(required=False, min_value=2, max_value=MOST_MEMBERS, initial=5)
     temperature = forms.FloatField(required=False, min_value=0, max_value=2, initial=0.7)
     rule = forms.ChoiceField(choices=RULES.items(), widget=forms.RadioSelect, initial="majority")
+    at = forms.FloatField(
+        required=False,
+        label="Threshold on the expected grade",
+        help_text="With that rule alone. On a scale of 0 and 1, 0.7 is a yes where its probability is 0.7 or more.",
+    )
     ties = forms.ChoiceField(choices=TIES.items(), widget=forms.RadioSelect, initial="lower", label="Tie-breaking")
     quorum = forms.IntegerField(
         required=False, min_value=1, max_value=MOST_MEMBERS,

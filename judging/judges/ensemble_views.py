@@ -66,7 +66,7 @@ def ensemble_new(request: SignedInRequest) -> HttpResponse:
     if form.is_valid():
         sent = form.cleaned_data
         try:
-            choices = {name: sent[name] for name in ("rule", "ties", "quorum", "name")} | {"by": request.user}
+            choices = {name: sent[name] for name in ("rule", "ties", "quorum", "at", "name")} | {"by": request.user}
             made, new = (
                 make_ensemble(list(sent["members"]), **choices)
                 if sent["members"]

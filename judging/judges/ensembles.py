@@ -18,13 +18,16 @@ from collection.models import Judgment, User
 from judging.judges.registry import BadJudge, make_judge, store_judge
 from judging.models import EnsembleMember, Judge
 from judging.prompts.few_shot import Examples
+from judging.prompts.grade_parsing import GRADE_COMES_FIRST
 from stats.votes import most_given_of
 
 MOST_MEMBERS = 50
+EXPECTED = "expected"
 RULES = {
     "majority": "the grade that most members gave",
     "median": "the median of the members’ grades",
     "mean": "the mean of the members’ expected grades, or of their grades where one has none",
+    EXPECTED: "the scale’s highest grade where the one member’s expected grade reaches a threshold, else its lowest",
 }
 TIES = {
     "lower": "the lower of the tied grades",
@@ -54,12 +57,15 @@ class CombinedGrade:
     agreeing_members: int
 
 
-def combine_votes(votes: Sequence[Vote], *, scale: Sequence[float], rule: str, ties: str, quorum: int) -> CombinedGrade:
+def combine_votes(
+    votes: Sequence[Vote], *, scale: Sequence[float], rule: str, ties: str, quorum: int, at: float | None = None
+) -> CombinedGrade:
     """Combine the members' votes about one item into a grade of the scale, or into no grade with the reason.
 
     Ungraded votes do not count, and are counted. With fewer graded votes than `quorum` there is no grade. A
     value between two grades goes to the nearer; what `ties` says decides between grades that are as near, and
-    between grades that as many members gave. A nominal scale knows only the majority.
+    between grades that as many members gave. A nominal scale knows only the majority. `at` is the threshold on the
+    expected grade, in the unit of the scale, of the rule that takes one.
     """
     graded = [vote for vote in votes if vote.grade is not None]
     counts = Counter(vote.grade for vote in graded)
@@ -77,6 +83,11 @@ def combine_votes(votes: Sequence[Vote], *, scale: Sequence[float], rule: str, t
 
     if len(graded) < quorum:
         return outcome(None, f"{len(graded)} of {len(votes)} members graded it; {quorum} are required.")
+    if rule == EXPECTED and at is not None:
+        expected = graded[0].expected
+        if expected is None:
+            return outcome(None, "The reply gives no expected grade.")
+        return outcome(max(scale) if expected >= at - 1e-9 else min(scale), value=expected)
     if rule == "majority":
         candidates, value = most_given_of(vote.grade for vote in graded if vote.grade is not None), None
     else:
@@ -105,17 +116,18 @@ def make_ensemble(
     rule: str = "majority",
     ties: str = "lower",
     quorum: int | None = None,
+    at: float | None = None,
     name: str = "",
     by: User | None = None,
 ) -> tuple[Judge, bool]:
     """Return the ensemble of these judges under this rule, and whether it is new. Raises BadJudge.
 
-    Its hash covers its members, whatever their order, its rule, what it does with ties, and its quorum: how many
-    members must have graded an item. Without one, more than half must.
+    Its hash covers its members, whatever their order, its rule, what it does with ties, its quorum (how many members
+    must have graded an item; without one, more than half), and the threshold `at` on one member's expected grade.
     """
     members = sorted(members, key=lambda judge: judge.content_hash)
     quorum = len(members) // 2 + 1 if quorum is None else quorum
-    _check(members, rule=rule, ties=ties, quorum=quorum)
+    _check(members, rule=rule, ties=ties, quorum=quorum, at=at)
     first = members[0]
     homes = {judge.examples_from_id: judge.examples_from for judge in members if judge.examples_from_id}
     with transaction.atomic():
@@ -130,6 +142,7 @@ def make_ensemble(
                     "rule": rule,
                     "ties": ties,
                     "quorum": quorum,
+                    **({} if at is None else {"at": at}),
                     "weak": all(judge.weak for judge in members),
                 },
                 examples_from=next(iter(homes.values()), None),
@@ -156,10 +169,14 @@ def make_ensemble_of_samples(
     return make_ensemble(samples_of(judge, count=count, temperature=temperature, by=by), **choices, by=by)
 
 
-def _check(members: Sequence[Judge], *, rule: str, ties: str, quorum: int) -> None:
+def _check(members: Sequence[Judge], *, rule: str, ties: str, quorum: int, at: float | None) -> None:
     if rule not in RULES or ties not in TIES:
         raise BadJudge(f"The rule is one of {', '.join(RULES)}; ties go to {', '.join(TIES)}.")
-    if not 2 <= len(members) <= MOST_MEMBERS or len({judge.pk for judge in members}) < len(members):
+    if rule == EXPECTED:
+        _check_threshold(members, at)
+    elif at is not None:
+        raise BadJudge(f"A threshold on the expected grade goes with the rule “{EXPECTED}” alone.")
+    elif not 2 <= len(members) <= MOST_MEMBERS or len({judge.pk for judge in members}) < len(members):
         raise BadJudge(f"An ensemble needs 2 to {MOST_MEMBERS} different members.")
     if not 1 <= quorum <= len(members):
         raise BadJudge(f"The quorum must be from 1 to the number of members, {len(members)}.")
@@ -167,13 +184,25 @@ def _check(members: Sequence[Judge], *, rule: str, ties: str, quorum: int) -> No
         raise BadJudge("An ensemble cannot be a member of another: name its members instead.")
     if len({(judge.task_type, judge.scale_id) for judge in members}) > 1:
         raise BadJudge("All members must grade the same kind of items on the same scale.")
-    if rule != "majority" and members[0].scale.level == members[0].scale.Level.NOMINAL:
+    is_yes_or_no = rule == EXPECTED and len(members[0].scale.values) == 2
+    if rule != "majority" and not is_yes_or_no and members[0].scale.level == members[0].scale.Level.NOMINAL:
         raise BadJudge(
             f"The scale “{members[0].scale}” is nominal: its grades have no median or mean. Use the majority."
         )
     collections = {judge.examples_from.collection_id for judge in members if judge.examples_from}
     if len(collections) > 1:
         raise BadJudge("The members’ examples come from different collections: no item could be graded by all of them.")
+
+
+def _check_threshold(members: Sequence[Judge], at: float | None) -> None:
+    if len(members) != 1:
+        raise BadJudge("A threshold on the expected grade takes exactly one member.")
+    (judge,) = members
+    if judge.template is None or judge.template.reply_rule not in GRADE_COMES_FIRST:
+        raise BadJudge(f"“{judge}” has no expected grades: its replies do not begin with the grade.")
+    values = judge.scale.values
+    if at is None or not min(values) < at <= max(values):
+        raise BadJudge(f"Give a threshold above {min(values):g} and up to {max(values):g}, the ends of the scale.")
 
 
 def samples_of(

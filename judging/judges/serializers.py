@@ -11,7 +11,7 @@ from collection.api_tools import NumberField, WholeField
 from collection.completeness import JudgesOfStudies
 from collection.models import Scale, Study
 from judging.data.quota_serializers import QuotaSerializer, quota_in
-from judging.judges.ensembles import MOST_MEMBERS, RULES, TIES
+from judging.judges.ensembles import EXPECTED, MOST_MEMBERS, RULES, TIES
 from judging.models import Combination, Judge, PromptTemplate
 from judging.prompts.criteria import JUDGED_CRITERIA
 from judging.prompts.few_shot import MOST_EXAMPLES
@@ -53,6 +53,12 @@ class NewEnsembleSerializer(serializers.Serializer[Any]):
     ties = serializers.ChoiceField(choices=list(TIES.items()), default="lower")
     quorum = WholeField(
         required=False, allow_null=True, default=None, min_value=1, help_text="More than half if left out."
+    )
+    at = NumberField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text=f"With the rule “{EXPECTED}”, of one member: from which expected grade on it is a yes.",
     )
     name = serializers.SlugField(required=False, allow_blank=True, default="", max_length=150)
 

@@ -22,11 +22,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--quorum", type=int, metavar="Q", help="members that must have graded (default: more than half)"
         )
+        parser.add_argument("--at", type=float, metavar="θ", help="expected: from which expected grade on it is a yes")
         parser.add_argument("--name", default="")
 
     def handle(self, *args: Any, **options: Any) -> None:
         members = [the_judge(name) for name in options["members"]]
-        choices = {name: options[name] for name in ("rule", "ties", "quorum", "name")}
+        choices = {name: options[name] for name in ("rule", "ties", "quorum", "at", "name")}
         with mended_by_the_reader(BadJudge):
             if not options["samples"]:
                 ensemble, new = make_ensemble(members, **choices)

@@ -15,7 +15,7 @@ from judging.data.human_labels import development_topics
 from judging.judges.ensembles import make_ensemble
 from judging.judges.registry import load_shipped
 from judging.models import Combination, Judge, PromptTemplate
-from tests.judging.judges.test_ensembles import say
+from tests.judging.judges.test_ensembles import judges, say
 from tests.judging.prompt_templates.test_views import a_server_judge
 from tests.judging.prompts.test_few_shot import label
 from tests.judging.world import criterion_of
@@ -191,3 +191,15 @@ def test_assessors_see_none_of_it(client: Client, ada: User, split_study: Study)
         reverse("judging:template", args=["rating", 1]),
     ):
         assert client.get(address).status_code == 404
+
+
+def test_a_threshold_on_the_expected_grade_is_made_on_the_page(rosas: Client, judged_study: Study) -> None:
+    [judge] = judges(1)
+    fields = {"members": [judge.name], "rule": "expected", "ties": "lower", "at": "3.5", "name": "from-3-5"}
+
+    refused = rosas.post(reverse("judging:ensemble_new"), fields | {"at": ""})
+    made = rosas.post(reverse("judging:ensemble_new"), fields)
+
+    assert refused.status_code == 422
+    assert "Give a threshold above 0" in refused.content.decode()
+    assert "<dt>Threshold</dt><dd>3.5</dd>" in rosas.get(made["Location"]).content.decode()

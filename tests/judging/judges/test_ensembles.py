@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.utils.timezone import now
 from pytest_django import DjangoAssertNumQueries
@@ -63,6 +65,53 @@ def test_the_mean_is_of_expected_grades_if_all_have_one() -> None:
 
     assert combine_votes(known, scale=SCALE, rule="mean", ties="lower", quorum=1).grade == 3
     assert combine_votes([*known, Vote(5)], scale=SCALE, rule="mean", ties="lower", quorum=1).grade == 5
+
+
+@pytest.mark.parametrize(
+    ("expected", "grade"),
+    [(0.69, 0), (0.7, 1), (0.1 + 0.6, 1), (None, None)],  # 0.1 + 0.6 is below 0.7 by rounding
+)
+def test_an_expected_grade_is_a_yes_from_the_threshold_on_and_none_without_it(
+    expected: float | None, grade: float | None
+) -> None:
+    outcome = combine_votes([Vote(1, expected)], scale=(0, 1), rule="expected", ties="lower", quorum=1, at=0.7)
+
+    assert (outcome.grade, outcome.value) == (grade, expected)
+    assert (outcome.ungraded == Judgment.Ungraded.UNDECIDED) == (grade is None)
+
+
+@pytest.mark.parametrize(
+    ("count", "settings", "said"),
+    [
+        (2, {"at": 3}, "exactly one member"),
+        (1, {}, "Give a threshold above 0 and up to 5"),
+        (1, {"at": 0}, "Give a threshold above 0 and up to 5"),
+        (1, {"at": 6}, "Give a threshold above 0 and up to 5"),
+        (2, {"at": 3, "rule": "mean"}, "goes with the rule “expected” alone"),
+    ],
+)
+def test_a_threshold_on_the_expected_grade_takes_one_member_and_the_scale(
+    count: int, settings: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(BadJudge, match=said):
+        make_ensemble(judges(count), **{"rule": "expected", **settings})
+
+
+def test_a_judge_without_expected_grades_has_no_threshold_on_them(judged_study: Study) -> None:
+    with pytest.raises(BadJudge, match="has no expected grades"):
+        make_ensemble([a_lexical_judge(criterion_of(judged_study))], rule="expected", at=0.5)
+
+
+def test_thresholds_make_judges_of_their_own_and_other_ensembles_keep_their_hash() -> None:
+    [judge] = judges(1)
+
+    seven, new = make_ensemble([judge], rule="expected", at=3.5)
+    again, new_again = make_ensemble([judge], rule="expected", at=3.5)
+    other, _ = make_ensemble([judge], rule="expected", at=4)
+
+    assert (new, new_again, again) == (True, False, seven)
+    assert other != seven
+    assert "at" not in make_ensemble(judges(2))[0].decoding
 
 
 def test_too_few_graded_members_are_no_grade_and_not_zero() -> None:
