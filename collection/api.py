@@ -55,6 +55,7 @@ from collection.models import (
     Upload,
 )
 from collection.page_tools import KINDS, download
+from collection.retrieval.api import retrieval_urlpatterns
 from collection.serializers import (
     CollectionSerializer,
     JudgmentSerializer,
@@ -429,6 +430,7 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:name>/scores/", StudyScores.as_view(), name="scores"),
     *files_urlpatterns,
     *documents_urlpatterns,
+    *retrieval_urlpatterns,
     *banks_urlpatterns,
     *sharing_urlpatterns,
 ]

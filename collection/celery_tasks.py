@@ -16,6 +16,7 @@ from collection.documents.found import FetchFailed
 from collection.documents.sources import NoSource
 from collection.importing import background
 from collection.models import Collection
+from collection.retrieval import jobs as retrieval_jobs
 
 
 @shared_task(name="collection.work_on_upload", ignore_result=True)
@@ -44,6 +45,16 @@ def requeue_stalled_fetching() -> None:
     fetching.ask_stalled_again(at=now())
 
 
+@shared_task(name="collection.retrieve", ignore_result=True)
+def retrieve(pk: int, generation: int) -> None:
+    retrieval_jobs.work_within_limits(pk=pk, generation=generation)
+
+
+@shared_task(name="collection.requeue_stalled_retrievals", ignore_result=True)
+def requeue_stalled_retrievals() -> None:
+    retrieval_jobs.ask_stalled_again(at=now())
+
+
 # A mail server that does not answer is asked again, after 10, 20, 40 … seconds.
 RETRIED: dict[str, Any] = {"autoretry_for": (OSError,), "retry_backoff": 10, "max_retries": 5, "ignore_result": True}
 
@@ -63,7 +74,11 @@ def look_for_stalled_uploads(**_: Any) -> None:
     """Ask for a look when the worker starts, and for another when those that died just before it are quiet."""
     requeue_stalled_uploads.delay()
     looks = [(patience, requeue_stalled_uploads) for patience in (background.PATIENCE, background.LONG_PATIENCE)]
-    for patience, look in [*looks, (fetching.PATIENCE, requeue_stalled_fetching)]:
+    looks += [
+        (fetching.PATIENCE, requeue_stalled_fetching),
+        (retrieval_jobs.PATIENCE, requeue_stalled_retrievals),
+    ]
+    for patience, look in looks:
         later = threading.Timer(patience.total_seconds() + 1, look.delay)
         later.daemon = True
         later.start()

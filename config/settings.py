@@ -313,6 +313,7 @@ CELERY_TASK_ROUTES = {
     "collection.mail_*": {"queue": "errands"},
     "collection.fetch_texts": {"queue": "celery"},
     "collection.fetch_text": {"queue": "celery"},
+    "collection.retrieve": {"queue": "celery"},
     "collection.*": {"queue": "pages"},
     "evaluation.*": {"queue": "pages"},
     "judging.requeue_stalled": {"queue": "pages"},

@@ -19,6 +19,7 @@ SMALL = {
     "files": ["--items", "100", "--judgments", "50"],
     "judges": ["--judges", "2"],
     "judging": ["--pairs", "100"],
+    "retrieval": ["--passages", "200", "--queries", "3"],
 }
 
 

@@ -16,6 +16,7 @@ from collection.models.judgments import (
     WrittenAnswer,
 )
 from collection.models.people import ApiToken, Rater, User
+from collection.models.retrievals import Retrieval
 from collection.models.sentences import Citation, ReportSentence
 from collection.models.splits import Split, SplitTopic, TestReading
 from collection.models.studies import Criterion, Draw, Guideline, Item, Scale, Study, ThresholdChange, TopicDraw

@@ -1,126 +1,18 @@
-"""Options declared once, as a serializer of the API; commands take them as arguments, forms as fields.
-
-A field's `help_text` says what an option means wherever it is asked for, its `label` is what a form calls it. Bounds,
-choices and defaults are the field's.
-"""
+"""The options of evaluation: `collection.options` makes arguments and fields of them; and what services refuse."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
-
-from django import forms
-from django.core.management.base import CommandParser
-from rest_framework import serializers
-from rest_framework.fields import empty
 
 from collection.formats.problems import BrokenFile
 from collection.judgments.draws import ItemsNotToBeDrawn
 from collection.masking import NoReason, NothingToAsk
+from collection.options import Choices, Options, OptionsForm, add_options, choose
 from collection.splits import AlreadySplit, TooFewTopics
 from stats.refusals import Refused
+
+__all__ = ["PART", "REFUSALS", "Choices", "Options", "OptionsForm", "add_options", "choose"]
 
 # What services raise where they refuse what was asked.
 REFUSALS = (Refused, AlreadySplit, BrokenFile, ItemsNotToBeDrawn, NoReason, NothingToAsk, TooFewTopics)
 
 # The parts of a study that is split.
 PART = ("development", "test")
-
-Options = type[serializers.Serializer[Any]]
-Choices = Sequence[tuple[str, str]]
-
-
-def add_options(parser: CommandParser, options: Options) -> None:
-    """Add an argument for each option but `part`, in whose place commands have `--test`; `choose` reads them."""
-    for name, field in options().fields.items():
-        if name != "part":
-            flag = f"--{name.replace('_', '-')}"
-            parser.add_argument(flag, required=field.required, help=_help(field), **_argument(field))
-
-
-def _argument(field: serializers.Field[Any, Any, Any, Any]) -> dict[str, Any]:
-    """Return how argparse reads the field; what the text must be, the serializer says."""
-    match field:
-        case serializers.BooleanField():
-            return {"action": "store_true"}
-        case serializers.ListField(min_length=int(n)):
-            return {"nargs": n, "metavar": "NAME"}
-        case serializers.ListField():
-            return {"action": "append", "metavar": "NAME"}
-        case serializers.ChoiceField():
-            return {"metavar": f"{{{','.join(map(str, field.choices))}}}"}
-        case serializers.IntegerField() | serializers.FloatField():
-            return {"metavar": "N"}
-    return {"metavar": "NAME"}
-
-
-def _help(field: serializers.Field[Any, Any, Any, Any]) -> str:
-    usual = "" if field.default in (empty, "", False, list) else f" (default: {field.default})"
-    return f"{field.help_text or field.label}{usual}".replace("%", "%%")
-
-
-def choose(options: Options, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a command's arguments choose, held to what the API is held to. Raises Refused."""
-    names: list[str] = list(options().get_fields())
-    choice = options(data={name: given[name] for name in names if given.get(name) is not None})
-    if not choice.is_valid():
-        raise Refused(" ".join(_complaints(choice.errors)))
-    return dict(choice.validated_data)
-
-
-def _complaints(errors: Mapping[str, Any]) -> Iterable[str]:
-    for name, of_field in errors.items():
-        said = " ".join(map(str, of_field if isinstance(of_field, list) else of_field.values()))
-        yield said if name == "non_field_errors" else f"--{name.replace('_', '-')}: {said}"
-
-
-class OptionsForm(forms.Form):
-    """A form of some of the `options`; what is left empty becomes the option's default.
-
-    `choices`, by name, are what a page offers for an option that takes any text, or a few of all numbers.
-    """
-
-    options: ClassVar[Options]
-    asked: ClassVar[tuple[str, ...]]
-
-    def __init__(self, *args: Any, choices: Mapping[str, Choices] | None = None, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.declared = self.options().fields
-        for name in self.asked:
-            self.fields[name] = _form_field(self.declared[name], (choices or {}).get(name))
-        self.order_fields(self.field_order)
-
-    @classmethod
-    def usual(cls) -> dict[str, str]:
-        """Return the defaults as an address has them."""
-        declared = cls.options().fields
-        usual = {name: declared[name].default for name in cls.asked}
-        return {name: str(of) for name, of in usual.items() if isinstance(of, str | int) and not isinstance(of, bool)}
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        for name in self.asked:
-            usual = self.declared[name].default
-            if cleaned.get(name) in (None, "") and usual is not empty:
-                cleaned[name] = usual
-        return cleaned
-
-
-def _form_field(field: serializers.Field[Any, Any, Any, Any], choices: Choices | None) -> forms.Field:
-    told: dict[str, Any] = {"required": field.required, "label": field.label, "help_text": field.help_text or ""}
-    match field:
-        case serializers.BooleanField():
-            return forms.BooleanField(**told)
-        case serializers.ListField():
-            return forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, choices=choices or [], **told)
-        case serializers.FloatField() if choices is not None:
-            return forms.TypedChoiceField(coerce=float, empty_value=None, choices=choices, **told)
-        case _ if choices is not None:
-            return forms.ChoiceField(choices=choices, **told)
-        case serializers.ChoiceField():
-            return forms.ChoiceField(widget=forms.RadioSelect, choices=list(field.choices.items()), **told)
-        case serializers.IntegerField():
-            return forms.IntegerField(min_value=field.min_value, max_value=field.max_value, **told)
-        case serializers.FloatField():
-            return forms.FloatField(min_value=field.min_value, max_value=field.max_value, **told)
-    return forms.CharField(max_length=getattr(field, "max_length", None), **told)

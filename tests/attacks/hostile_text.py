@@ -83,6 +83,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "address": TEXT, "text_field": TEXT, "title_field": TEXT, "sealed": "encrypted", "problem": TEXT,
     },
     "collection.DocumentFetch": {"passage_id": TEXT, "source": TEXT, "sha256": HASH, "problem": TEXT},
+    "collection.Retrieval": {"run_name": TEXT, "options": LEAVES, "outcome": OURS, "problem": TEXT},
     "collection.ApiToken": {"digest": HASH, "token_key": HASH, "name": TEXT, "password_stamp": HASH},
     "collection.Upload": {
         "stored_as": HASH, "name": TEXT, "file_format": OURS, "study": SLUG, "rater": TEXT, "run": TEXT, "system": TEXT,

@@ -41,6 +41,7 @@ from collection.models import (
     Judgment,
     Masking,
     Rater,
+    Retrieval,
     RubricElement,
     Study,
     TextFlag,
@@ -252,6 +253,11 @@ def _uploads(study: Study, rosa: User) -> None:
             collection=collection, kind="http", address="x", text_field="x", title_field="x", problem="x",
             started_at=now(), state="paused",
         )  # fmt: skip
+        for state in ("at work", "done", "failed"):
+            Retrieval.objects.create(
+                collection=collection, method="bm25", run_name="x", options={"system": "x"}, state=state, problem="x",
+                outcome={"lines": 1, "topics": 1, "passages": 1}, asked_at=now(), heard_of_at=now(),
+            )  # fmt: skip
         for docno in ("x-1", "x-2"):
             DocumentFetch.objects.create(
                 collection=collection, passage_id=docno, source="x", tried_at=now(), problem="x"

@@ -1,0 +1,41 @@
+"""manage.py retrieve: a run of a collection's passages for its topics, made here."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils.timezone import now
+
+from collection.importing.commands import the_collection
+from collection.models import Retrieval
+from collection.options import add_options, choose
+from collection.retrieval.jobs import start_retrieval
+from collection.retrieval.serializers import Bm25Options
+from stats.refusals import Refused
+
+
+class Command(BaseCommand):
+    help = "Rank a collection's passages for its topics by BM25, and keep the ranking as a run."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--collection", required=True, metavar="NAME")
+        add_options(parser, Bm25Options)
+
+    def handle(self, *args: Any, collection: str, **options: Any) -> None:
+        found = the_collection(collection)
+        try:
+            made = start_retrieval(
+                collection=found,
+                user=None,
+                method=Retrieval.Method.BM25,
+                options=choose(Bm25Options, options),
+                at=now(),
+                here=True,
+            )
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        if made.state != Retrieval.State.DONE:
+            raise CommandError(made.problem or f"It was {made.get_state_display()}.")
+        self.stdout.write(json.dumps({"run": made.run_name, **made.outcome}, ensure_ascii=False, indent=2))

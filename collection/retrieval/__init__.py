@@ -1,0 +1,1 @@
+"""Runs that are made here: a collection's passages ranked for its topics."""

@@ -1,0 +1,65 @@
+"""Making runs from a collection's passages, and following how far they are."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.timezone import now
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRefresh
+
+from collection.accounts.views import SignedInRequest
+from collection.models import Collection
+from collection.page_tools import telling
+from collection.retrieval.forms import Bm25Form
+from collection.retrieval.in_words import what_is_ranked
+from collection.retrieval.jobs import NotAtWork, ask_stalled_again, start_retrieval, stop_retrieval
+from stats.refusals import Refused
+
+MOST_SHOWN = 50
+
+
+@require_http_methods(["GET", "POST"])
+@login_required
+@never_cache
+def retrieval(request: SignedInRequest, name: str) -> HttpResponse:
+    """The runs that were made here, and the form for another one. htmx asks for the progress alone."""
+    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
+    form = Bm25Form(request.POST or None)
+
+    if form.is_valid():
+        try:
+            start_retrieval(
+                collection=collection, user=request.user, method="bm25", options=form.cleaned_data, at=now()
+            )
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            return redirect("collection:retrieval", collection.name)
+
+    retrievals = list(collection.retrievals.select_related("run")[:MOST_SHOWN])
+    ask_stalled_again(at=now(), among=retrievals)
+    at_work = any(one.state == one.State.AT_WORK for one in retrievals)
+    if request.htmx and not at_work:
+        return HttpResponseClientRefresh()
+    context = {"collection": collection, "form": form, "retrievals": retrievals, "at_work": at_work}
+    if request.htmx:
+        return render(request, "collection/retrieval_progress.html", context)
+    context["in_words"] = what_is_ranked(collection)
+    return render(request, "collection/retrieval.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+@login_required
+def retrieval_stop(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
+    """Stop one that is under way."""
+    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
+    one = get_object_or_404(collection.retrievals, pk=pk)
+
+    with telling(request, NotAtWork):
+        stop_retrieval(one, at=now())
+        messages.success(request, f"“{one.run_name}” is stopped: there is no run.")
+    return redirect("collection:retrieval", collection.name)
