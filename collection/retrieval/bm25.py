@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,8 @@ from collection.texts.words import stemmer_of, stop_words, words_in
 if TYPE_CHECKING:
     from bm25s import BM25
 
+# Words that are remembered with their numbers: a text's words are mostly among those of the texts before it.
+REMEMBERED = 500_000
 Scores = npt.NDArray[np.float32]
 
 
@@ -64,11 +66,11 @@ class Bm25Index:
 
     def __init__(self, queries: Sequence[str], weighting: Weighting, windows: Windows) -> None:
         self.weighting, self.windows = weighting, windows
-        self._stem = stemmer_of(weighting.language)
-        self._left_out = stop_words(weighting.language)
-        self._queries = [self._words(query) for query in queries]
+        stem, left_out = stemmer_of(weighting.language), stop_words(weighting.language)
+        self._queries = [[stem(word) for word in words_in(query) if word not in left_out] for query in queries]
         wanted = dict.fromkeys(word for query in self._queries for word in query)
         self._ids = {word: number for number, word in enumerate(wanted, start=1)}
+        self._number_of = _Numbers(self._ids, stem, left_out)
         self._titles, self._texts = _Counted(), _Counted()
         self._first_windows = array("q")
         self.n_windows = 0
@@ -86,13 +88,8 @@ class Bm25Index:
         self.n_windows = len(self._texts)
         self._titles.add(self._numbered(title) if title else [])
 
-    def _words(self, text: str) -> list[str]:
-        stem, left_out = self._stem, self._left_out
-        return [stem(word) for word in words_in(text) if word not in left_out]
-
     def _numbered(self, text: str) -> list[int]:
-        ids = self._ids
-        return [ids.get(word, 0) for word in self._words(text)]
+        return [number for number in map(self._number_of.__getitem__, words_in(text)) if number >= 0]
 
     def close(self, advance: Callable[[int], object] = lambda _: None) -> None:
         """Compute the scores of words: no passage is added any more."""
@@ -122,6 +119,21 @@ class Bm25Index:
                 best = np.maximum.reduceat(of_field, self._first_windows) if by_window else of_field
                 scores += np.float32(weight) * best
         return scores
+
+
+class _Numbers(dict[str, int]):
+    """The number of each word's stem: 0 for one that no query has, -1 for a stop word. Those looked up are kept."""
+
+    def __init__(self, ids: Mapping[str, int], stem: Callable[[str], str], left_out: frozenset[str]) -> None:
+        super().__init__()
+        self._ids, self._stem, self._left_out = ids, stem, left_out
+
+    def __missing__(self, word: str) -> int:
+        if len(self) >= REMEMBERED:
+            self.clear()
+        number = -1 if word in self._left_out else self._ids.get(self._stem(word), 0)
+        self[word] = number
+        return number
 
 
 class _Counted(Sequence[list[int]]):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import lru_cache
 
 UNSTEMMED = "none"
 # Those of nltk's Snowball stemmers.
@@ -17,8 +16,6 @@ LANGUAGES = (
     "arabic", "danish", "dutch", "english", "finnish", "french", "german", "hungarian", "italian", "norwegian",
     "portuguese", "romanian", "russian", "spanish", "swedish",
 )  # fmt: skip
-# Words that are remembered with their stems: a text's words are mostly among those of the texts before it.
-REMEMBERED = 200_000
 
 _UNSPACED = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _MARKS = "".join(chr(code) for code in range(0x300, 0x3000) if unicodedata.category(chr(code)) in {"Mn", "Mc"})
@@ -47,7 +44,8 @@ def stemmer_of(language: str) -> Callable[[str], str]:
         return str
     from nltk.stem.snowball import SnowballStemmer  # it takes a second and 150 MB: only where it is used
 
-    return lru_cache(maxsize=REMEMBERED)(SnowballStemmer(language).stem)
+    stem: Callable[[str], str] = SnowballStemmer(language).stem
+    return stem
 
 
 def stop_words(language: str) -> frozenset[str]:

@@ -154,7 +154,8 @@ def all_words(collection: Any, _: Path) -> Row:
     from collection.texts.words import words_in
 
     vocabulary: dict[str, int] = {}
-    titles, texts = [], []
+    titles: list[Any] = []
+    texts: list[Any] = []
     for _pk, _docno, title, text, _sha256 in in_order(collection):
         for field, said in ((titles, title), (texts, text)):
             numbers = [vocabulary.setdefault(word, len(vocabulary)) for word in words_in(said)]
