@@ -12,6 +12,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from annotate.models import Assignment, AssignmentItem
+from annotate.task_types.missing_texts import in_words
 from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
 from annotate.task_types.texts import NewItem, NothingToJudge, Text, cited_reports_in
 from collection.models import Highlight, Report, Study
@@ -20,11 +21,10 @@ from collection.texts.cited_reports import (
     Cited,
     CitedReport,
     CitingSentence,
+    passages_to_show,
     read_sentences,
-    titles_and_texts,
 )
 from collection.texts.lines import lines_of
-from stats.plurals import counted
 
 
 def cited_reports_to_judge(study: Study) -> list[Text]:
@@ -88,17 +88,16 @@ def asked_citations(sentence: CitingSentence, study: Study) -> tuple[Cited, ...]
 
 def left_out_of(study: Study, topics: Container[int] | None = None) -> str:
     """Say how many citations (on these topics) are not asked about, because their documents have no text here."""
-    asked = [
-        cited
-        for report in cited_reports_in(study)
-        if topics is None or report.topic in topics
-        for sentence in report.sentences
-        for cited in asked_citations(sentence, study)
-    ]
-    holes = sum(cited.passage is None for cited in asked)
-    if not holes:
-        return ""
-    return f"{counted(holes, 'citations')} of {len(asked):,} cannot be asked about: the documents have no text here."
+    return in_words(
+        (
+            cited.passage is not None
+            for report in cited_reports_in(study)
+            if topics is None or report.topic in topics
+            for sentence in report.sentences
+            for cited in asked_citations(sentence, study)
+        ),
+        "citations",
+    )
 
 
 # --- What the screen shows -----------------------------------------------------------------------
@@ -114,16 +113,17 @@ def what_is_shown(assignment: Assignment, asked: Sequence[AssignmentItem]) -> Ma
     for row in asked:
         if row.item.passage_id is not None:
             of_passage[row.item.passage_id].append(row.item_id)
-    texts = titles_and_texts(list(of_passage))
+    texts = passages_to_show(list(of_passage))
     return {
         **shown,
         "passages": [
             {
                 "items": items,
                 "number": number[items[0]],
-                "title": texts[passage][0],
-                "paragraphs": lines_of(texts[passage][1]),
-                "length": len(texts[passage][1]),
+                "title": texts[passage].title,
+                "paragraphs": lines_of(texts[passage].text),
+                "length": len(texts[passage].text),
+                "translation": texts[passage].translation,
             }
             for passage, items in of_passage.items()
         ],

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from annotate.frames.scope import framed_reports
+from annotate.task_types.missing_texts import left_out_of_pool
 from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
 from annotate.task_types.texts import NothingToJudge, Text, elements_of, pool_of, text_with_elements
 from collection.models import Highlight, RubricElement, Study
@@ -45,11 +48,19 @@ def texts_with_nuggets(study: Study) -> list[Text]:
     return texts
 
 
+def left_out_of(study: Study, topics: Container[int]) -> str:
+    """Say how many passages cannot be asked about, where passages are."""
+    if study.nuggets_in != PASSAGES:
+        return ""
+    return left_out_of_pool(study, topics, about=RubricElement.Kind.NUGGET)
+
+
 RULES = TaskTypeRules(
     task_type=TaskType.NUGGET,
     summary="For each report (or passage) and nugget: does the text say it, and must a good answer say it?",
     texts_are="texts",
     texts_of=texts_with_nuggets,
+    left_out_of=left_out_of,
     draw_items=every_item,
     highlighting={"support": Highlighting.OPTIONAL},
     purpose=Highlight.Purpose.SUPPORT,

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import partial
 
 from annotate.models import Task
+from annotate.task_types.missing_texts import left_out_of_pool
 from annotate.task_types.rules import AskedItem, Highlighting, TaskTypeRules, is_positive
 from annotate.task_types.texts import ranked_passages_of
-from collection.models import Draw, Highlight, Item, Judgment, Rater
+from collection.models import Draw, Highlight, Item, Judgment, Rater, RubricElement
 from collection.models.studies import TaskType
 
 ASKED = 2
@@ -59,6 +61,7 @@ RULES = TaskTypeRules(
     summary="For each retrieved passage: how well does it answer a sub-question?",
     texts_are="passages",
     texts_of=ranked_passages_of,
+    left_out_of=partial(left_out_of_pool, about=RubricElement.Kind.SUB_QUESTION),
     draw_items=draw_two_items,
     highlighting={"rating": Highlighting.OPTIONAL},
     purpose=Highlight.Purpose.RATIONALE,

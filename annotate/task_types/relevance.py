@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
+from annotate.task_types.missing_texts import left_out_of_citations, left_out_of_pool
 from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
 from annotate.task_types.texts import NewItem, NothingToJudge, Text, cited_pool_of, pool_of
 from collection.models import Highlight, Study
@@ -37,11 +40,18 @@ def pooled_passages_of(study: Study) -> list[Text]:
     return texts
 
 
+def left_out_of(study: Study, topics: Container[int]) -> str:
+    """Say how many passages of the pool cannot be asked about."""
+    cites = study.pooled_from == Study.PooledFrom.CITATIONS
+    return (left_out_of_citations if cites else left_out_of_pool)(study, topics)
+
+
 RULES = TaskTypeRules(
     task_type=TaskType.RELEVANCE,
     summary="For each passage of the pool: how relevant is it to the topic?",
     texts_are="passages",
     texts_of=pooled_passages_of,
+    left_out_of=left_out_of,
     draw_items=every_item,
     highlighting={"relevance": Highlighting.OPTIONAL},
     purpose=Highlight.Purpose.RATIONALE,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from annotate.frames.frame import BY_GRADES, OF_ONE_RUN, frame_of
 from annotate.frames.passages import passages_by_grades
@@ -159,32 +160,52 @@ def pool_of(study: Study) -> list[Pooled]:
     grades choose, ranked or not. Rankings are those of leaderboards: by score, whatever number their ranks begin with.
     By topic and best place. A passage that two runs place equally belongs to the first by name.
     """
+    named = named_passages(study)
+    passages = held_passages(study.collection, {one.docno for one in named})
+    topics = dict(Topic.objects.filter(collection=study.collection).values_list("pk", "topic_id"))
+    systems = dict(Run.objects.filter(collection=study.collection).values_list("pk", "system__name"))
+    pool: dict[tuple[int, str], Pooled] = {}
+    for one in sorted(named):
+        if one.docno in passages and (one.topic, one.docno) not in pool:
+            system = systems[one.run] if one.run else ""
+            passage = passages[one.docno]
+            pool[one.topic, one.docno] = Pooled(
+                one.topic, topics[one.topic], passage, one.docno, one.run, system, one.place
+            )
+    return list(pool.values())
+
+
+class NamedPassage(NamedTuple):
+    """A passage that a ranking (or a grade: no run, 0) names for a topic, with its place; its text may not be here."""
+
+    topic: int
+    place: int
+    run_name: str
+    run: int
+    docno: str
+
+
+def named_passages(study: Study) -> list[NamedPassage]:
+    """Return what the rankings and grades of the study's frame name, each as often as they name it."""
     collection, frame = study.collection, frame_of(study)
     chosen = passages_by_grades(frame, collection) if frame.passages in BY_GRADES else None
     whole = frame.passages == "context" or chosen is not None
     listed = Run.objects.filter(collection=collection, name=frame.passages_of)
     of_runs = listed if frame.passages in OF_ONE_RUN else framed_runs(study)
-    runs = {run.pk: run for run in of_runs.select_related("system")}
-    topics = dict(Topic.objects.filter(collection=collection).values_list("pk", "topic_id"))
+    runs = dict(of_runs.values_list("pk", "name"))
     ranked = [
-        (ranking.topic, place, runs[ranking.run].name, ranking.run, docno)
+        NamedPassage(ranking.topic, place, runs[ranking.run], ranking.run, docno)
         for ranking in read_rankings(collection, depth=None if whole else study.depth or DEFAULT_DEPTH)
         if ranking.run in runs
         for place, docno in enumerate(ranking.docnos, start=1)
     ]
     if chosen is not None:
         wanted = set(chosen)
-        ranked = [row for row in ranked if (row[0], row[-1]) in wanted]
-        last = 1 + max((place for _, place, *_ in ranked), default=0)
-        unranked = wanted - {(topic, docno) for topic, *_, docno in ranked}
-        ranked += [(topic, last, "", 0, docno) for topic, docno in unranked]
-    passages = held_passages(collection, {docno for *_, docno in ranked})
-    pool: dict[tuple[int, str], Pooled] = {}
-    for topic, place, _, run, docno in sorted(ranked):
-        if docno in passages and (topic, docno) not in pool:
-            system = runs[run].system.name if run else ""
-            pool[topic, docno] = Pooled(topic, topics[topic], passages[docno], docno, run, system, place)
-    return list(pool.values())
+        ranked = [one for one in ranked if (one.topic, one.docno) in wanted]
+        last = 1 + max((one.place for one in ranked), default=0)
+        unranked = wanted - {(one.topic, one.docno) for one in ranked}
+        ranked += [NamedPassage(topic, last, "", 0, docno) for topic, docno in unranked]
+    return ranked
 
 
 def cited_reports_in(study: Study) -> list[CitedReport]:

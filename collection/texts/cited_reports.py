@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
@@ -77,10 +78,18 @@ def read_sentences(collection: Collection, reports: QuerySet[Report]) -> list[Ci
     ]
 
 
-def titles_and_texts(passages: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """Return the title and the text of these passages, by primary key."""
-    rows = Passage.objects.filter(pk__in=passages).values_list("pk", "title", "text")
-    return {pk: (title, text or "") for pk, title, text in rows}
+class PassageToShow(NamedTuple):
+    """What is shown of a cited passage. `translation` is empty where it has none."""
+
+    title: str
+    text: str
+    translation: dict[str, str]
+
+
+def passages_to_show(passages: Sequence[int]) -> dict[int, PassageToShow]:
+    """Return what is shown of these passages, by primary key."""
+    rows = Passage.objects.filter(pk__in=passages).values_list("pk", "title", "text", "translation")
+    return {pk: PassageToShow(title, text or "", translation) for pk, title, text, translation in rows}
 
 
 # How many reports one query names.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collection.models import Report
-from collection.texts.cited_reports import CitedReport, CitingSentence, titles_and_texts
+from collection.texts.cited_reports import CitedReport, CitingSentence, passages_to_show
 from evaluation.cited_reports.runs import ReportFigures, RunFigures, figures_by_run
 from evaluation.data.cited_sentences import CitationGrades, judged_sentences
 from evaluation.leaderboards.citations.answered_nuggets import Answered, NuggetsOfReports
@@ -299,8 +299,8 @@ def _state_of(states: Sequence[str], *, needs: bool | None) -> str:
 
 def _documents(report: CitedReport, numbers: dict[str, int]) -> tuple[ShownDocument, ...]:
     held = {cited.docno: cited.passage for sentence in report.sentences for cited in sentence.citations}
-    texts = titles_and_texts([passage for passage in held.values() if passage is not None])
+    texts = passages_to_show([passage for passage in held.values() if passage is not None])
     return tuple(
-        ShownDocument(number, docno, *(texts[passage] if (passage := held[docno]) is not None else ("", None)))
+        ShownDocument(number, docno, *(texts[passage][:2] if (passage := held[docno]) is not None else ("", None)))
         for docno, number in numbers.items()
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
 from django.utils.timezone import now
 
 from collection.formats.problems import BrokenFile
@@ -13,8 +14,10 @@ from collection.importing.files import FilesOptions, import_files
 from collection.models import Collection
 from judging.grading.jobs import AlreadyUnderWay, JudgeDoesNotFit
 from judging.jobs.serving import NotServed, Served, criterion_of_reports, replay, start_serving, write_served
+from judging.judges.registry import load_shipped
 from judging.management.starting import the_judge
 from judging.management.waiting import run_here, wait_for
+from judging.models import Judge
 from stats.plurals import counted
 
 
@@ -44,6 +47,10 @@ class Command(BaseCommand):
     def serve(self, options: dict[str, Any]) -> Served:
         if not options["judge"] or not options["collection"]:
             raise CommandError("Name a judge and a --collection, or a folder to --replay.")
+        if Judge._meta.db_table not in connection.introspection.table_names():
+            raise CommandError("This site is not set up yet: run manage.py set_up first.")
+        if not Judge.objects.filter(name=options["judge"]).exists():
+            load_shipped()  # the baselines of a site that has never been started
         judge = the_judge(options["judge"])
         collection = _collection(options["collection"], options["owner"])
         refused = (NotServed, AlreadyUnderWay, JudgeDoesNotFit, BrokenFile, ValidationError, OSError)
@@ -52,7 +59,11 @@ class Command(BaseCommand):
                 found = sorted(path for path in options["reports"].rglob("*") if path.is_file())
                 files = [(str(path.relative_to(options["reports"])), path) for path in found]
                 chosen = FilesOptions(with_topics=True)
-                self.stdout.write(import_files(files=files, collection=collection, options=chosen, at=now()).told(""))
+                self.stdout.write(
+                    import_files(files=files, collection=collection, options=chosen, at=now()).told(
+                        str(options["reports"])
+                    )
+                )
             criterion = criterion_of_reports(judge, collection)
             job = start_serving(judge, criterion, at=now())
             if job:

@@ -10,7 +10,7 @@ from annotate.studies.lifecycle import open_study
 from annotate.studies.task_counts import forecast_of
 from annotate.task_types import NothingToJudge
 from annotate.work.preview_views import preview_of
-from collection.models import Citation, Collection, Draw, RubricElement, Study
+from collection.models import Citation, Collection, Draw, RankedPassage, RubricElement, Study
 from collection.models.studies import TaskType
 from tests.annotate.cited_reports import with_cited_reports
 from tests.annotate.studies.test_lifecycle import a_study_of
@@ -59,6 +59,33 @@ def test_citations_without_a_text_are_counted(collection: Collection) -> None:
 
     assert forecast.left_out == "2 citations of 5 cannot be asked about: the documents have no text here."
     assert (forecast.texts, forecast.items, forecast.problem) == (1, 4, "")
+
+
+@pytest.mark.parametrize(
+    ("task_type", "fields", "said"),
+    [
+        ("relevance", {"pooled_from": "citations"}, "1 passage of 3"),
+        ("relevance", {"pooled_from": "rankings"}, "1 passage of 2"),
+        ("rating", {}, "1 passage of 2"),
+        ("written_answer", {}, "1 passage of 2"),
+        ("nugget", {"nuggets_in": "passages"}, "1 passage of 2"),
+        ("nugget", {"nuggets_in": "reports"}, ""),
+    ],
+)
+def test_passages_of_a_pool_without_a_text_are_counted(
+    collection: Collection, task_type: str, fields: dict[str, str], said: str
+) -> None:
+    [report] = with_cited_reports(collection)
+    topic = report.topic
+    RubricElement.objects.create(topic=topic, kind="nugget", element_id="n", position=0, text="It was of oak.")
+    RankedPassage.objects.filter(run__collection=collection).delete()
+    for rank, docno in enumerate(("c-1", "c-nowhere"), start=1):
+        RankedPassage.objects.create(run=report.run, topic=topic, passage_id=docno, rank=rank, score=1 / rank)
+
+    [forecast] = forecast_of(a_study_of(collection, task_type, **fields))
+
+    expected = f"{said} cannot be asked about: the documents have no text here." if said else ""
+    assert (forecast.problem, forecast.left_out) == ("", expected)
 
 
 def test_without_cited_reports_there_is_nothing_to_judge(collection: Collection) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -17,8 +19,15 @@ from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 pytestmark = pytest.mark.browser
 
 
+def picture(page: Page, name: str) -> None:
+    if folder := os.environ.get("PICTURES"):
+        page.screenshot(path=Path(folder) / f"citation-{name}.png", full_page=True)
+
+
 def test_citations_by_keyboard_alone(page: Page, sign_in: SignIn, collection: Collection, ada: User) -> None:
     with_cited_reports(collection)
+    said = {"text": "Der Rat zahlte.", "language": "de", "by": "Ada", "kind": "human"}
+    collection.passages.filter(passage_id="c-2").update(translation=said)
     opened(collection, "citation_support", ada, overlap=1)
     sign_in(page, ada)
     assignment = first_assignment(page, ada)
@@ -29,6 +38,9 @@ def test_citations_by_keyboard_alone(page: Page, sign_in: SignIn, collection: Co
     expect(passage).to_contain_text("The first bridge")
     press(page, "t", "s", "Enter", "Escape", "4")
     expect(passage).to_contain_text("The council paid")
+    expect(passage.get_by_role("complementary", name="Translation")).to_contain_text("Der Rat zahlte.")
+    check_accessibility(page)
+    picture(page, "translation")
     press(page, "2")
     expect(at_hand).to_contain_text("It cost nine hundred florins.")
     press(page, "t", "s", "Enter", "Escape", "3")

@@ -136,6 +136,26 @@ def test_a_folder_of_reports_becomes_a_collection(rosa: User, judge: Judge, tmp_
     assert grade["grade"] is not None
 
 
+def test_a_site_that_has_nothing_has_the_shipped_judges(rosa: User, tmp_path: Path) -> None:
+    line = {"type": "topic", "topic_id": "t9", "request": "How?"}
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "topics.jsonl").write_text(json.dumps(line) + "\n")
+    options = {"collection": "new", "owner": "rosa", "reports": tmp_path / "reports", "out": tmp_path / "out"}
+    assert not Judge.objects.exists()
+
+    with pytest.raises(CommandError, match="no report"):
+        call_command("serve_judge", "lexical-report-rating", **options)
+
+    assert Judge.objects.filter(name="lexical-report-rating").exists()
+
+
+def test_a_site_that_is_not_set_up_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("django.db.connection.introspection.table_names", list)
+
+    with pytest.raises(CommandError, match="set_up first"):
+        call_command("serve_judge", "lexical-report-rating", collection="new", out=tmp_path)
+
+
 def test_what_cannot_be_served_is_refused(judge: Judge, judged_study: Study, tmp_path: Path) -> None:
     out = tmp_path / "out"
     of_passages = a_lexical_judge(criterion_of(judged_study, "rating"))
