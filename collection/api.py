@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,7 +31,7 @@ from collection.documents.api import documents_urlpatterns
 from collection.exporting.exchanged import EXPORTS, exchanged_file
 from collection.exporting.judgments import exported_judgments, exported_parquet
 from collection.exporting.labels import FORMS as LABEL_FORMS
-from collection.exporting.labels import LabelsRefused, exported_labels, labels_file
+from collection.exporting.labels import LabelsRefused, exported_labels, label_files, labels_file
 from collection.exporting.runs import NoSuchRun
 from collection.exporting.scores import exported_scores, score_file
 from collection.formats.problems import BrokenFile, InputFile
@@ -365,16 +366,18 @@ class StudyLabels(APIView):
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("as", str, enum=list(LABEL_FORMS), required=True),
+            OpenApiParameter("as", str, enum=list(LABEL_FORMS), description="Without it, which files there are."),
             OpenApiParameter("rater", str, description="Whose labels, where several have some; people as numbered."),
             OpenApiParameter("criterion", str, description="Only this one; otherwise the first of its task type."),
         ],
         responses={200: OpenApiTypes.BINARY},
     )
     def get(self, request: Request, name: str) -> HttpResponseBase:
-        """Stream the file."""
+        """Stream the file, or say which files there are, whose, and what their readers must know."""
         study = study_of(request, name)
         form, rater, criterion = (request.query_params.get(one, "") for one in ("as", "rater", "criterion"))
+        if not form:
+            return Response([asdict(one) for one in label_files(study)])
         if form not in LABEL_FORMS:
             raise serializers.ValidationError({"as": f"Choose one of {', '.join(LABEL_FORMS)}."})
         with invalid_on(LabelsRefused, field="rater"):

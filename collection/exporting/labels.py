@@ -1,4 +1,4 @@
-"""A study's labels as the tools of papers write them: CRUX's labelling platform."""
+"""A study's labels as the tools of papers write them: CRUX's labelling platform, RUBRIC's workbench."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from collection.exporting.crux import exported_qlabels, exported_qrels
+from collection.exporting.graded_files import can_be_graded_file, exported_graded, remarks_on_graded
 from collection.judgments.rater_names import names_in_files
 from collection.models import Criterion, Judgment, Rater, Study
 from collection.models.studies import TaskType
@@ -27,19 +28,38 @@ class LabelForm:
     lines: Callable[[Criterion, Rater], Iterator[str]]
 
 
-FORMS = {
+GRADED = "graded"
+OF_ONE = {
     "qlabels": LabelForm("CRUX’s qlabels (reports, T1)", TaskType.ANSWERABILITY, "reports", exported_qlabels),
     "qrels": LabelForm("CRUX’s qrels (passages, T2)", TaskType.RATING, "passages", exported_qrels),
 }
+FORMS = {**{name: form.label for name, form in OF_ONE.items()}, GRADED: "RUBRIC’s graded file"}
+
+
+@dataclass(frozen=True)
+class LabelFile:
+    """A file that the study has labels for. `raters` are whose file it may be, empty where it holds all judges'."""
+
+    form: str
+    label: str
+    raters: list[str]
+    remarks: list[str]
 
 
 def exported_labels(study: Study, form: str, *, rater: str = "", criterion: str = "") -> Iterator[str]:
-    """Return the lines of one rater's file. Raises LabelsRefused.
+    """Return the lines of the file. Raises LabelsRefused.
 
-    The rater is named as in all files, or by its own name; where one alone has labels of this kind, it need not be.
-    The criterion is the first of the form's task type that the rater judged by, unless it is named.
+    RUBRIC's graded file holds all judges, and people's relevance; CRUX's files are of one rater. That is named as in
+    all files, or by its own name; where one alone has labels of this kind, it need not be. The criterion is the first
+    of the form's task type that the rater judged by, unless it is named.
     """
-    chosen = FORMS[form]
+    if form == GRADED:
+        if rater or criterion:
+            raise LabelsRefused("A graded file holds all judges: leave rater and criterion out.")
+        if not can_be_graded_file(study):
+            raise LabelsRefused("Nobody has graded passages in this study.")
+        return exported_graded(study)
+    chosen = OF_ONE[form]
     found = label_raters(study, form, criterion=criterion)
     if not found:
         of = f" under “{criterion}”" if criterion else ""
@@ -53,10 +73,13 @@ def exported_labels(study: Study, form: str, *, rater: str = "", criterion: str 
     return chosen.lines(judged.order_by("position", "pk")[0], one)
 
 
-def label_forms(study: Study) -> dict[str, tuple[str, list[str]]]:
-    """Return the forms that the study has labels for: what choosers call each, and whose labels there are."""
-    raters = {form: list(label_raters(study, form)) for form in FORMS}
-    return {form: (FORMS[form].label, names) for form, names in raters.items() if names}
+def label_files(study: Study) -> list[LabelFile]:
+    """Return the files that the study has labels for, with what their readers must know."""
+    raters = {form: list(label_raters(study, form)) for form in OF_ONE}
+    files = [LabelFile(form, FORMS[form], names, []) for form, names in raters.items() if names]
+    if can_be_graded_file(study):
+        files.append(LabelFile(GRADED, FORMS[GRADED], [], remarks_on_graded(study)))
+    return files
 
 
 def label_raters(study: Study, form: str, *, criterion: str = "") -> dict[str, Rater]:
@@ -68,7 +91,7 @@ def label_raters(study: Study, form: str, *, criterion: str = "") -> dict[str, R
 
 
 def _criteria(study: Study, form: str, criterion: str) -> QuerySet[Criterion]:
-    criteria = study.criteria.filter(task_type=FORMS[form].task_type)
+    criteria = study.criteria.filter(task_type=OF_ONE[form].task_type)
     return criteria.filter(name=criterion) if criterion else criteria
 
 

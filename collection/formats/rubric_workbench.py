@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from collection.formats.json_fields import Fields
@@ -93,8 +93,11 @@ class WorkbenchPassage:
 
 @dataclass(frozen=True)
 class WorkbenchTopic:
+    """A topic with its passages; `line` is as the file has it."""
+
     topic_id: str
     passages: tuple[WorkbenchPassage, ...]
+    line: str = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -132,12 +135,17 @@ def with_judges(gradings: Sequence[Attempt]) -> Iterator[tuple[str, Attempt]]:
         yield name if attempt == 1 else " · ".join(filter(None, (name, f"attempt {attempt}"))), grading
 
 
+def stored_name(name: str, grading: Grading | RelevanceGrading) -> str:
+    """Return what the rater of a grading is called here, whose judge's name may be its prompt's alone."""
+    return name if grading.llm else " · ".join(filter(None, ("unnamed model", name)))
+
+
 def read_graded(file: InputFile) -> Iterator[tuple[int, WorkbenchTopic]]:
     """Yield the number and the topic of each line of a graded file."""
     seen: dict[str, int] = {}
     for number, line in file.lines():
         with file.line(number):
-            topic = _topic(strict_json(line))
+            topic = _topic(strict_json(line), line)
             if topic.topic_id in seen:
                 raise BrokenLine(f"Topic “{topic.topic_id}” is already in line {seen[topic.topic_id]}.")
             seen[topic.topic_id] = number
@@ -156,20 +164,22 @@ def read_question_bank(file: InputFile) -> Iterator[tuple[int, BankTopic]]:
             yield number, _bank_topic(Fields(_object(strict_json(line), "The line")))
 
 
-def _topic(found: Any) -> WorkbenchTopic:
+def _topic(found: Any, line: str) -> WorkbenchTopic:
     if not isinstance(found, list) or len(found) != 2 or not isinstance(found[0], str) or not found[0].strip():
         raise BrokenLine("The line is not a pair of a topic’s id and its passages.", 'Write ["topic", [passage, …]].')
     passages: dict[str, WorkbenchPassage] = {}
     for place, entry in enumerate(_objects(found[1], "The second part of the line"), start=1):
         with _within(f"passage {place}"):
-            passage = _passage(Fields(entry))
+            passage = passage_of(entry)
             if passage.passage_id in passages:
                 raise BrokenLine(f"“{passage.passage_id}” is already in this topic.")
         passages[passage.passage_id] = passage
-    return WorkbenchTopic(found[0], tuple(passages.values()))
+    return WorkbenchTopic(found[0], tuple(passages.values()), line)
 
 
-def _passage(fields: Fields) -> WorkbenchPassage:
+def passage_of(entry: dict[str, Any]) -> WorkbenchPassage:
+    """Return what a passage of a graded file says. Raises BrokenLine."""
+    fields = Fields(entry)
     data = Fields(_object(fields.take("paragraph_data"), "“paragraph_data”"))
     return WorkbenchPassage(
         passage_id=fields.name("paragraph_id"),

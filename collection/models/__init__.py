@@ -4,6 +4,7 @@ from collection.models.banks import BankEntry, BankVersion, NuggetAnswer, Nugget
 from collection.models.comments import Comment, CommentReply, TextFlag
 from collection.models.decisions import Adjudication, Masking
 from collection.models.documents import DocumentFetch, DocumentSource
+from collection.models.graded_lines import GradedLine
 from collection.models.invitations import CollectionInvitation
 from collection.models.judgments import (
     AnswerToRevise,

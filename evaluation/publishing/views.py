@@ -12,7 +12,7 @@ from django.utils.timezone import localdate
 from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
-from collection.exporting.labels import label_forms
+from collection.exporting.labels import label_files
 from collection.formats.scores.tools import LABELS
 from collection.judgments.rater_names import study_raters
 from collection.models import Judgment, Rater, Study
@@ -36,7 +36,7 @@ def publish(request: SignedInRequest, name: str) -> HttpResponse:
         "study": study,
         "counts": counts,
         "score_forms": LABELS,
-        "label_forms": label_forms(study),
+        "label_files": label_files(study),
         "n_people": sum(rater.kind == Rater.Kind.ASSESSOR for rater in raters),
         "n_judges": sum(rater.kind == Rater.Kind.JUDGE for rater in raters),
         "n_simulated": sum(rater.simulated for rater in raters),

@@ -89,6 +89,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "stored_as": HASH, "name": TEXT, "file_format": OURS, "study": SLUG, "rater": TEXT, "run": TEXT, "system": TEXT,
         "said": LEAVES, "outcome": LEAVES,
     },
+    "collection.GradedLine": {"file_name": TEXT},
     "annotate.CrowdEntry": {
         "token": HASH, "completion_code": CODE, "screen_out_code": CODE, "no_consent_code": CODE, "too_few_code": CODE,
         "site_study_id": CODE, "currency": "three capital letters, by its validator", "contact": TEXT,

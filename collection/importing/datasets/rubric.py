@@ -13,6 +13,7 @@ from django.db.models import Model
 
 from collection.formats.jsonl import PassageLine, RankingLine, RubricElementLine, RunLine, SystemLine, TopicLine
 from collection.formats.problems import BrokenLine, InputFile, Missing, refuse_missing
+from collection.formats.rubric_frames import framed
 from collection.formats.rubric_workbench import (
     Grading,
     RelevanceGrading,
@@ -20,6 +21,7 @@ from collection.formats.rubric_workbench import (
     WorkbenchTopic,
     read_graded,
     read_question_bank,
+    stored_name,
     with_judges,
 )
 from collection.importing.collections import CollectionRows
@@ -29,7 +31,17 @@ from collection.importing.rows import Imported
 from collection.importing.studies import ItemRows, criterion_of
 from collection.importing.trec import Topics, relevance_criterion_of, scale_of_grades
 from collection.judgments.services import NewJudgment
-from collection.models import Collection, Criterion, Highlight, Judgment, Passage, Rater, RubricElement, Study
+from collection.models import (
+    Collection,
+    Criterion,
+    GradedLine,
+    Highlight,
+    Judgment,
+    Passage,
+    Rater,
+    RubricElement,
+    Study,
+)
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
 from collection.task_types import TASK_TYPES
@@ -98,6 +110,7 @@ def import_graded(
         graded.rows.flush()
         graded.add_relevance(rater, relevant_from=relevant_from, grades=grades)
         graded.judgments.flush()
+        graded.keep_lines()
     return imported
 
 
@@ -144,6 +157,8 @@ class _Graded:
         self.judgments = JudgmentRows(file=file, imported=imported)
         self.raters: dict[str, Rater] = {}
         self.relevance: list[_Relevance] = []
+        self.lines: dict[str, tuple[bytes, bool]] = {}
+        self.people: Rater | None = None
         self._rating: Criterion | None = None
 
     @property
@@ -159,6 +174,7 @@ class _Graded:
         if not self.topics.has(number, topic.topic_id):
             return
         self._add_elements(number, topic)
+        self.lines[topic.topic_id] = framed(topic.line)
         for passage in topic.passages:
             self.rows.add(number, PassageLine(passage.passage_id, passage.text))
             for place in passage.rankings:
@@ -193,7 +209,7 @@ class _Graded:
             self.imported.remarks.append(OTHERS_REMARK.format(name=self.file.name))
         elif by_people and rater is not None:
             source = f"the relevance in {Path(self.file.name).name}"
-            people = rater.stored(self.study.collection, source=source)
+            people = self.people = rater.stored(self.study.collection, source=source)
             self.imported.asks_for_rater = True
         numbered = [one for one in self.relevance if not one.is_no_or_yes and (one.judge or people)]
         criteria: dict[bool, Criterion] = {}
@@ -206,6 +222,16 @@ class _Graded:
             if judge := one.judge or people:
                 with self.file.line(one.number):
                     self._judge(one.number, one.item, criteria[one.is_no_or_yes], judge, one.grade, one.reasons)
+
+    def keep_lines(self) -> None:
+        """Keep what the file says besides, so that it can go out again."""
+        for topic_id, (frame, exact) in self.lines.items():
+            GradedLine.objects.update_or_create(
+                study=self.study,
+                file_name=Path(self.file.name).name,
+                topic_id=self.rows.topic_pk(topic_id),
+                defaults={"frame": frame, "exact": exact, "people": self.people},
+            )
 
     def _add_elements(self, number: int, topic: WorkbenchTopic) -> None:
         """Note the elements that the collection lacks, or make them."""
@@ -287,7 +313,7 @@ class _Graded:
 
     def _rater(self, name: str, grading: Grading | RelevanceGrading) -> Rater:
         """Return the rater that an attempt of a model with a prompt is."""
-        name = name if grading.llm else " · ".join(filter(None, ("unnamed model", name)))
+        name = stored_name(name, grading)
         if name not in self.raters:
             rater = judge_of_a_file(
                 self.study.collection,

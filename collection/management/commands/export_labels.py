@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from collection.exporting.labels import FORMS, LabelsRefused, exported_labels
+from collection.exporting.labels import FORMS, LabelsRefused, exported_labels, label_files
 from collection.importing.commands import mended_by_the_reader, the_study
 
 
@@ -17,6 +17,9 @@ class Command(BaseCommand):
         parser.add_argument("--criterion", default="", metavar="C", help="default: the first of its task type")
 
     def handle(self, *args: Any, study: str, form: str, rater: str, criterion: str, **options: Any) -> None:
+        found = the_study(study)
         with mended_by_the_reader(LabelsRefused):
-            for line in exported_labels(the_study(study), form, rater=rater, criterion=criterion):
+            for line in exported_labels(found, form, rater=rater, criterion=criterion):
                 self.stdout.write(line, ending="")
+        for remark in next((one.remarks for one in label_files(found) if one.form == form), []):
+            self.stderr.write(remark)

@@ -15,6 +15,7 @@ from django.utils.timezone import now
 from pytest_django.asserts import assertContains
 from pytest_django.fixtures import Settings
 
+from collection.exporting.labels import exported_labels
 from collection.importing.background import work_on_upload
 from collection.models import (
     Collection,
@@ -385,7 +386,9 @@ def test_files_are_posted(client: Client, graded: Path, tmp_path: Path, collecti
 
 @needs_rubric
 @pytest.mark.slow
-def test_trec_dl_2019_gives_the_published_leaderboard(rosa: User, capsys: pytest.CaptureFixture[str]) -> None:
+def test_trec_dl_2019_gives_the_published_leaderboard_and_goes_out_byte_for_byte(
+    rosa: User, capsys: pytest.CaptureFixture[str]
+) -> None:
     published: dict[str, float] = {}
     with (RUBRIC / "exam-cover-leaderboard.tsv").open(encoding="utf-8") as file:
         rows: dict[str, float] = {}
@@ -409,3 +412,7 @@ def test_trec_dl_2019_gives_the_published_leaderboard(rosa: User, capsys: pytest
     assert ours.keys() == published.keys()
     assert max(abs(ours[system] - score) for system, score in published.items()) < 0.012
     assert source["systems"][0]["system"] == "TUW19-p3-f"
+
+    with gzip.open(GRADED, "rt", encoding="utf-8", newline="") as file:
+        written = exported_labels(Study.objects.get(name="stones"), "graded")
+        assert [ours == theirs for ours, theirs in zip(written, file, strict=True)] == [True] * 43
