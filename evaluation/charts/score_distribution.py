@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from evaluation.charts.drawing import described, told_apart
-from evaluation.charts.palette import QUIET
+from evaluation.charts.palette import INK, QUIET
 from stats.judges.score_thresholds import ScoreThreshold
 
 CURVES = ("scores below it", "false positives (mean)")
 
 
-def score_distribution_chart(found: Sequence[ScoreThreshold], *, title: str, subtitle: str) -> dict[str, Any]:
+def score_distribution_chart(
+    found: Sequence[ScoreThreshold], marked: Mapping[float, float], *, title: str, subtitle: str
+) -> dict[str, Any]:
     """Return the Vega-Lite description: bars for the share of items by score, and by threshold two curves.
 
     The curves are the share of items below the threshold (the distribution's CDF) and the false positives among those
-    from it up, mean over people.
+    from it up, mean over people. Dotted lines stand at the scores that are `marked` by their share in the distribution;
+    for scores from 0 to 1 the dashed line is where a uniform distribution's CDF would be.
     """
     import altair as alt
 
@@ -52,4 +55,24 @@ def score_distribution_chart(found: Sequence[ScoreThreshold], *, title: str, sub
     dots = base.mark_point(size=40, strokeWidth=1.6, opacity=1).encode(
         x="at:Q", y=alt.Y("share:Q", scale=scale), description="says:N", **apart
     )
-    return described(alt.layer(columns, lines, dots).properties(height=320), title=title, subtitle=subtitle)
+    layers = [columns, *_marks(marked)]
+    if found[0].at >= 0 and found[-1].at <= 1:
+        ends = alt.Chart(alt.InlineData(values=[{"at": 0, "share": 0}, {"at": 1, "share": 1}]))
+        layers.append(ends.mark_line(color=QUIET, strokeDash=[6, 4]).encode(x="at:Q", y=alt.Y("share:Q", scale=scale)))
+    return described(alt.layer(*layers, lines, dots).properties(height=320), title=title, subtitle=subtitle)
+
+
+def _marks(marked: Mapping[float, float]) -> list[Any]:
+    """Return a dotted line at each marked score, with the share in words; shares of one score share a line."""
+    import altair as alt
+
+    at: dict[float, list[str]] = {}
+    for share, score in marked.items():
+        at.setdefault(score, []).append(f"{share:g}")
+    rows = [{"at": score, "shares": f"CDF {', '.join(shares)}"} for score, shares in at.items()]
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x="at:Q")
+    words = base.mark_text(color=INK, angle=270, align="right", baseline="bottom", dx=-4, dy=-3, fontSize=10)
+    return [
+        base.mark_rule(color=QUIET, strokeDash=[2, 3]).encode(description="shares:N"),
+        words.encode(text="shares:N", y=alt.value(0)),
+    ]

@@ -82,13 +82,15 @@ def answerability(study: Study, *, source: str = "", topic: str = "", part: Any 
             if not np.isnan(grade)
         ],
         notes=[
-            f"{n_answered} of {counted(len(table.elements), 'sub-questions')} are answered, by "
-            f"{counted(len(passages), 'graded passages')}; {len(subset.required)} are required: each time the one that "
-            "answers most of what is open, the first where several do.",
             f"{counted(len(cells), 'pairs')} of {len(passages) * len(table.elements):,} have a grade; an empty place "
             "has none, and counts as not answered.",
             "Masked sub-questions are left out.",
         ],
+        answer=(
+            f"{n_answered} of {counted(len(table.elements), 'sub-questions')} are answered, by "
+            f"{counted(len(passages), 'graded passages')}; {len(subset.required)} are required: each time the one that "
+            "answers most of what is open, the first where several do."
+        ),
         choices={"source": sources, "topic": topics},
         chosen={"source": name, "topic": at_topic},
     )

@@ -25,6 +25,7 @@ class StudyFigure:
     - `head`, `rows`: the numbers beside it; `long_head`, `long_rows`: all that is drawn, where that is more.
     - `notes`: over what the figures are, and by which rule.
     - `choices`: what may be chosen, by the name of the option; `chosen`: what is.
+    - `typed`: options that take text, with what was given.
     """
 
     name: str
@@ -40,6 +41,7 @@ class StudyFigure:
     long_rows: Sequence[Sequence[Any]] = ()
     choices: dict[str, Choices] = field(default_factory=dict)
     chosen: dict[str, str] = field(default_factory=dict)
+    typed: dict[str, str] = field(default_factory=dict)
 
     def tables(self) -> dict[str, list[list[Any]]]:
         """Return the tables by name, each with a first row of names."""
@@ -53,7 +55,7 @@ class StudyFigure:
             "title": self.title,
             **self.sight.as_dict(),
             "simulated": self.simulated,
-            "chosen": self.chosen,
+            "chosen": self.chosen | self.typed,
             **({"answer": self.answer} if self.answer else {}),
             "notes": list(self.notes),
             **{

@@ -63,10 +63,10 @@ def missed_points(study: Study, *, source: str = "") -> StudyFigure:
             for one in ways
         ],
         notes=[
-            _in_words(found, names, n_points),
             "A point that several people judged counts once, for each way with the share of them who named it.",
             "Asked only where a report does not say a point. A judge is asked about those of which somebody said so.",
         ],
+        answer=_in_words(found, names, n_points),
         choices={"source": sources},
         chosen={"source": name},
     )

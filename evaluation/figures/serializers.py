@@ -20,6 +20,21 @@ class FigureChoice(serializers.Serializer[Any]):
     judge = serializers.CharField(default="", max_length=200, label="Judge", help_text="Default: the first judge.")
     measure = serializers.CharField(default="", max_length=60, label="Measure", help_text="Default: the first offered.")
     by = serializers.CharField(
-        default="", max_length=100, label="Slices by", help_text="An attribute of the topics, or length of the answer."
+        default="",
+        max_length=100,
+        label="Slices by",
+        help_text="An attribute of the topics, length of the answer, or length of the documents.",
+    )
+    unit = serializers.CharField(
+        default="",
+        max_length=60,
+        label="Lengths in",
+        help_text="characters, words, or what token counts are stored by.",
+    )
+    edges = serializers.CharField(
+        default="",
+        max_length=300,
+        label="Own edges",
+        help_text="Of lengths, or thresholds of scores: numbers that rise, such as 1000, 1500, 2000.",
     )
     part = serializers.ChoiceField(choices=PART, default="development", help_text="If the study is split.")

@@ -1,6 +1,7 @@
 """A measure by slices of the topics: a spoke of a radar for each value of an attribute, a line for each system.
 
-Source: Qi et al., LONG²RAG (2024), Figure 4 (domains), Figure 5 (categories) and Figure 7 (lengths of answers).
+Source: Qi et al., LONG²RAG (2024), Figure 4 (domains), Figure 5 (categories), Figure 6 (lengths of
+documents) and Figure 7 (lengths of answers).
 """
 
 from __future__ import annotations
@@ -9,9 +10,17 @@ from typing import Any
 
 from collection.models import Study
 from evaluation.charts.slices import Slice, slices_chart
-from evaluation.figures.figure import StudyFigure, chosen_of
+from evaluation.figures.figure import Choices, StudyFigure, chosen_of
 from evaluation.leaderboards.available_measures import offered_measures
-from evaluation.leaderboards.breakdown import LENGTH, groupings
+from evaluation.leaderboards.breakdown import (
+    CHARACTERS,
+    DOCUMENTS,
+    LENGTH,
+    LengthSlices,
+    groupings,
+    offered_units,
+    read_edges,
+)
 from evaluation.leaderboards.leaderboard import measure_leaderboard
 from evaluation.leaderboards.sources import StudySources
 from stats.plurals import counted
@@ -22,9 +31,19 @@ TITLE = "A measure by slices of the topics"
 
 
 def slices(
-    study: Study, *, measure: str = "", source: str = "", by: str = "", part: Any = "development"
+    study: Study,
+    *,
+    measure: str = "",
+    source: str = "",
+    by: str = "",
+    unit: str = "",
+    edges: str = "",
+    part: Any = "development",
 ) -> StudyFigure:
-    """Return a measure's means by an attribute of the topics, or by the length of answers. Raises NoFigure."""
+    """Return a measure's means by an attribute of the topics, or by the length of answers or documents.
+
+    Raises NoFigure, and NoLeaderboard.
+    """
     boards = StudySources(study)
     measures = [(one, one) for one in offered_measures(study)]
     name = measure or chosen_of("", measures, "measure")
@@ -32,7 +51,11 @@ def slices(
     whose = chosen_of(source, sources, "source of judgments")
     ways = [(one, one) for one in groupings(boards)]
     way = chosen_of(by, ways, "attribute that groups topics")
-    board = measure_leaderboard(boards, parse_measure(name), sources=[whose], by=way, part=part)
+    ordered = way in (LENGTH, DOCUMENTS)
+    units = [(one, one) for one in offered_units(boards)] if ordered else []
+    lengths_in: dict[str, Choices] = {"unit": units} if ordered else {}
+    lengths = LengthSlices(read_edges(edges), chosen_of(unit, units, "unit of lengths")) if ordered else LengthSlices()
+    board = measure_leaderboard(boards, parse_measure(name), sources=[whose], by=way, lengths=lengths, part=part)
     (column,) = board.columns
     assert board.breakdown is not None  # by
     groups = board.breakdown.groups
@@ -43,7 +66,6 @@ def slices(
         for group, mean in zip(groups, means[system], strict=True)
         if mean is not None and mean.value is not None
     ]
-    ordered = way == LENGTH
     return StudyFigure(
         name=NAME,
         title=f"{name} by {way}",
@@ -59,9 +81,9 @@ def slices(
         )
         if found
         else None,
-        head=["system", *groups],
+        head=["system", *groups, "all"],
         rows=[
-            [system, *(None if mean is None else mean.value for mean in of_system)]
+            [system, *(None if mean is None else mean.value for mean in of_system), column.means.get(system)]
             for system, of_system in means.items()
         ],
         long_head=["system", "slice", "mean", "se", "topics"],
@@ -71,10 +93,36 @@ def slices(
             for group, mean in zip(groups, of_system, strict=True)
             if mean is not None
         ],
-        notes=[*board.notes, *board.topic_notes, *(["Lengths are in characters, in thirds of all answers."] * ordered)],
-        choices={"measure": list(dict.fromkeys([*measures, (name, name)])), "source": sources, "by": ways},
-        chosen={"measure": name, "source": whose, "by": way},
+        notes=[*board.notes, *board.topic_notes, *([_cut(way, lengths)] if ordered else [])],
+        choices={"measure": list(dict.fromkeys([*measures, (name, name)])), "source": sources, "by": ways} | lengths_in,
+        chosen={"measure": name, "source": whose, "by": way} | ({"unit": lengths.unit} if ordered else {}),
+        typed={"edges": edges} if ordered else {},
+        answer=_answer(found),
     )
+
+
+def _answer(found: list[Slice]) -> str:
+    """Return in which slice the mean over systems is the highest and the lowest, where systems have all of them."""
+    systems = {one.system for one in found}
+    of_group: dict[str, list[float]] = {}
+    for one in found:
+        of_group.setdefault(one.group, []).append(one.mean)
+    means = {group: sum(values) / len(values) for group, values in of_group.items() if len(values) == len(systems)}
+    if len(means) < 2:
+        return ""
+    high, low = (pick(means, key=means.__getitem__) for pick in (max, min))
+    return (
+        f"Over {counted(len(systems), 'systems')} the mean is highest in “{high}” ({means[high]:.3f}) and lowest in "
+        f"“{low}” ({means[low]:.3f})."
+    )
+
+
+def _cut(way: str, lengths: LengthSlices) -> str:
+    """Return how lengths are counted and cut."""
+    unit = lengths.unit if lengths.unit == CHARACTERS else f"tokens by “{lengths.unit}”"
+    cut = "at your own edges" if lengths.edges else f"in thirds of all {'answers' if way == LENGTH else 'topics'}"
+    of = "" if way == LENGTH else " The documents are those that a topic’s key points were taken from, together."
+    return f"Lengths are in {unit}, {cut}.{of}"
 
 
 def offers(study: Study) -> bool:

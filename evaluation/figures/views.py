@@ -59,6 +59,7 @@ def figure(request: SignedInRequest, name: str, figure: str) -> HttpResponse:
         ]
         if found
         else [],
+        "typed": [(option, labels[option], value) for option, value in found.typed.items()] if found else [],
         "tables": ["numbers", *(["all"] if found.long_head else [])] if found else [],
         "chosen": query_without(request, "shown"),
         "chosen_anywhere": query_without(request, "shown", "part"),

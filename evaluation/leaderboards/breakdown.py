@@ -1,24 +1,43 @@
-"""A leaderboard's means by a property of the topics, or by how long the answers are."""
+"""A leaderboard's means by a property of the topics, or by how long answers or documents are.
+
+Source of the lengths: Qi et al., LONG²RAG (2024), Figure 6 (tokens of the joined documents) and Figure 7 (tokens of the
+answer).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from collection.models import Report
+from collection.models import ElementSpan, Passage, Report, RubricElement
+from evaluation.data.judge_pairs import batched
+from evaluation.leaderboards.answer_points import OWN
 from evaluation.leaderboards.columns import Column
+from evaluation.leaderboards.oracle_contexts import n_tokens, stored_tokenizers
 from evaluation.leaderboards.sources import StudySources
 from stats.measures.scores import Score, TopicMean, length_bins, mean_by_attribute
+from stats.measures.words import TOKENIZERS
 from stats.ranking.measure_names import NoLeaderboard
 
-LENGTH = "length of the answer"
+LENGTH, DOCUMENTS = "length of the answer", "length of the documents"
+CHARACTERS = "characters"
+BINS, MOST_EDGES, AT_ONCE = 3, 20, 500
+# Of a run, or of every run (under the empty name): a length by topic.
+Lengths = dict[str, dict[str, float]]
 # A topic attribute with more values than these tells topics apart, it does not group them.
 MOST_GROUPS = 30
-BINS = 3
+
+
+@dataclass(frozen=True)
+class LengthSlices:
+    """How lengths are counted and cut: at `edges`, which rise, or in thirds; in characters, or a tokenizer's tokens."""
+
+    edges: tuple[float, ...] = ()
+    unit: str = CHARACTERS
 
 
 @dataclass(frozen=True)
@@ -44,12 +63,11 @@ class LeaderboardBreakdown:
 
 
 def groupings(boards: StudySources) -> list[str]:
-    """Return by what the study's topics can be grouped: attributes with a few values, and the length of answers."""
+    """Return by what the study's topics can be grouped: attributes with a few values, and lengths."""
     attributes = boards.topic_attributes.values()
     names = sorted({name for of_topic in attributes for name in of_topic})
     found = [name for name in names if _groups([of_topic.get(name) for of_topic in attributes])]
-    reports = Report.objects.filter(run__collection=boards.study.collection_id)
-    return [*found, *([LENGTH] if reports.exists() else [])]
+    return [*found, *offered_lengths(boards)]
 
 
 def _groups(values: list[Any]) -> bool:
@@ -59,14 +77,19 @@ def _groups(values: list[Any]) -> bool:
     return 1 < len(set(values)) <= MOST_GROUPS and len(set(values)) < len(values)
 
 
-def break_down(boards: StudySources, columns: Sequence[Column], by: str) -> LeaderboardBreakdown:
-    """Return each source's means by this grouping. Raises NoLeaderboard for one there is not."""
+def break_down(
+    boards: StudySources,
+    columns: Sequence[Column],
+    by: str,
+    lengths: LengthSlices = LengthSlices(),
+) -> LeaderboardBreakdown:
+    """Return each source's means by this grouping; `lengths` says how lengths are cut. Raises NoLeaderboard."""
     offered = groupings(boards)
     if by == "length" and by not in offered:
         by = LENGTH
     if by not in offered:
         raise NoLeaderboard(f"Topics cannot be grouped by “{by}”. Choose one of: {', '.join(offered) or 'nothing'}.")
-    group_of = _bins(boards) if by == LENGTH else _attribute(boards, by)
+    group_of = length_groups(boards, by, lengths) if by in (LENGTH, DOCUMENTS) else _attribute(boards, by)
     means = {
         column.name: {
             str(system): mean_by_attribute(_scores(row), group_of(str(system)))
@@ -95,11 +118,92 @@ def _attribute(boards: StudySources, name: str) -> Any:
     return lambda _: values
 
 
-def _bins(boards: StudySources) -> Any:
-    """Return for a system the bin of its answer's length on each topic: terciles, in characters, over all answers."""
-    lengths: dict[str, dict[str, float]] = {}
-    for topic, run, text in boards.report_texts():
-        lengths.setdefault(run, {})[boards.topic_names[topic]] = float(len(text))
-    every = [length for of_run in lengths.values() for length in of_run.values()]
-    edges = sorted(set(np.quantile(every, np.arange(1, BINS) / BINS).round().tolist()))
-    return lambda system: length_bins(lengths.get(system, {}), edges)
+def offered_lengths(boards: StudySources) -> list[str]:
+    """Return the lengths that the collection's topics can be grouped by."""
+    reports = Report.objects.filter(run__collection=boards.study.collection_id).exists()
+    return [name for name, there in ((LENGTH, reports), (DOCUMENTS, _spans(boards).exists())) if there]
+
+
+def offered_units(boards: StudySources) -> list[str]:
+    """Return what lengths can be counted in: characters, and the tokens of each tokenizer there is."""
+    return [CHARACTERS, *TOKENIZERS, *stored_tokenizers(boards.study.collection_id)]
+
+
+def read_edges(text: str) -> tuple[float, ...]:
+    """Read edges as they are typed: “1000, 1500, 2000”. Raises NoLeaderboard."""
+    said = [part for part in text.replace(";", ",").split(",") if part.strip()]
+    try:
+        edges = tuple(float(part) for part in said)
+    except ValueError:
+        raise NoLeaderboard(f"“{text}” are not numbers. Write them like this: 1000, 1500, 2000.") from None
+    if not all(map(np.isfinite, edges)) or list(edges) != sorted(set(edges)):
+        raise NoLeaderboard(f"“{text}”: edges must be numbers that rise, such as 1000, 1500, 2000.")
+    if len(edges) > MOST_EDGES:
+        raise NoLeaderboard(f"These are {len(edges)} edges; give at most {MOST_EDGES}.")
+    return edges
+
+
+def length_groups(boards: StudySources, by: str, slices: LengthSlices) -> Any:
+    """Return for a system the bin of each topic's length: at the edges, or thirds of all. Raises NoLeaderboard."""
+    if slices.unit not in (units := offered_units(boards)):
+        raise NoLeaderboard(f"Nothing is counted in “{slices.unit}”. Choose one of: {', '.join(units)}.")
+    found = _of_answers(boards, slices.unit) if by == LENGTH else {"": _of_documents(boards, slices.unit)}
+    every = [length for of_run in found.values() for length in of_run.values()]
+    if not every:
+        raise NoLeaderboard(f"No text has a length in “{slices.unit}”.")
+    thirds = sorted(set(np.quantile(every, np.arange(1, BINS) / BINS).round().tolist()))
+    edges = slices.edges or thirds
+    return lambda system: length_bins(found.get(system, found.get("", {})), edges)
+
+
+def _of_answers(boards: StudySources, unit: str) -> Lengths:
+    rows: Iterable[tuple[int, str, str, dict[str, Any]]]
+    if unit == CHARACTERS:
+        rows = ((topic, run, text, {}) for topic, run, text in boards.report_texts())
+    else:
+        reports = Report.objects.filter(run__collection=boards.study.collection_id)
+        seen = boards.sight.of(reports) if boards.sight else reports
+        rows = seen.values_list("topic_id", "run__name", "text", "attributes").iterator(chunk_size=5_000)
+    found: Lengths = {}
+    for topic, run, text, attributes in rows:
+        length = _length(unit, text, attributes)
+        if length is not None and topic in boards.topic_names:
+            found.setdefault(run, {})[boards.topic_names[topic]] = length
+    return found
+
+
+def _of_documents(boards: StudySources, unit: str) -> dict[str, float]:
+    """Return by topic how long the documents together are that its key points were taken from, if all are counted."""
+    of_topic: dict[int, set[int]] = {}
+    for topic, passage in _spans(boards).values_list("element__topic_id", "passage_id").distinct():
+        of_topic.setdefault(topic, set()).add(passage)
+    lengths = _of_passages({one for passages in of_topic.values() for one in passages}, unit)
+    return {
+        boards.topic_names[topic]: float(sum(lengths[one] for one in passages))
+        for topic, passages in of_topic.items()
+        if topic in boards.topic_names and passages <= lengths.keys()
+    }
+
+
+def _of_passages(wanted: Collection[int], unit: str) -> dict[int, float]:
+    found = {}
+    for some in batched(sorted(wanted), AT_ONCE):
+        for pk, text, attributes in Passage.objects.filter(pk__in=some).values_list("pk", "text", "attributes"):
+            if (length := _length(unit, text, attributes)) is not None:
+                found[pk] = length
+    return found
+
+
+def _length(unit: str, text: str | None, attributes: Mapping[str, Any]) -> float | None:
+    if unit == CHARACTERS:
+        return None if text is None else float(len(text))
+    counted = n_tokens(unit, text, dict(attributes))
+    return None if counted is None else float(counted)
+
+
+def _spans(boards: StudySources) -> Any:
+    """Return the spans of the questions' key points, not of those that answers make."""
+    spans = ElementSpan.objects.filter(
+        element__topic__collection=boards.study.collection_id, element__kind=RubricElement.Kind.KEY_POINT
+    )
+    return spans.exclude(element__attributes__has_key=OWN)

@@ -10,7 +10,7 @@ from collection.models import Rater, Study
 from collection.rankings import ORDERS, Order
 from evaluation.charts.leaderboard import ScorePoint
 from evaluation.data.visibility import LOCKED, AskedPart, Sight, TestPartLocked
-from evaluation.leaderboards.breakdown import LeaderboardBreakdown, break_down
+from evaluation.leaderboards.breakdown import LeaderboardBreakdown, LengthSlices, break_down
 from evaluation.leaderboards.columns import TOP_SYSTEMS, Agreement, Cell, Column, Row, sorted_systems
 from evaluation.leaderboards.corrected.correction import Corrected, correct_judges
 from evaluation.leaderboards.oracle_contexts import told
@@ -216,14 +216,15 @@ def measure_leaderboard(
     part: AskedPart = "development",
     top: int = TOP,
     by: str = "",
+    lengths: LengthSlices = LengthSlices(),  # noqa: B008 - it is frozen
     topics: TopicChoice = "common",
 ) -> Leaderboard:
     """Return the leaderboard under the measure, by all sources, those named or all but judges, as far as in sight.
 
     Of sources that nobody named, the first `most_sources` are shown, and the rest are named in `left_out`.
-    `by`: one of `groupings`, by which means are broken down. `topics`: whether the sources are compared on the topics
-    that they share (“common”: unfinished and failing judges have no say in which these are; “all”: they have), or each
-    stands on its own, without ranks. Raises NoLeaderboard, and as `in_sight` does.
+    `by`: one of `groupings`, by which means are broken down, lengths as `lengths` says. `topics`: whether the sources
+    are compared on the topics that they share (“common”: unfinished and failing judges have no say in which these are;
+    “all”: they have), or each stands on its own, without ranks. Raises NoLeaderboard, and as `in_sight` does.
     """
     wanted = wanted_sources(boards, measure, sources, without_judges=without_judges)
     boards, sight = _seen(boards, wanted, part, named=bool(sources))
@@ -243,7 +244,7 @@ def measure_leaderboard(
         columns=columns,
         common=common,
         topics=topics,
-        breakdown=break_down(boards, columns, by) if by else None,
+        breakdown=break_down(boards, columns, by, lengths) if by else None,
         corrected=correct_judges(boards, measure, columns),
         left_out=tuple(source.name for source in in_sight[len(shown) :]),
     )

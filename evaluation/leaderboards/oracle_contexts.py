@@ -38,7 +38,7 @@ def load_tokens(boards: StudySources, measure: SystemMeasure, oracle: Oracle | N
     passages = {
         name: n
         for name, *held in _rows(Passage.objects.filter(collection=collection), "passage_id", "text", "attributes")
-        if name in wanted and (n := _n_tokens(measure.tokenizer, *held)) is not None
+        if name in wanted and (n := n_tokens(measure.tokenizer, *held)) is not None
     }
     if wanted and not passages:
         raise NoLeaderboard(f"No passage has token counts by “{measure.tokenizer}”. {_tokenizers(collection)}")
@@ -47,7 +47,7 @@ def load_tokens(boards: StudySources, measure: SystemMeasure, oracle: Oracle | N
         for topic, run, *held in _rows(
             Report.objects.filter(run__collection=collection), "topic", "run__name", "text", "attributes"
         )
-        if topic in topics and (n := _n_tokens(measure.tokenizer, *held)) is not None
+        if topic in topics and (n := n_tokens(measure.tokenizer, *held)) is not None
     }
     return TokenCounts(measure.tokenizer, passages, reports if measure.of_reports else {})
 
@@ -68,7 +68,7 @@ def _rows(queryset: Any, *columns: str) -> Iterator[Any]:
     yield from queryset.values_list(*columns).iterator(chunk_size=5_000)
 
 
-def _n_tokens(name: str, text: str | None, attributes: dict[str, Any]) -> int | None:
+def n_tokens(name: str, text: str | None, attributes: dict[str, Any]) -> int | None:
     """Return how many tokens the text has, None where it is not held or nobody counted it so."""
     if tokenizer := TOKENIZERS.get(name):
         return None if text is None else tokenizer.count([text])
@@ -77,8 +77,12 @@ def _n_tokens(name: str, text: str | None, attributes: dict[str, Any]) -> int | 
     return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
 
 
-def _tokenizers(collection: int) -> str:
+def stored_tokenizers(collection: int) -> list[str]:
+    """Return the names under which passages have token counts stored, by the first of them."""
     stored = Passage.objects.filter(collection=collection, attributes__has_key=STORED_COUNTS)
     counts = (attributes[STORED_COUNTS] for attributes in stored.values_list("attributes", flat=True)[:1_000])
-    names = {name for found in counts if isinstance(found, dict) for name in found}
-    return f"Tokenizers: {', '.join([*TOKENIZERS, *sorted(names)])}."
+    return sorted({name for found in counts if isinstance(found, dict) for name in found})
+
+
+def _tokenizers(collection: int) -> str:
+    return f"Tokenizers: {', '.join([*TOKENIZERS, *stored_tokenizers(collection)])}."

@@ -153,7 +153,7 @@ def test_the_figure_counts_the_ways_of_each_system(asked: Study, reading: Assign
         [system, "incomplete", 0, 1, 0.0],
     ]
     assert "too few for an interval" in found.rows[0][-1]
-    assert found.notes[0] == "1 missed point of 1 system: “general” is the most frequent way in 1 of 1 systems."
+    assert found.answer == "1 missed point of 1 system: “general” is the most frequent way in 1 of 1 systems."
 
 
 @pytest.mark.browser

@@ -12,11 +12,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from collection.models import Rater, Study, User
+from collection.models import Passage, Rater, RubricElement, Study, User
 from collection.splits import make_split
 from evaluation.figures.figure import NoFigure
 from evaluation.figures.studies import draw_figure
-from stats.judges.score_thresholds import thresholds_of_scores
+from stats.judges.score_thresholds import marked_scores, thresholds_of_scores
+from stats.ranking.measure_names import NoLeaderboard
 from tests.evaluation.ranked import three_systems
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
@@ -38,7 +39,7 @@ def test_the_matrix_says_which_passages_are_required_and_answer_first(ranked: St
         [f"t2-q{number}", 1, 3, 5.0, f"t2-p{number}"] for number in range(3)
     ]
     assert {row[1] for row in found.long_rows} == {"required"}
-    assert "3 of 3 sub-questions are answered" in found.notes[0]
+    assert "3 of 3 sub-questions are answered" in found.answer
     assert found.description is not None
     assert [f"“t2-q{number}  What is it?” is first answered by t2-p{number}" for number in range(3)] == [
         one["says"]
@@ -80,6 +81,18 @@ def test_false_positives_are_of_the_labelled_items_kept_person_by_person() -> No
     assert [one.by_person["one"] for one in found] == [0.5, pytest.approx(1 / 3), 0.0, 0.0]
     assert [one.by_person["two"] for one in found] == [1.0, 1.0, 1.0, None]
     assert [one.mean for one in found] == [0.75, pytest.approx(2 / 3), 0.5, 0.0]
+
+
+def test_own_thresholds_are_used_and_shares_of_scores_are_marked() -> None:
+    scores = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, np.nan])
+    person = {"one": (scores > 0.55).astype(float)}
+
+    (found,) = thresholds_of_scores(scores, person, yes=1, at=[0.45])
+
+    assert found.n_kept == 6
+    assert found.mean == pytest.approx(1 / 6)
+    assert marked_scores(scores) == {0.5: 0.5, 0.6: 0.6, 0.7: 0.7}
+    assert marked_scores(np.array([np.nan])) == {}
 
 
 def test_many_scores_are_cut_on_a_grid_and_none_has_no_threshold() -> None:
@@ -164,8 +177,8 @@ def test_slices_are_a_radar_of_the_means_of_an_attribute_s_topics(ranked: Study)
 
     found = draw_figure(ranked, "slices", by="category")
 
-    assert found.head == ["system", "c0", "c1", "c2"]
-    means = {row[0]: row[1:] for row in found.rows}
+    assert found.head == ["system", "c0", "c1", "c2", "all"]
+    means = {row[0]: row[1:-1] for row in found.rows}
     assert means["best"] == [1.0, 1.0, 1.0]
     assert means["middle"] == [pytest.approx(2 / 3), pytest.approx(2 / 3), pytest.approx(1 / 2)]
     assert found.description is not None
@@ -178,6 +191,35 @@ def test_slices_by_length_have_an_order_and_are_lines(ranked: Study) -> None:
     assert found.description is not None
     assert "outer ring" not in " ".join(found.description["title"]["subtitle"])
     assert "in thirds of all answers" in found.notes[-1]
+
+
+def test_lengths_are_cut_at_own_edges_in_the_unit_that_is_asked_for(ranked: Study) -> None:
+    found = draw_figure(ranked, "slices", by="length of the answer", unit="words", edges="2, 100")
+
+    assert set(found.head[1:-1]) <= {"1: under 2", "2: 2 to under 100", "3: 100 and more"}
+    assert found.notes[-1] == "Lengths are in tokens by “words”, at your own edges."
+    assert (found.chosen["unit"], found.typed) == ("words", {"edges": "2, 100"})
+    for edges in ("100, 2", "many"):
+        with pytest.raises(NoLeaderboard, match="1000, 1500, 2000"):
+            draw_figure(ranked, "slices", by="length of the answer", edges=edges)
+
+
+def test_documents_of_a_topic_are_those_its_key_points_were_taken_from(ranked: Study) -> None:
+    first, second, *_ = ranked.collection.topics.order_by("pk")
+    passages = list(ranked.collection.passages.order_by("pk")[:3])
+    for topic, of_topic in ((first, passages[:2]), (second, passages[2:])):
+        point = RubricElement.objects.create(
+            topic=topic, kind="key_point", element_id=f"k-{topic.pk}", text="It stands.", position=90
+        )
+        for passage in of_topic:
+            point.spans.create(passage=passage, start=0, end=1, quote=(passage.text or "")[:1])
+    Passage.objects.filter(pk=passages[2].pk).update(text=None)
+
+    found = draw_figure(ranked, "slices", by="length of the documents", edges="10")
+
+    lengths = sum(len(passage.text or "") for passage in passages[:2])
+    assert found.head == ["system", "none", "1: under 10" if lengths < 10 else "2: 10 and more", "all"]
+    assert "key points were taken from" in found.notes[-1]
 
 
 def test_the_command_names_the_figures_there_are(ranked: Study) -> None:
