@@ -1,4 +1,4 @@
-"""The Celery jobs: a turn of grading, and the look for jobs that are stalled."""
+"""The Celery jobs: a turn of grading or of a build, and the look for those that are stalled."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.utils.timezone import now
 from kombu.exceptions import OperationalError
 
+from judging.building import worker as building
+from judging.building.builds import requeue_stalled_builds
 from judging.engines import Engine
 from judging.engines.probe_store import store_learnt
-from judging.engines.registry import engine_of
+from judging.engines.registry import engine_of, writer_for
 from judging.engines.token_quotas import quota_for, quota_of_job
 from judging.grading.budget import budget_of, pause_if_spent, within
 from judging.grading.recovery import PATIENCE, go_on_with_new_tokens, requeue_stalled_jobs
 from judging.grading.worker import take_turn
 from judging.gullibility import audit as gullibility
-from judging.models import GradingJob, GullibilityAudit, Judge
+from judging.models import Build, GradingJob, GullibilityAudit, Judge
 from judging.trial_runs import errands
 from judging.wordings import wordings
 
@@ -61,6 +63,7 @@ def requeue_stalled(patience_seconds: float = PATIENCE.total_seconds()) -> None:
     """Find jobs and audits whose messages or workers are lost, or for which there are tokens again, and send them."""
     requeue_stalled_jobs(at=now(), patience=timedelta(seconds=patience_seconds))
     go_on_with_new_tokens(at=now())
+    requeue_stalled_builds(at=now(), patience=timedelta(seconds=patience_seconds))
     for audit in GullibilityAudit.objects.filter(state=GullibilityAudit.State.RUNNING).select_related("judge"):
         gullibility.requeue_if_stalled(audit, at=now())
 
@@ -82,6 +85,29 @@ def audit_gullibility(pk: int) -> None:
         queue = audit.judge.queue
         to: dict[str, Any] = {"queue": queue} if queue else {}
         audit_gullibility.apply_async((pk,), **to)
+
+
+@shared_task(name="judging.build", ignore_result=True)
+def build(pk: int, generation: int) -> None:
+    """Write for a turn, then queue up behind the others for the next one."""
+    if take_one_build_turn(pk, generation) and not _stopping.is_set():
+        queue = Build.objects.get(pk=pk).queue
+        to: dict[str, Any] = {"queue": queue} if queue else {}
+        build.apply_async((pk, generation), **to)
+
+
+def take_one_build_turn(pk: int, generation: int) -> bool:
+    """Write for a turn, within what the build may spend. Returns whether to come back for more."""
+    found = Build.objects.active().filter(pk=pk).select_related("created_by").first()
+    if found is None:
+        return False
+    quota = quota_for(found, found.created_by, at=now())
+    with budget_of(found) as of_build, budget_of(quota) as of_researcher:
+
+        def engine_for(of: Build) -> Engine:
+            return within(writer_for(of.engine, of.model, of.decoding), of_researcher, of_build)
+
+        return building.take_turn(build_id=pk, generation=generation, engine_for=engine_for, stopping=_stopping.is_set)
 
 
 @shared_task(name="judging.work_on_errand", ignore_result=True)

@@ -19,6 +19,17 @@ class EngineUnavailable(Exception):
 
 
 @dataclass(frozen=True)
+class Sampling:
+    """How free text is drawn. A server that can be bound to `schema`, which is JSON, is bound to it."""
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    schema: str = ""
+
+
+@dataclass(frozen=True)
 class GradeRequest:
     """One item as an engine sees it.
 
@@ -29,7 +40,8 @@ class GradeRequest:
     `mark` tell `judging.prompts.grade_parsing` where the grade stands. `swapped` is the same question with the two
     judged texts changed over: `judging.prompts.pairwise` asks it too. `cut` names the texts that were cut, with
     the code points that were kept. `impossible` says why there is nothing to ask; it is never sent. `pool` is what BM25
-    knows of the study's passages, for the baseline alone that measures by it.
+    knows of the study's passages, for the baseline alone that measures by it. `sampling` is how a text is drawn that is
+    no grade: it takes the place of the judge's decoding.
     """
 
     item_id: int
@@ -46,6 +58,7 @@ class GradeRequest:
     cut: tuple[tuple[str, int], ...] = ()
     impossible: str = ""
     pool: PoolStatistics | None = None
+    sampling: Sampling | None = None
 
     @property
     def constrained(self) -> bool:

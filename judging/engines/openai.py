@@ -21,7 +21,14 @@ from judging.engines.messages import completion_prompt, conversation, room_for
 from judging.engines.pool import Member, Pool
 from judging.engines.request_size import RequestSize
 from judging.engines.responses import NotOneReplyEach, Question, read_answer
-from judging.engines.server_probe import Endpoint, Findings, constraint_parameters, log_probability_parameters, path_of
+from judging.engines.server_probe import (
+    Endpoint,
+    Findings,
+    constraint_parameters,
+    log_probability_parameters,
+    path_of,
+    sampling_parameters,
+)
 
 # Prompts of one request together: a body that any server takes.
 MOST_CHARACTERS = 1_000_000
@@ -251,7 +258,7 @@ class _Waiting:
 
 
 def _asked_alike(request: GradeRequest) -> tuple[object, ...]:
-    return request.choices, request.reply_tokens
+    return request.choices, request.reply_tokens, request.sampling
 
 
 def request_body(
@@ -275,4 +282,4 @@ def request_body(
         body |= log_probability_parameters(endpoint, abilities.log_probabilities)
     if "seed" in decoding:
         body["seed"] = decoding["seed"]
-    return body
+    return body if first.sampling is None else body | sampling_parameters(first.sampling, abilities.constraint)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from typing import Any
 
 import httpx
 from django.conf import settings
 
 from judging.engines import Engine, EngineState, EngineUnavailable
 from judging.engines.embedded import EmbeddedEngine
+from judging.engines.embedded_text import EmbeddedWriter
 from judging.engines.http import addresses, client_for, shown
 from judging.engines.lexical import LexicalEngine
 from judging.engines.openai import OpenAIEngine
 from judging.engines.probe_store import learner, remembered
-from judging.engines.server_probe import identify
+from judging.engines.server_probe import Findings, identify
 from judging.engines.vllm import VLLMEngine
-from judging.models import Judge
+from judging.models import Build, Judge
 
 
 @lru_cache(maxsize=32)
@@ -37,26 +41,56 @@ def engine_of(judge: Judge) -> Engine:
                 prior_weight=decoding["prior_weight"],
             )
         case Judge.Engine.OPENAI:
-            return OpenAIEngine(
-                base_urls=addresses(settings.JUDGE_BASE_URL),
-                model=judge.model,
-                decoding=decoding,
-                api_key=settings.JUDGE_API_KEY,
-                timeout=settings.JUDGE_TIMEOUT,
-                concurrency=settings.JUDGE_CONCURRENCY,
-                prompts_at_once=settings.JUDGE_PROMPTS_AT_ONCE,
-                patience=settings.JUDGE_PATIENCE,
-                known=remembered(judge),
-                remember=learner(judge),
-            )
+            return _server_engine(judge.model, decoding, remembered(judge), learner(judge))
         case Judge.Engine.VLLM:
-            if judge.model not in settings.JUDGE_VLLM_MODELS:
-                raise EngineUnavailable(
-                    f"Workers with vLLM may not load “{judge.model}”: JUDGE_VLLM_MODELS does not name it. The "
-                    "operator of this site can allow it."
-                )
-            return VLLMEngine(model=judge.model, decoding=decoding, options=settings.JUDGE_VLLM)
+            return _vllm_engine(judge.model, decoding)
     raise EngineUnavailable(f"There is no engine “{judge.engine}”.")
+
+
+def writer_for(engine: str, model: str, decoding: Mapping[str, Any]) -> Engine:
+    """Return the engine that writes texts with this model, kept while the process lives. Raises EngineUnavailable."""
+    return _writer(engine, model, json.dumps(decoding, sort_keys=True))
+
+
+@lru_cache(maxsize=32)
+def _writer(engine: str, model: str, decoding: str) -> Engine:
+    match engine:
+        case Build.Engine.EMBEDDED:
+            return EmbeddedWriter()
+        case Build.Engine.OPENAI:
+            return _server_engine(model, json.loads(decoding))
+        case Build.Engine.VLLM:
+            return _vllm_engine(model, json.loads(decoding))
+    raise EngineUnavailable(f"There is no engine “{engine}” that writes texts.")
+
+
+def _server_engine(
+    model: str,
+    decoding: Mapping[str, Any],
+    known: Mapping[str, Findings] | None = None,
+    remember: Callable[[str, Findings], None] | None = None,
+) -> OpenAIEngine:
+    return OpenAIEngine(
+        base_urls=addresses(settings.JUDGE_BASE_URL),
+        model=model,
+        decoding=decoding,
+        api_key=settings.JUDGE_API_KEY,
+        timeout=settings.JUDGE_TIMEOUT,
+        concurrency=settings.JUDGE_CONCURRENCY,
+        prompts_at_once=settings.JUDGE_PROMPTS_AT_ONCE,
+        patience=settings.JUDGE_PATIENCE,
+        known=known,
+        remember=remember,
+    )
+
+
+def _vllm_engine(model: str, decoding: Mapping[str, Any]) -> VLLMEngine:
+    if model not in settings.JUDGE_VLLM_MODELS:
+        raise EngineUnavailable(
+            f"Workers with vLLM may not load “{model}”: JUDGE_VLLM_MODELS does not name it. The "
+            "operator of this site can allow it."
+        )
+    return VLLMEngine(model=model, decoding=decoding, options=settings.JUDGE_VLLM)
 
 
 def server_states() -> list[EngineState]:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import httpx
 
 from collection.http import TRANSIENT, ReplyTooBig, as_object, storable
-from judging.engines import EngineUnavailable
+from judging.engines import EngineUnavailable, Sampling
 from judging.engines.http import get_json, post, shown
 from judging.engines.log_probabilities import choice_log_probabilities, positions_of
 
@@ -268,6 +268,25 @@ def constraint_parameters(way: Constraint, choices: Sequence[str]) -> dict[str, 
                 }
             }
     return {}
+
+
+def sampling_parameters(sampling: Sampling, way: Constraint) -> dict[str, Any]:
+    """Return how a text is drawn, bound to its schema as the server was seen to be bound to choices."""
+    asked: dict[str, Any] = {"temperature": sampling.temperature, "top_p": sampling.top_p}
+    if sampling.seed is not None:
+        asked["seed"] = sampling.seed
+    if sampling.stop:
+        asked["stop"] = list(sampling.stop)
+    if not sampling.schema or not way:
+        return asked
+    schema = json.loads(sampling.schema)
+    match way:
+        case "structured_outputs":
+            return asked | {"structured_outputs": {"json": schema}}
+        case "guided_choice":
+            return asked | {"guided_json": schema}
+    named = {"name": "reply", "strict": True, "schema": schema}
+    return asked | {"response_format": {"type": "json_schema", "json_schema": named}}
 
 
 def log_probability_parameters(endpoint: Endpoint, many: int) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """How many tokens each researcher may use in a month on the servers of JUDGE_BASE_URL, which the operator pays for.
 
 What was used is always summed over what is stored: the counters of grading jobs, which are written with their
-completions, and rows of TokenUse, which are only added. So there is no counter that two workers could overwrite.
+completions, the calls of builds, and rows of TokenUse, which are only added. So there is no counter that two workers
+could overwrite.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from django.utils.timezone import localtime
 
 from collection.models import User
 from judging.engines import EngineUnavailable
-from judging.models import Completion, GradingJob, Judge, TokenQuota, TokenUse
+from judging.models import Build, Completion, GenerationCall, GradingJob, Judge, TokenQuota, TokenUse
 
 
 class QuotaSpent(EngineUnavailable):
@@ -68,12 +69,12 @@ def quota_of(researcher: User | None, *, at: datetime) -> Quota | None:
     return Quota(researcher, limit, prompts, replies, begins, anew)
 
 
-def quota_for(judge: Judge, researcher: User | None, *, at: datetime) -> Quota | None:
+def quota_for(judge: Judge | Build, researcher: User | None, *, at: datetime) -> Quota | None:
     """Return the researcher's quota if this judge uses it: only those on the operator's servers do."""
     return quota_of(researcher, at=at) if judge.engine == Judge.Engine.OPENAI else None
 
 
-def check_quota(judge: Judge, researcher: User | None, *, at: datetime) -> None:
+def check_quota(judge: Judge | Build, researcher: User | None, *, at: datetime) -> None:
     """Raise QuotaSpent if the researcher may ask this judge nothing more this month."""
     quota = quota_for(judge, researcher, at=at)
     if quota is not None and quota.spent:
@@ -109,9 +110,11 @@ def _used_since(researcher: User, since: datetime) -> tuple[int, int]:
     jobs = GradingJob.objects.filter(created_by=researcher, judge__engine=Judge.Engine.OPENAI)
     jobs = jobs.exclude(selection__has_key="service").order_by()
     older = jobs.filter(created_at__lt=since).exclude(finished_at__lt=since)
-    rows: list[QuerySet[GradingJob] | QuerySet[Completion] | QuerySet[TokenUse]] = [
+    builds = Build.objects.filter(created_by=researcher, engine=Build.Engine.OPENAI)
+    rows: list[QuerySet[GradingJob] | QuerySet[Completion] | QuerySet[GenerationCall] | QuerySet[TokenUse]] = [
         jobs.filter(created_at__gte=since),
         Completion.objects.filter(job__in=older, completed_at__gte=since),
+        GenerationCall.objects.filter(build__in=builds, finished_at__gte=since).order_by(),
         TokenUse.objects.filter(researcher=researcher, used_at__gte=since),
     ]
     sums = [

@@ -186,10 +186,17 @@ class VLLMEngine:
         vllm = _vllm()
         bound: dict[str, Any] = {}
         if request.constrained:
-            choice = importlib.import_module("vllm.sampling_params").StructuredOutputsParams(
-                choice=list(request.choices)
+            bound = {"structured_outputs": _bound_to(choice=list(request.choices)), "logprobs": LOG_PROBABILITIES}
+        if (drawn := request.sampling) is not None:
+            schema = {"structured_outputs": _bound_to(json=drawn.schema)} if drawn.schema else {}
+            return vllm.SamplingParams(
+                temperature=drawn.temperature,
+                top_p=drawn.top_p,
+                seed=drawn.seed,
+                stop=list(drawn.stop),
+                max_tokens=request.reply_tokens,
+                **schema,
             )
-            bound = {"structured_outputs": choice, "logprobs": LOG_PROBABILITIES}
         return vllm.SamplingParams(
             temperature=self.decoding.get("temperature", 0),
             seed=self.decoding.get("seed"),
@@ -235,6 +242,10 @@ class Speed:
         self.replies += count
         while self._counts[0][0] < at - SECONDS_UNDER_WAY:
             self.replies -= self._counts.popleft()[1]
+
+
+def _bound_to(**outputs: Any) -> Any:
+    return importlib.import_module("vllm.sampling_params").StructuredOutputsParams(**outputs)
 
 
 def _vllm() -> Any:

@@ -21,7 +21,8 @@ from judging.engines import Engine, EngineState, GradeRequest, Reply
 from judging.engines.token_counts import CHARACTERS_A_TOKEN, TOKENS_OF_A_CHOICE
 from judging.engines.token_quotas import Quota
 from judging.grading.jobs import WrongState, limit_reached, pause_job
-from judging.models import GradingJob
+from judging.models import Build, GradingJob
+from judging.models.spending import Spending
 
 # Where nothing is known of the model yet: fewer characters a token than English has are the cautious guess.
 CAUTIOUS_RATIO = 0.75 * CHARACTERS_A_TOKEN
@@ -32,15 +33,15 @@ _lock = threading.Lock()
 
 
 @contextmanager
-def budget_of(account: GradingJob | Quota | None) -> Iterator[Budget | None]:
-    """Give the budget for a turn of a job or audit, shared with others of this process; None where there is no limit.
+def budget_of(account: GradingJob | Build | Quota | None) -> Iterator[Budget | None]:
+    """Give the budget for a turn of a job, audit or build, shared by its turns in this process; None without a limit.
 
     When no turn is left, all that was used stands in the tables: the next budget begins from these.
     """
-    if account is None or (isinstance(account, GradingJob) and account.token_limit is account.cost_limit is None):
+    if account is None or (isinstance(account, Spending) and account.token_limit is account.cost_limit is None):
         yield None
         return
-    key = ("job", account.pk) if isinstance(account, GradingJob) else (account.researcher.pk, account.begins)
+    key = (account.researcher.pk, account.begins) if isinstance(account, Quota) else (type(account), account.pk)
     with _lock:
         budget = _budgets.setdefault(key, Budget(account))
         budget.turns += 1
@@ -81,7 +82,7 @@ class Used:
 class Budget:
     """What was used, and what is about to be. All its methods may be called from several threads."""
 
-    def __init__(self, account: GradingJob | Quota) -> None:
+    def __init__(self, account: GradingJob | Build | Quota) -> None:
         self.turns = 0
         self._lock = threading.Condition()
         self._account = account
@@ -93,7 +94,7 @@ class Budget:
         self._under_way = 0
         self._counted = Counter[str]()
 
-    def learn_from(self, account: GradingJob | Quota) -> None:
+    def learn_from(self, account: GradingJob | Build | Quota) -> None:
         """Take in what stands in the tables: the limits, and what other processes have used of them."""
         with self._lock:
             self._account = account

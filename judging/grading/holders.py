@@ -1,4 +1,4 @@
-"""Who holds a job's chunks: processes that sign with machine and process, so that the dead among them can be told."""
+"""Who holds a job's chunks and a build's calls: processes that sign with their names, so that the dead can be told."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import socket
 from datetime import datetime, timedelta
 
-from judging.models import GradingChunk
+from judging.models import GenerationCall, GradingChunk
 
 
 def holder_name(process_token: str) -> str:
@@ -17,14 +17,17 @@ def holder_name(process_token: str) -> str:
 def free_chunks_of_the_dead(*, at: datetime) -> int:
     """Give back what processes of this machine held when they were killed, without waiting for the lease to end."""
     here = f"{socket.gethostname()}:"
-    held = GradingChunk.objects.filter(finished_at=None, holder__startswith=here)
-    dead = [
-        holder
-        for holder in held.order_by().values_list("holder", flat=True).distinct()
-        if not _alive(int(holder.removeprefix(here).partition(":")[0]))
-    ]
-    # Left in the past, not empty: that tells `requeue_stalled_jobs` that somebody died.
-    return held.filter(holder__in=dead).update(leased_until=at - timedelta(seconds=1))
+    freed = 0
+    for model in (GradingChunk, GenerationCall):
+        held = model._default_manager.filter(finished_at=None, holder__startswith=here)
+        dead = [
+            holder
+            for holder in held.order_by().values_list("holder", flat=True).distinct()
+            if not _alive(int(holder.removeprefix(here).partition(":")[0]))
+        ]
+        # Left in the past, not empty: that tells `requeue_stalled_jobs` that somebody died.
+        freed += held.filter(holder__in=dead).update(leased_until=at - timedelta(seconds=1))
+    return freed
 
 
 def _alive(pid: int) -> bool:

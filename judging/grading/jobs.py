@@ -22,6 +22,7 @@ from judging.engines.token_quotas import check_quota, quota_of_job
 from judging.grading.completions import counts_of
 from judging.grading.drift import choose_anchor_items, confirm_drift
 from judging.grading.notify import MESSAGES, send_messages
+from judging.grading.spending import spent
 from judging.models import Completion, GradingChunk, GradingJob, Judge
 
 # Pairs of a chunk: what one worker takes into its hands at once.
@@ -276,12 +277,8 @@ def resume_job(*, job: GradingJob, terms: JobLimits | None = None, by: User | No
 
 def limit_reached(job: GradingJob, *, at: datetime) -> tuple[str, GradingJob.Cause] | None:
     """Return why the job may spend no more, if it may not: its own limits, or the quota of whoever started it."""
-    if job.token_limit is not None and job.tokens >= job.token_limit:
-        return f"{job.tokens:,} tokens have been used; the limit is {job.token_limit:,}.", GradingJob.Cause.TOKENS
-    if job.cost_limit is not None and (job.cost or 0) >= job.cost_limit:
-        return f"It has cost {job.cost:,.2f}; the limit is {job.cost_limit:,.2f}.", GradingJob.Cause.COST
-    if (quota := quota_of_job(job, at=at)) is not None and quota.spent:
-        return f"{quota} It resumes automatically when tokens are available again.", GradingJob.Cause.QUOTA
+    if reached := spent(job, quota_of_job(job, at=at)):
+        return reached[0], GradingJob.Cause(reached[1])
     return None
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import DatabaseError, connection
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils.timezone import now
 
 from judging.models import GradingChunk, GradingJob
@@ -47,17 +48,21 @@ def _note_start(job: GradingJob, *, at: datetime) -> None:
 
 
 class Lease:
-    """Renews the leases on the chunks in hand as long as this process lives; gives back what is not done at the end.
+    """Renews the leases on the rows in hand as long as this process lives; gives back what is not done at the end.
 
-    `held` are the chunks in hand, by key: the caller adds and takes away.
+    `rows` are the job's chunks, or a build's calls. `held` are those in hand, by key: the caller adds and takes away.
+    `beat` says that this worker lives.
     """
 
-    def __init__(self, job: GradingJob, *, holder: str, held: Mapping[int, object]) -> None:
-        self.job = job
+    def __init__(
+        self, rows: QuerySet[Any], *, holder: str, held: Mapping[int, object], beat: Callable[[datetime], object]
+    ) -> None:
+        self.rows = rows
         self.holder = holder
         self.held = held
+        self.beat = beat
         self._finished = threading.Event()
-        self._renewer = threading.Thread(target=self._renew, name=f"lease-{job.pk}", daemon=True)
+        self._renewer = threading.Thread(target=self._renew, name="lease", daemon=True)
 
     def __enter__(self) -> None:
         self._renewer.start()
@@ -65,18 +70,16 @@ class Lease:
     def __exit__(self, *_: object) -> None:
         self._finished.set()
         self._renewer.join()
-        held = GradingChunk.objects.filter(pk__in=list(self.held), holder=self.holder)
+        held = self.rows.model._default_manager.filter(pk__in=list(self.held), holder=self.holder)
         held.update(holder="", leased_until=None)
 
     def _renew(self) -> None:
         while not self._finished.wait(RENEW_SECONDS):
             try:
                 at = now()
-                held = GradingChunk.objects.filter(
-                    job=self.job, holder=self.holder, finished_at=None, leased_until__isnull=False
-                )
+                held = self.rows.filter(holder=self.holder, finished_at=None, leased_until__isnull=False)
                 held.update(leased_until=at + LEASE)
-                GradingJob.objects.filter(pk=self.job.pk).update(heartbeat_at=at)
+                self.beat(at)
             except DatabaseError:
-                logger.warning("The leases of job %s were not renewed.", self.job.pk, exc_info=True)
+                logger.warning("The leases of %s were not renewed.", self.holder, exc_info=True)
         connection.close()

@@ -121,7 +121,13 @@ class Turn:
         """Ask and write until the time is over, nothing is left or the job is not to go on."""
         asking = Asking(self.engine, over=self.over, read=self.read, leaving=self.stopping)
         self.stop = self.failures.stop = asking.stop
-        lease = Lease(self.job, holder=self.holder, held=self.held)
+        this_job = GradingJob.objects.filter(pk=self.job.pk)
+        lease = Lease(
+            self.job.chunks.all(),
+            holder=self.holder,
+            held=self.held,
+            beat=lambda at: this_job.update(heartbeat_at=at),
+        )
         with lease, Storing(self._write) as self.storing, ExitStack() as at_the_end:
             # The last named comes first, and each is done whatever became of those before: replies are paid for.
             at_the_end.callback(self._tick_off)

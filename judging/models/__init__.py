@@ -1,5 +1,6 @@
-"""Judges and what they did: templates, judges and their servers, jobs, errands, completions, anchors, quotas."""
+"""Judges and what they did: templates, judges, servers, jobs, errands, completions, anchors, quotas, builds."""
 
+from judging.models.builds import Build, GenerationCall, Product, ProductReview
 from judging.models.completions import Completion
 from judging.models.ensembles import Combination, EnsembleGrade, EnsembleMember
 from judging.models.errands import Errand, ServerProbe

@@ -9,6 +9,7 @@ from django.db import models
 
 from collection.models import Criterion, Item, Study
 from judging.models.judges import Judge
+from judging.models.spending import Spending
 
 
 class GradingJobQuerySet(models.QuerySet["GradingJob"]):
@@ -21,7 +22,7 @@ class GradingJobQuerySet(models.QuerySet["GradingJob"]):
         return self.filter(state__in=GradingJob.ACTIVE)
 
 
-class GradingJob(models.Model):
+class GradingJob(Spending):
     """One execution of a judge over items of a study: the pairs that miss a completion of this attempt.
 
     Its messages in the broker only say "there is work"; what the work is stands here and in its
@@ -67,16 +68,10 @@ class GradingJob(models.Model):
     )
     by_grade = models.JSONField(default=dict, help_text="How many completions have each grade, written as “2.0”.")
     by_kind = models.JSONField(default=dict, help_text="How many completions are ungraded, by kind.")
-    prompt_tokens = models.PositiveBigIntegerField(default=0)
-    completion_tokens = models.PositiveBigIntegerField(default=0)
     cached_tokens = models.PositiveBigIntegerField(default=0, help_text="Prompt tokens that came from a prefix cache.")
     cacheable_tokens = models.PositiveBigIntegerField(
         default=0, help_text="Prompt tokens of the replies that say how many came from a cache."
     )
-    price_in = models.FloatField(null=True, help_text="For a million prompt tokens.")
-    price_out = models.FloatField(null=True, help_text="For a million tokens of replies.")
-    token_limit = models.PositiveBigIntegerField(null=True, help_text="Prompts and replies together.")
-    cost_limit = models.FloatField(null=True)
     goes_on_ungraded = models.BooleanField(default=False, help_text="Continue although most replies are ungraded.")
     engine_identity = models.CharField(
         max_length=300, blank=True, help_text="What graded when the anchor items were last checked."
@@ -109,18 +104,6 @@ class GradingJob(models.Model):
     def done(self) -> int:
         """Pairs with a completion, graded or not."""
         return self.graded + self.ungraded
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of prompts and replies so far, as far as the server counts them."""
-        return self.prompt_tokens + self.completion_tokens
-
-    @property
-    def cost(self) -> float | None:
-        """What it has cost so far; None where no price was given."""
-        if self.price_in is None and self.price_out is None:
-            return None
-        return (self.prompt_tokens * (self.price_in or 0) + self.completion_tokens * (self.price_out or 0)) / 1_000_000
 
     @property
     def cache_share(self) -> float | None:

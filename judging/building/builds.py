@@ -1,0 +1,345 @@
+"""The life of a build: started, paused, gone on with, done again from a step, cancelled, finished.
+
+A build is the set of its calls without a reply. Messages in the broker only wake workers up; whatever happens to
+them, what is missing can be read from the tables.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from celery import current_app
+from django.db import transaction
+from django.db.models import F, Q
+from kombu.exceptions import OperationalError
+
+from collection.models import Collection, User
+from judging.building.calls import NO_REPLY, pipeline_of, plan, step_of, topics_of
+from judging.building.pipelines import Options, Pipeline
+from judging.building.prompt_files import StepPrompt
+from judging.building.shipped import PIPELINES
+from judging.building.sources import CannotBuild, check_sources, chosen_topics, inputs_of, lacking
+from judging.engines.token_quotas import check_quota, quota_for
+from judging.grading.jobs import JobLimits, LimitReached, WrongState
+from judging.grading.spending import spent
+from judging.models import Build, GenerationCall
+
+logger = logging.getLogger(__name__)
+
+State = Build.State
+MESSAGES = 4
+PATIENCE = timedelta(seconds=45)
+
+
+@dataclass(frozen=True)
+class Writer:
+    """The model that writes. `endpoint` is chat or completions, on a server."""
+
+    engine: str = Build.Engine.EMBEDDED
+    model: str = ""
+    endpoint: str = "chat"
+
+    def check(self) -> None:
+        """Raise CannotBuild where no model could be asked."""
+        if self.engine not in Build.Engine.values:
+            raise CannotBuild(f"“{self.engine}” is not an engine that writes. Use {', '.join(Build.Engine.values)}.")
+        if self.engine != Build.Engine.EMBEDDED and not self.model.strip():
+            raise CannotBuild("Name the model, as the server lists it.")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What somebody asks for: a pipeline, where its texts are, and how they want it."""
+
+    pipeline: str
+    writer: Writer = Writer()
+    topics: tuple[str, ...] = ()
+    summaries: str = ""
+    documents: str = ""
+    depth: int = 10
+    options: Options = field(default_factory=Options)
+    prompts: Mapping[str, StepPrompt] = field(default_factory=dict)
+    seed: int = 1
+    reviews_steps: bool = False
+    reviewers: int = 1
+    limits: JobLimits = field(default_factory=JobLimits)
+
+    @property
+    def of(self) -> Pipeline:
+        """The pipeline. Raises CannotBuild."""
+        if self.pipeline not in PIPELINES:
+            raise CannotBuild(f"There is no pipeline “{self.pipeline}”. Use one of {', '.join(PIPELINES)}.")
+        return PIPELINES[self.pipeline]
+
+
+def draft(collection: Collection, asked: Request, *, by: User | None, at: datetime) -> tuple[Build, dict[str, str]]:
+    """Return the build as it would be, not stored, and the topics that it leaves out, each with why.
+
+    Raises CannotBuild and BadPrompt.
+    """
+    pipeline = asked.of
+    asked.writer.check()
+    check_sources(collection, pipeline, summaries=asked.summaries, documents=asked.documents)
+    topics = chosen_topics(collection, asked.topics)
+    inputs = inputs_of(topics, summaries=asked.summaries, documents=asked.documents, depth=asked.depth)
+    left_out = {one.topic_id: "no " + ", no ".join(why) for one in inputs.values() if (why := lacking(one, pipeline))}
+    kept = [topic.pk for topic in topics if topic.topic_id not in left_out]
+    if not kept:
+        raise CannotBuild(f"No topic has what “{pipeline.title}” needs: {next(iter(left_out.values()))}.")
+    if unknown := set(asked.prompts) - {step.name for step in pipeline.steps}:
+        raise CannotBuild(f"“{pipeline.title}” has no step “{sorted(unknown)[0]}”.")
+    prompts = {}
+    for step in pipeline.steps:
+        prompt = asked.prompts.get(step.name) or step.prompt()
+        step.check(prompt)
+        prompts[step.name] = prompt.as_stored()
+    build = Build(
+        collection=collection,
+        pipeline=pipeline.name,
+        engine=asked.writer.engine,
+        model=asked.writer.model.strip(),
+        decoding={"endpoint": asked.writer.endpoint},
+        options={
+            **asdict(asked.options),
+            "topics": kept,
+            "left_out": left_out,
+            "summaries": asked.summaries if "summary" in pipeline.needs else "",
+            "documents": asked.documents if "documents" in pipeline.needs else "",
+            "depth": asked.depth,
+        },
+        prompts=prompts,
+        seed=asked.seed,
+        reviews_steps=asked.reviews_steps,
+        reviewers=asked.reviewers,
+        created_by=by,
+        created_at=at,
+        queued_at=at,
+        **asdict(asked.limits),
+    )
+    return build, left_out
+
+
+@transaction.atomic
+def start_build(collection: Collection, asked: Request, *, by: User | None, at: datetime) -> Build:
+    """Store the build with its first calls, and send for workers. Raises CannotBuild, BadPrompt and QuotaSpent."""
+    build, _ = draft(collection, asked, by=by, at=at)
+    check_quota(build, by, at=at)
+    build.save()
+    plan(build, topics_of(build))
+    send_messages(build)
+    return build
+
+
+# --- From step to step --------------------------------------------------------------------------
+
+
+@transaction.atomic
+def advance(build: Build, *, at: datetime) -> bool:
+    """Go to the next step if this one has nothing left to ask. Returns whether there is something to ask now.
+
+    A build that waits for review between its steps stays where it is until somebody goes on with it.
+    """
+    locked = Build.objects.select_for_update(no_key=True).get(pk=build.pk)
+    topics: list[Any] | None = None
+    while locked.active:
+        if unfinished(locked).exists():
+            return True
+        topics = topics_of(locked) if topics is None else topics
+        if plan(locked, topics):
+            continue
+        last = locked.step + 1 == len(pipeline_of(locked).steps)
+        if last or locked.reviews_steps:
+            _set(locked, state=State.DONE if last else State.REVIEW, finished_at=at if last else None, heartbeat_at=at)
+            return False
+        _set(locked, step=locked.step + 1)
+        send_messages(locked)
+    return False
+
+
+def unfinished(build: Build) -> Any:
+    """Return the calls of the step that have no reply."""
+    return build.calls.filter(step=step_of(build).name, set_aside=False, finished_at=None)
+
+
+def _set(build: Build, **values: Any) -> None:
+    Build.objects.filter(pk=build.pk).update(**values)
+    for name, value in values.items():
+        setattr(build, name, value)
+
+
+@transaction.atomic
+def go_on(build: Build, *, limits: JobLimits | None = None, at: datetime) -> None:
+    """Resume a paused build, under other limits if there are, or begin the next step of one that was reviewed.
+
+    Raises WrongState, and LimitReached if what it may spend is spent.
+    """
+    locked = Build.objects.select_for_update().get(pk=build.pk)
+    if locked.state not in (State.PAUSED, State.REVIEW):
+        raise WrongState(f"This build is {locked.get_state_display()}: there is nothing to go on with.")
+    changes: dict[str, Any] = asdict(limits) if limits else {}
+    for name, value in changes.items():
+        setattr(locked, name, value)
+    if reached := spent(locked, quota_for(locked, locked.created_by, at=at)):
+        raise LimitReached(f"{reached[0]} Raise it to go on.")
+    if locked.state == State.REVIEW:
+        changes["step"] = locked.step + 1
+    _queue(locked, at=at, **changes)
+    build.refresh_from_db()
+    advance(build, at=at)
+    build.refresh_from_db()
+
+
+@transaction.atomic
+def do_again(
+    build: Build,
+    *,
+    step: str,
+    prompt: StepPrompt | None = None,
+    seed: int | None = None,
+    at: datetime,
+) -> None:
+    """Do a step and those behind it again, with another prompt or seed if one is given.
+
+    Calls of before are set aside with their products, unless they come out the same: then their replies are used.
+    What was added to the collection stays there. Raises WrongState, CannotBuild and BadPrompt.
+    """
+    locked = Build.objects.select_for_update().get(pk=build.pk)
+    if locked.active:
+        raise WrongState("Pause the build first: a worker is at it.")
+    names = [one.name for one in pipeline_of(locked).steps]
+    if step not in names or names.index(step) > locked.step:
+        raise CannotBuild(f"There is no step “{step}” that was begun.")
+    number = names.index(step)
+    if prompt is not None:
+        pipeline_of(locked).steps[number].check(prompt)
+        locked.prompts[step] = prompt.as_stored()
+    locked.calls.filter(step__in=names[number:]).update(set_aside=True, holder="", leased_until=None)
+    _queue(locked, at=at, step=number, prompts=locked.prompts, seed=locked.seed if seed is None else seed)
+    build.refresh_from_db()
+    advance(build, at=at)
+    build.refresh_from_db()
+
+
+@transaction.atomic
+def ask_again(build: Build, *, at: datetime) -> int:
+    """Ask once more for what the engine gave no reply to, in the step that is worked on. Returns how many calls.
+
+    Raises WrongState.
+    """
+    locked = Build.objects.select_for_update().get(pk=build.pk)
+    if locked.state == State.CANCELLED:
+        raise WrongState("This build is cancelled.")
+    failed = without_reply(locked)
+    count: int = failed.update(finished_at=None, faults=[], holder="", leased_until=None)
+    if count:
+        _queue(locked, at=at)
+    build.refresh_from_db()
+    return count
+
+
+def without_reply(build: Build) -> Any:
+    """Return the step's calls to which the engine gave no reply."""
+    finished = build.calls.filter(step=step_of(build).name, set_aside=False, finished_at__isnull=False, reply="")
+    keys = [pk for pk, faults in finished.values_list("pk", "faults") if faults and faults[0]["kind"] == NO_REPLY]
+    return GenerationCall.objects.filter(pk__in=keys)
+
+
+def pause(build: Build, *, reason: str = "", cause: str = "") -> None:
+    """Pause the build; replies in progress are kept. Raises WrongState."""
+    _move(build, Build.ACTIVE, "paused", state=State.PAUSED, reason=reason, pause_cause=cause)
+
+
+def cancel(build: Build, *, at: datetime) -> None:
+    """Never begin another call. What was written and accepted stays. Raises WrongState."""
+    _move(build, [*Build.ACTIVE, State.PAUSED, State.REVIEW], "cancelled", state=State.CANCELLED, finished_at=at)
+
+
+def _move(build: Build, states: Iterable[str], done: str, **values: object) -> None:
+    """Change the state in one statement, so that of two who try one wins, and void the messages that are on the way."""
+    moved = Build.objects.filter(pk=build.pk, state__in=list(states)).update(generation=F("generation") + 1, **values)
+    build.refresh_from_db()
+    if not moved:
+        raise WrongState(f"This build is {build.get_state_display()}: it cannot be {done}.")
+
+
+def _queue(build: Build, *, at: datetime, **changes: Any) -> None:
+    build.generation += 1
+    _set(
+        build,
+        generation=build.generation,
+        state=State.QUEUED,
+        queued_at=at,
+        heartbeat_at=None,
+        finished_at=None,
+        reason="",
+        pause_cause="",
+        **changes,
+    )
+    build.calls.filter(finished_at=None).update(holder="", leased_until=None)
+    send_messages(build)
+
+
+def pause_if_spent(build: Build, *, at: datetime) -> bool:
+    """Pause the build if it has reached a limit, or its researcher the quota. Returns whether it has."""
+    reached = spent(build, quota_for(build, build.created_by, at=at))
+    if reached is None:
+        return False
+    try:
+        pause(build, reason=reached[0], cause=reached[1])
+    except WrongState:
+        logger.info("Build %s is no longer active.", build.pk)
+    return True
+
+
+# --- Workers ------------------------------------------------------------------------------------
+
+
+def send_messages(build: Build) -> None:
+    """Wake workers up when the transaction is through."""
+    pk, generation, queue = build.pk, build.generation, build.queue
+    transaction.on_commit(lambda: _send(pk, generation, queue))
+
+
+def _send(pk: int, generation: int, queue: str | None) -> None:
+    to: dict[str, Any] = {"queue": queue} if queue else {}
+    try:
+        for _ in range(MESSAGES):
+            current_app.send_task("judging.build", args=[pk, generation], retry=False, **to)
+    except OperationalError:
+        # The build is in the database; the next look for stalled ones sends them.
+        logger.warning("The broker does not answer; build %s waits until it does.", pk, exc_info=True)
+
+
+def requeue_stalled_builds(*, at: datetime, patience: timedelta = PATIENCE) -> list[Build]:
+    """Send again for workers of builds whose messages or workers are lost, and of those that have tokens again."""
+    requeued = []
+    for build in Build.objects.active():
+        held = build.calls.filter(finished_at=None, set_aside=False)
+        orphaned = held.filter(leased_until__lt=at).update(holder="", leased_until=None)
+        quiet = max(build.queued_at, build.heartbeat_at or build.queued_at) <= at - patience
+        if not (orphaned or quiet):
+            continue
+        unchanged = Build.objects.active().filter(pk=build.pk, generation=build.generation)
+        if unchanged.update(generation=F("generation") + 1, queued_at=at):
+            build.refresh_from_db()
+            send_messages(build)
+            requeued.append(build)
+    for build in Build.objects.filter(state=State.PAUSED, pause_cause=Build.Cause.QUOTA):
+        if not spent(build, quota_for(build, build.created_by, at=at)):
+            go_on(build, at=at)
+    return requeued
+
+
+def reviewable(build: Build) -> Q:
+    """Return which products may be decided about now: those of the step that is worked on, before the next begins."""
+    return Q(step=step_of(build).name, call__set_aside=False)
+
+
+def left_out_of(build: Build) -> Mapping[str, str]:
+    """Return the topics that lacked what the pipeline needs, each with why."""
+    left: Mapping[str, str] = build.options.get("left_out", {})
+    return left

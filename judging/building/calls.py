@@ -1,0 +1,241 @@
+"""The calls of a build: which are missing, and what comes of their replies. Each is planned once and finished once."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
+from datetime import datetime
+from functools import partial
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import F, Q
+
+from collection.http import storable
+from collection.models import Judgment, Topic
+from judging.building.pipelines import Ask, Done, Options, Pipeline, Step, TopicInputs, View, mark_of
+from judging.building.prompt_files import StepPrompt
+from judging.building.reply_parsing import Fault, Parsed, Row
+from judging.building.shipped import PIPELINES
+from judging.building.sources import inputs_of
+from judging.engines import GradeRequest, Reply, Sampling
+from judging.grading.leases import LEASE
+from judging.models import Build, GenerationCall, Product
+
+TOPICS_AT_ONCE = 200
+# The engine failed: there is no reply, so whoever asks again repeats nothing.
+NO_REPLY = "engine_error"
+
+
+class Received(NamedTuple):
+    """A reply on its way to the tables."""
+
+    call: int
+    reply: Reply
+
+
+def pipeline_of(build: Build) -> Pipeline:
+    return PIPELINES[build.pipeline]
+
+
+def step_of(build: Build) -> Step:
+    return pipeline_of(build).steps[build.step]
+
+
+def options_of(build: Build) -> Options:
+    known = {one.name for one in fields(Options)}
+    return Options(**{name: value for name, value in build.options.items() if name in known and value is not None})
+
+
+def topics_of(build: Build) -> list[Topic]:
+    return list(Topic.objects.filter(pk__in=build.options["topics"]).order_by("pk"))
+
+
+def inputs_for(build: Build, topics: Iterable[Topic]) -> dict[int, TopicInputs]:
+    said = build.options
+    return inputs_of(topics, summaries=said["summaries"], documents=said["documents"], depth=said["depth"])
+
+
+def views_of(build: Build, topics: Sequence[Topic], step: int | None = None) -> dict[int, View]:
+    """Return what the step, or the one that is worked on, may look at of each topic."""
+    number = build.step if step is None else step
+    steps = pipeline_of(build).steps
+    inputs, options = inputs_for(build, topics), options_of(build)
+    done: dict[int, list[Done]] = defaultdict(list)
+    calls = build.calls.filter(step=steps[number].name, topic__in=topics, set_aside=False, finished_at__isnull=False)
+    for topic, key, rows, faults in calls.order_by("pk").values_list("topic_id", "key", "rows", "faults"):
+        kinds = [fault["kind"] for fault in faults]
+        if NO_REPLY not in kinds:
+            details = tuple(fault["detail"] for fault in faults)
+            done[topic].append(Done(key, tuple(Row(**row) for row in rows), tuple(kinds), details))
+    before: dict[int, list[Row]] = defaultdict(list)
+    if number:
+        for product in counting(build, steps[number - 1].name).filter(topic__in=topics):
+            before[product.topic_id].append(Row(product.text, product.data))
+    return {
+        topic.pk: View(inputs[topic.pk], options, tuple(done[topic.pk]), tuple(before[topic.pk])) for topic in topics
+    }
+
+
+def counting(build: Build, step: str) -> Any:
+    """Return the step's products that count for the next one: without a review between, all that are not rejected."""
+    products = build.products.filter(step=step, call__set_aside=False).order_by("topic_id", "call_id", "position")
+    if build.reviews_steps:
+        return products.filter(state__in=Product.COUNTS)
+    return products.exclude(state=Product.State.REJECTED)
+
+
+# --- Planning -------------------------------------------------------------------------------------
+
+
+def plan(build: Build, topics: Sequence[Topic]) -> int:
+    """Store the calls that the step wants of these topics and are not there. Returns how many are new, or revived.
+
+    A call that was set aside and is wanted again, prompt and sampling the same, keeps its reply: it is not repeated.
+    """
+    step, prompt = step_of(build), StepPrompt.from_stored(build.prompts[step_of(build).name])
+    new = 0
+    for start in range(0, len(topics), TOPICS_AT_ONCE):
+        views = views_of(build, topics[start : start + TOPICS_AT_ONCE])
+        wanted = [
+            call_for(build, step, prompt, topic, ask) for topic, view in views.items() for ask in step.wants(view)
+        ]
+        hashes = [call.inputs_hash for call in wanted]
+        of_step = build.calls.filter(step=step.name)
+        known = set(of_step.filter(inputs_hash__in=hashes).values_list("inputs_hash", flat=True))
+        new += of_step.filter(inputs_hash__in=hashes, set_aside=True).update(set_aside=False)
+        missing = {call.inputs_hash: call for call in wanted if call.inputs_hash not in known}
+        GenerationCall.objects.bulk_create(missing.values(), ignore_conflicts=True)
+        new += len(missing)
+    return new
+
+
+def call_for(build: Build, step: Step, prompt: StepPrompt, topic: int, ask: Ask) -> GenerationCall:
+    """Return the call, not stored, with the hash over all that shapes its reply."""
+    system, text = prompt.filled({**ask.values, "mark": mark_of(ask.values)})
+    attempt = int(ask.key.get("attempt", 1))
+    sampling = asdict(step.sampling(options_of(build), seed=build.seed + attempt - 1))
+    sampling["reply_tokens"] = options_of(build).reply_tokens
+    shaping = [topic, dict(ask.key), system, text, sampling, build.engine, build.model]
+    canonical = json.dumps(shaping, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return GenerationCall(
+        build=build,
+        step=step.name,
+        topic_id=topic,
+        inputs_hash=sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest(),
+        key=dict(ask.key),
+        system=storable(system),
+        prompt=storable(text),
+        sampling=json.loads(json.dumps(sampling)),
+    )
+
+
+def request_of(call: GenerationCall) -> GradeRequest:
+    """Return the call as an engine sees it."""
+    drawn = dict(call.sampling)
+    reply_tokens = drawn.pop("reply_tokens")
+    sampling = Sampling(**drawn | {"stop": tuple(drawn["stop"])})
+    return GradeRequest(
+        call.pk, (), "", "", prompt=call.prompt, system=call.system, reply_tokens=reply_tokens, sampling=sampling
+    )
+
+
+# --- Leases ---------------------------------------------------------------------------------------
+
+
+def claim(build: Build, *, holder: str, most: int, at: datetime) -> list[GenerationCall]:
+    """Lease so many of the step's free calls. Each is claimed in one statement, so two workers never get the same."""
+    free = Q(finished_at=None, set_aside=False) & (Q(leased_until=None) | Q(leased_until__lt=at))
+    waiting = GenerationCall.objects.filter(free, build=build, step=step_of(build).name)
+    mine = [
+        key
+        for key in list(waiting.order_by("pk").values_list("pk", flat=True)[:most])
+        if GenerationCall.objects.filter(free, pk=key).update(holder=holder, leased_until=at + LEASE)
+    ]
+    return list(GenerationCall.objects.filter(pk__in=mine).order_by("pk"))
+
+
+# --- Replies --------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def store_replies(build: Build, received: Sequence[Received], *, at: datetime) -> int:
+    """Finish these calls, store what they brought, and plan what follows. Returns how many were not finished before.
+
+    All of it or nothing: a worker that is killed in the middle leaves calls that are unfinished, and no half of one.
+    """
+    locked = Build.objects.select_for_update(no_key=True).get(pk=build.pk)
+    replies = {one.call: one.reply for one in received}
+    calls = list(GenerationCall.objects.filter(pk__in=replies, finished_at=None).select_related("topic"))
+    by_step: dict[str, list[GenerationCall]] = defaultdict(list)
+    for call in calls:
+        by_step[call.step].append(call)
+    for name, of_step in by_step.items():
+        _finish(locked, name, of_step, replies, at=at)
+    counted = {
+        "prompt_tokens": F("prompt_tokens") + sum(replies[call.pk].prompt_tokens or 0 for call in calls),
+        "completion_tokens": F("completion_tokens") + sum(replies[call.pk].completion_tokens or 0 for call in calls),
+    }
+    Build.objects.filter(pk=build.pk).update(heartbeat_at=at, **counted)
+    if current := by_step.get(step_of(locked).name):
+        plan(locked, list({call.topic_id: call.topic for call in current}.values()))
+    return len(calls)
+
+
+def _finish(
+    build: Build, name: str, calls: Sequence[GenerationCall], replies: Mapping[int, Reply], *, at: datetime
+) -> None:
+    pipeline = pipeline_of(build)
+    number = [step.name for step in pipeline.steps].index(name)
+    step = pipeline.steps[number]
+    views = views_of(build, list({call.topic_id: call.topic for call in calls}.values()), number)
+    products: list[Product] = []
+    for call in calls:
+        reply, view = replies[call.pk], views[call.topic_id]
+        parsed = parsed_reply(reply, partial(_read, step, call, view))
+        call.reply, call.finish_reason = storable(reply.text), reply.finish_reason
+        call.rows = [row.as_stored() for row in parsed.rows]
+        call.faults = [fault.as_stored() for fault in parsed.faults]
+        call.prompt_tokens, call.completion_tokens = reply.prompt_tokens, reply.completion_tokens
+        call.seconds, call.engine_identity = reply.seconds, reply.identity
+        call.finished_at, call.holder, call.leased_until = at, "", None
+        if step.keeps(call.key, parsed, view):
+            products += [
+                Product(
+                    build=build, call=call, step=name, topic_id=call.topic_id, position=place, raw=row.text,
+                    text=row.text, data=dict(row.data),
+                )
+                for place, row in enumerate(parsed.rows)
+            ]  # fmt: skip
+    changed = (
+        "reply", "finish_reason", "rows", "faults", "prompt_tokens", "completion_tokens", "seconds",
+        "engine_identity", "finished_at", "holder", "leased_until",
+    )  # fmt: skip
+    GenerationCall.objects.bulk_update(calls, changed)
+    Product.objects.bulk_create(products)
+
+
+def _read(step: Step, call: GenerationCall, view: View, text: str) -> Parsed:
+    return step.reads(text, call.key, view)
+
+
+def parsed_reply(reply: Reply, read: Callable[[str], Parsed]) -> Parsed:
+    """Read a reply, and add what the engine says is wrong with it.
+
+    A reply that never came is read as an empty one: a round of a chain then keeps what it had.
+    """
+    if reply.ungraded == Judgment.Ungraded.ENGINE_ERROR:
+        return Parsed(faults=(Fault(NO_REPLY, reply.error),))
+    if reply.ungraded:
+        kind = "refused" if reply.ungraded == Judgment.Ungraded.REFUSED else "too_long"
+        empty = read("")
+        return Parsed(
+            empty.rows, (Fault(kind, reply.error), *(one for one in empty.faults if one.kind != "unreadable"))
+        )
+    parsed = read(storable(reply.text))
+    if reply.finish_reason == "length":
+        return Parsed(parsed.rows, (Fault("truncated"), *parsed.faults))
+    return parsed

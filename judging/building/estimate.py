@@ -1,0 +1,100 @@
+"""What a build would take, before it is started, and what its next step would."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db.models import Avg
+
+from judging.building.calls import call_for, inputs_for, options_of, pipeline_of, topics_of, views_of
+from judging.building.pipelines import Step, View
+from judging.building.prompt_files import StepPrompt
+from judging.engines.token_counts import CHARACTERS_A_TOKEN
+from judging.models import Build
+
+# Prompts are filled for so many topics to see how long they are.
+LOOKED_AT = 20
+
+
+@dataclass(frozen=True)
+class StepEstimate:
+    """At most how many calls a step makes, and with what; tokens are None where its prompts are not known yet.
+
+    Reply tokens are the limit, unless calls of this step show what replies take.
+    """
+
+    step: Step
+    most_calls: int
+    prompt_tokens: int | None
+    reply_tokens: int | None
+
+
+@dataclass(frozen=True)
+class BuildEstimate:
+    """A build's steps, and what they would cost at most as far as that is known."""
+
+    steps: tuple[StepEstimate, ...]
+    price_in: float | None = None
+    price_out: float | None = None
+
+    @property
+    def most_calls(self) -> int:
+        return sum(one.most_calls for one in self.steps)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the steps whose prompts are known."""
+        return sum((one.prompt_tokens or 0) + (one.reply_tokens or 0) for one in self.steps)
+
+    @property
+    def unknown(self) -> list[str]:
+        """The steps whose prompts depend on what comes before them."""
+        return [one.step.label for one in self.steps if one.prompt_tokens is None]
+
+    @property
+    def cost(self) -> float | None:
+        """Cost of the steps whose prompts are known; None without prices."""
+        if self.price_in is None and self.price_out is None:
+            return None
+        paid = sum(
+            (one.prompt_tokens or 0) * (self.price_in or 0) + (one.reply_tokens or 0) * (self.price_out or 0)
+            for one in self.steps
+        )
+        return paid / 1_000_000
+
+
+def estimate(build: Build) -> BuildEstimate:
+    """Estimate a build, whether it is stored or only drafted."""
+    topics = topics_of(build)
+    steps = pipeline_of(build).steps
+    found = []
+    for number, step in enumerate(steps):
+        views = views_of(build, topics, number) if build.pk else _first_views(build)
+        found.append(_of_step(build, step, views))
+    return BuildEstimate(tuple(found), build.price_in, build.price_out)
+
+
+def _first_views(build: Build) -> Mapping[int, View]:
+    """Return what a build that is not stored may look at: its texts, and no replies."""
+    options = options_of(build)
+    return {pk: View(inputs, options) for pk, inputs in inputs_for(build, topics_of(build)).items()}
+
+
+def _of_step(build: Build, step: Step, views: Mapping[int, View]) -> StepEstimate:
+    most = sum(step.most_calls(view) for view in views.values())
+    prompt = StepPrompt.from_stored(build.prompts[step.name])
+    lengths = [
+        len(call.system) + len(call.prompt)
+        for topic, view in list(views.items())[:LOOKED_AT]
+        for ask in step.wants(view)
+        for call in [call_for(build, step, prompt, topic, ask)]
+    ]
+    if not lengths:
+        return StepEstimate(step, most, None, None)
+    reply = float(options_of(build).reply_tokens)
+    if build.pk:
+        seen = build.calls.filter(step=step.name, completion_tokens__isnull=False)
+        reply = seen.aggregate(mean=Avg("completion_tokens"))["mean"] or reply
+    mean = sum(lengths) / len(lengths) / CHARACTERS_A_TOKEN
+    return StepEstimate(step, most, round(most * mean), round(most * reply))

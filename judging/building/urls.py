@@ -1,0 +1,18 @@
+from django.urls import URLPattern, path, re_path
+
+from judging.building import review_views, views
+
+urlpatterns: list[URLPattern] = [
+    path("collections/<slug:name>/building/", views.builds, name="builds"),
+    path("collections/<slug:name>/building/new/<slug:pipeline>/", views.build_new, name="build_new"),
+    path("collections/<slug:name>/building/<int:pk>/", views.build, name="build"),
+    path("collections/<slug:name>/building/<int:pk>/add/", views.build_add, name="build_add"),
+    path("collections/<slug:name>/building/<int:pk>/step/", views.build_again, name="build_again"),
+    path("collections/<slug:name>/building/<int:pk>/calls/<slug:step>/", views.build_calls, name="build_calls"),
+    path("collections/<slug:name>/building/<int:pk>/review/", review_views.build_review, name="build_review"),
+    re_path(
+        r"^collections/(?P<name>[-\w]+)/building/(?P<pk>\d+)/(?P<move>pause|resume|retry|cancel)/$",
+        views.build_move,
+        name="build_move",
+    ),
+]

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from django import forms
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils.timezone import now
+
+from collection.importing.commands import mended_by_the_reader, the_collection, the_user
+from collection.models import User
+from judging.building.additions import add_to_collection
+from judging.building.builds import draft, go_on, start_build
+from judging.building.estimate import BuildEstimate, estimate
+from judging.building.forms import BuildForm
+from judging.building.progress import lines
+from judging.building.prompt_files import BadPrompt, read_prompt
+from judging.building.review import decide, products_to_review
+from judging.building.shipped import PIPELINES
+from judging.building.sources import CannotBuild
+from judging.celery_tasks import take_one_build_turn
+from judging.grading.jobs import LimitReached, WrongState
+from judging.models import Build, Product
+
+FIELDS = BuildForm.base_fields
+LOOK_SECONDS = 0.5
+
+
+class Command(BaseCommand):
+    help = "Let a model write what a pipeline makes: questions, key points, nuggets or passages of a collection."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("pipeline", metavar="PIPELINE", help=", ".join(PIPELINES))
+        parser.add_argument("--collection", required=True, metavar="NAME")
+        parser.add_argument("--go-on", type=int, metavar="N", help="go on with this build instead of starting one")
+        parser.add_argument("--estimate", action="store_true", help="say what it would take, and start nothing")
+        parser.add_argument(
+            "--prompt", action="append", default=[], metavar="STEP=FILE", help="another prompt of a step, a TOML file"
+        )
+        parser.add_argument(
+            "--accept-as", metavar="USER", help="accept all products in this researcher's name, without reading them"
+        )
+        parser.add_argument("--add", action="store_true", help="add what is accepted to the collection")
+        parser.add_argument("--bank", default="", metavar="NAME", help="the nugget bank that nuggets are added to")
+        for name, field in FIELDS.items():
+            usual = "" if field.initial is None else f" (default: {field.initial})"
+            told = f"{field.help_text or field.label}{usual}".replace("%", "%%")
+            flag = f"--{name.replace('_', '-')}"
+            if isinstance(field, forms.BooleanField):
+                parser.add_argument(flag, action="store_true", help=told)
+            elif name == "topics":
+                parser.add_argument("--topic", dest="topics", action="append", default=[], metavar="ID", help=told)
+            else:
+                parser.add_argument(flag, metavar="X", help=told)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        reader = the_user(options["accept_as"]) if options["accept_as"] else None
+        with mended_by_the_reader(CannotBuild, BadPrompt, WrongState, LimitReached):
+            build = self._build(options)
+            if build is None:
+                return
+            _run(build)
+            while reader is not None and _accept_all(build, reader) and build.state == Build.State.REVIEW:
+                go_on(build, at=now())
+                _run(build)
+            if options["add"]:
+                added = add_to_collection(build, bank=options["bank"], by=reader, at=now())
+                version = f", {added.version}" if added.version else ""
+                self.stdout.write(f"{added.new:,} added, {added.known:,} were there already{version}")
+        for line in lines(build):
+            self.stdout.write(line)
+        if build.state == Build.State.PAUSED:
+            raise CommandError(f"Build {build.pk} is paused. {build.reason}".strip())
+        if build.state == Build.State.REVIEW:
+            self.stdout.write(f"Build {build.pk} waits for review; then: --go-on {build.pk}")
+
+    def _build(self, options: dict[str, Any]) -> Build | None:
+        """Return the build that is asked for, started or gone on with; None if only its estimate is wanted."""
+        collection = the_collection(options["collection"])
+        if options["go_on"] is not None:
+            found = Build.objects.filter(collection=collection, pk=options["go_on"]).first()
+            if found is None or found.pipeline != options["pipeline"]:
+                raise CommandError(f"The collection has no build {options['go_on']} of “{options['pipeline']}”.")
+            if not found.active and found.state != Build.State.DONE:
+                go_on(found, at=now())
+            return found
+        sent = {name: "\n".join(options[name]) if name == "topics" else options[name] for name in FIELDS}
+        form = BuildForm({name: value for name, value in sent.items() if value not in (None, "")})
+        if not form.is_valid():
+            said = [f"--{name.replace('_', '-')}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()]
+            raise CommandError(" ".join(said))
+        prompts = {}
+        for one in options["prompt"]:
+            step, _, file = one.partition("=")
+            path = Path(file)
+            if not path.is_file():
+                raise CommandError(f"--prompt {one}: give STEP=FILE; there is no file “{file}”.")
+            prompts[step] = read_prompt(path.read_bytes(), file_name=path.name)
+        asked = form.request(options["pipeline"], prompts)
+        drafted, left_out = draft(collection, asked, by=None, at=now())
+        for topic, why in left_out.items():
+            self.stderr.write(f"Topic {topic} is left out: {why}.")
+        if options["estimate"]:
+            self._tell(estimate(drafted))
+            return None
+        return start_build(collection, asked, by=None, at=now())
+
+    def _tell(self, found: BuildEstimate) -> None:
+        for one in found.steps:
+            known = (
+                "its prompts depend on the steps before"
+                if one.prompt_tokens is None
+                else f"about {one.prompt_tokens:,} prompt tokens and at most {one.reply_tokens:,} reply tokens"
+            )
+            self.stdout.write(f"{one.step.label}: at most {one.most_calls:,} calls; {known}")
+        if found.cost is not None:
+            self.stdout.write(f"cost of what is known: at most {found.cost:,.2f}")
+
+
+def _run(build: Build) -> None:
+    """Write in this process. What a worker has in its hands is left to it, and waited for."""
+    try:
+        build.refresh_from_db()
+        while build.active:
+            if not take_one_build_turn(build.pk, build.generation):
+                time.sleep(LOOK_SECONDS)
+            build.refresh_from_db()
+    except KeyboardInterrupt:
+        raise CommandError(
+            f"Stopped. Build {build.pk} stays queued: a worker writes the rest.", returncode=130
+        ) from None
+
+
+def _accept_all(build: Build, reader: User) -> int:
+    proposed = products_to_review(build).filter(state=Product.State.PROPOSED)
+    keys = list(proposed.values_list("pk", flat=True))
+    return decide(build, keys, Product.State.ACCEPTED, by=reader, at=now()) if keys else 0
