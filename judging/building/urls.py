@@ -1,4 +1,4 @@
-from django.urls import URLPattern, path, re_path
+from django.urls import URLPattern, path
 
 from judging.building import review_views, views
 
@@ -10,9 +10,5 @@ urlpatterns: list[URLPattern] = [
     path("collections/<slug:name>/building/<int:pk>/step/", views.build_again, name="build_again"),
     path("collections/<slug:name>/building/<int:pk>/calls/<slug:step>/", views.build_calls, name="build_calls"),
     path("collections/<slug:name>/building/<int:pk>/review/", review_views.build_review, name="build_review"),
-    re_path(
-        r"^collections/(?P<name>[-\w]+)/building/(?P<pk>\d+)/(?P<move>pause|resume|retry|cancel)/$",
-        views.build_move,
-        name="build_move",
-    ),
+    path("collections/<slug:name>/building/<int:pk>/<slug:move>/", views.build_move, name="build_move"),
 ]

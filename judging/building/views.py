@@ -109,6 +109,8 @@ def build_move(request: SignedInRequest, name: str, pk: int, move: str) -> HttpR
                 life.ask_again(found, at=now())
             case "cancel":
                 life.cancel(found, at=now())
+            case _:
+                raise Http404
     return redirect("judging:build", name, pk)
 
 

@@ -128,6 +128,16 @@ FIELDS: dict[str, dict[str, str]] = {
     "judging.GullibilityAudit": {"pairs": OURS, "reason": TEXT},
     "judging.PlantedReply": {"kind": OURS, "ungraded": OURS, "reply": TEXT},
     "judging.ServerProbe": {"address": TEXT, "findings": LEAVES, "problem": TEXT},
+    "judging.Build": {
+        "pipeline": OURS, "model": TEXT, "decoding": OURS, "options": OURS, "prompts": "checked where it is read",
+        "reason": TEXT,
+    },
+    "judging.GenerationCall": {
+        "step": OURS, "inputs_hash": HASH, "key": OURS, "system": TEXT, "prompt": TEXT, "sampling": OURS, "reply": TEXT,
+        "rows": LEAVES, "faults": LEAVES, "finish_reason": TEXT, "engine_identity": TEXT, "holder": OURS,
+    },
+    "judging.Product": {"step": OURS, "raw": TEXT, "text": TEXT, "data": LEAVES},
+    "judging.ProductReview": {"text": TEXT},
     "judging.TokenQuota": {"note": "for administrators, shown on Django's own pages alone"},
     "judging.AnchorCheck": {"identity": TEXT, "earlier_identity": TEXT, "before": OURS, "after": OURS},
 }  # fmt: skip

@@ -50,6 +50,8 @@ from collection.models import (
 )
 from config.demonstration.loading import load_demonstration
 from evaluation.figures.studies import FIGURES
+from judging.building.builds import Request, start_build
+from judging.building.review import decide
 from judging.grading.jobs import start_job
 from judging.gullibility.audit import start_audit
 from judging.judges.ensembles import make_ensemble
@@ -63,6 +65,7 @@ from judging.models import (
     GradingJob,
     Judge,
     PlantedReply,
+    Product,
     PromptTemplate,
     ServerProbe,
 )
@@ -155,6 +158,22 @@ def _reviews(study: Study, rosa: User, ada: User, ben: User) -> None:
     erase_person(study=study, user=erased, by=rosa, at=now())
 
 
+def _build(study: Study, rosa: User) -> None:
+    """A build with a faulty reply and a product with a span, which somebody edited."""
+    build = start_build(study.collection, Request("rubric-questions"), by=rosa, at=now())
+    call = build.calls.order_by("pk")[0]
+    fault = {"kind": "too_few", "detail": "x"}
+    call.reply, call.finished_at, call.faults, call.rows = "x", now(), [fault], [{"text": "x", "data": {}}]
+    call.save()
+    span = {"docno": "x", "start": 0, "end": 1, "quote": "x"}
+    product = Product.objects.create(
+        build=build, call=call, step=call.step, topic=call.topic, position=0, raw="x", text="x", data={"spans": [span]}
+    )
+    decide(build, [product.pk], "edited", text="y", by=rosa, at=now())
+    build.state, build.reason = "paused", "x"
+    build.save()
+
+
 def _judges(study: Study, rosa: User) -> None:
     """Judges with replies of every sort, an ensemble, an audit, a server, and a check of anchor items."""
     criterion = study.criteria.get(name="answerability")
@@ -170,6 +189,7 @@ def _judges(study: Study, rosa: User) -> None:
     for judge in made:
         job = start_job(criterion=criterion, judge=judge, items=[item.pk for item in items], by=rosa, at=now())
         _replies(job, items)
+    _build(study, rosa)
     ensemble, _ = make_ensemble(made, by=rosa)
     EnsembleGrade.objects.create(
         ensemble=ensemble, criterion=criterion, item=items[0], graded_members=1, ungraded_members=2,

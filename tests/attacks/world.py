@@ -22,6 +22,7 @@ from collection.banks.changes import Worded
 from collection.banks.versions import NewEntry, make_version
 from collection.collections.sharing import invite_researcher
 from collection.models import Collection, Item, NuggetBank, NuggetWording, Study, Upload, User
+from judging.building.builds import Request, start_build
 from judging.models import Errand, GradingJob, PromptTemplate
 from tests.annotate.crowd_factories import a_session, an_entry
 from tests.annotate.factories import a_report_task, an_open_study, in_hands_of
@@ -133,6 +134,7 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         state="done",
         result=[],
     )
+    build = start_build(collection, Request("rubric-questions"), by=rosa, at=now())
     comment = comment_on(item=item, rater=rater_of(ada), text="x", at=now())
     reply_to(comment=comment, by=rosa, text="x", at=now())
     notice = Notice.objects.get(user=ada, kind=Notice.Kind.REPLY)
@@ -141,6 +143,12 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         "/": {"username": "ada", "task_type": "answerability", "criterion": "answerability", "item": item.pk},
         "/collections/": {"name": collection.name, "study": study.name},
         "/collections/<slug:name>/banks/": {"bank": bank.name, "pk": item.topic_id},
+        "/collections/<slug:name>/building/": {
+            "pk": build.pk,
+            "pipeline": "nuggets",
+            "step": "questions",
+            "move": "pause",
+        },
         "/collections/<slug:name>/topics/": {"pk": item.topic_id},
         "/collections/<slug:name>/researchers/": {"username": "colleague"},
         "/collections/<slug:name>/import/": {"pk": upload.pk},
