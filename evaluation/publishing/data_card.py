@@ -17,6 +17,7 @@ from collection.models import (
     TextFlag,
 )
 from collection.models.studies import TaskType
+from evaluation.data.generated import generated_in
 from evaluation.data.topic_sample import topic_sample_of
 from evaluation.formats.text import LABELS
 from evaluation.publishing.data_card_judges import (
@@ -31,6 +32,11 @@ from stats.completeness import complete_first
 from stats.plurals import counted
 
 FEW_TOPICS = 20
+# What a person did with a text that a model wrote.
+REVIEWS = {
+    "accepted": "accepted by a person", "edited": "edited by a person",
+    "accepted unread": "accepted in a person’s name without being read",
+}  # fmt: skip
 ORIGINS = {"here": "judged here", "imported": "imported", "simulated": "simulated"}
 
 
@@ -41,8 +47,8 @@ def compile_data_card(study: Study, *, names: bool = False, filled: Mapping[str,
     """
     card = Card(study, names, filled)
     parts = (
-        *(_what, describe_filling, _asked, _who, describe_judges, _drawn, _agreement, _unsure, compare_judges),
-        *(_flagged, describe_suggestions, _guidelines, _effort, _limits),
+        *(_what, _generated, describe_filling, _asked, _who, describe_judges, _drawn, _agreement, _unsure),
+        *(compare_judges, _flagged, describe_suggestions, _guidelines, _effort, _limits),
     )
     written = ("\n".join(part(card)) for part in parts)
     return "\n\n".join(part for part in written if part) + "\n"
@@ -66,6 +72,22 @@ def _what(card: Card) -> Iterator[str]:
     yield f"- {counted(card.n_topics, 'topics')}"
     version = code_version()
     yield f"- Figures by Assize {version['assize']}" + (f", commit {version['commit']}" if version["commit"] else "")
+
+
+def _generated(card: Card) -> Iterator[str]:
+    """Say which of the texts that people and judges were asked about a model wrote."""
+    makings = generated_in(card.study)
+    if not makings:
+        return
+    yield "## Written by a model"
+    yield ""
+    for one in makings:
+        yield (
+            f"- {one.n:,} of {counted(one.of, one.what)}: written by {plain(one.model)} ({plain(one.pipeline)}, prompt "
+            f"{plain(one.prompt)} version {plain(one.prompt_version)}), {plain(REVIEWS.get(one.review, one.review))}"
+        )
+    yield ""
+    yield "A judge of the same model family as the writer may find its own texts easier to answer or to agree with."
 
 
 def _asked(card: Card) -> Iterator[str]:

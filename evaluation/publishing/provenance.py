@@ -16,6 +16,7 @@ from django.db.models import Count, QuerySet
 
 from collection.models import Criterion, Exclusion, Guideline, Item, Judgment, Rater, Study
 from collection.models.texts import text_hash
+from evaluation.data.generated import generated_in
 from evaluation.data.topic_sample import topic_sample_of
 from stats.agreement.report import plain_grade
 
@@ -62,13 +63,14 @@ def _plain(name: str) -> str:
 
 def about_study(study: Study) -> dict[str, Any]:
     """Return what the study is, with its collection."""
-    collection, sample = study.collection, topic_sample_of(study)
+    collection, sample, generated = study.collection, topic_sample_of(study), generated_in(study)
     return {
         "name": study.name,
         "title": study.title,
         "overlap": study.overlap,
         **({"topics": str(sample)} if sample else {}),
         **({"frame": study.frame} if study.frame else {}),
+        **({"generated": [one.as_dict() for one in generated]} if generated else {}),
         "collection": {"name": collection.name, "title": collection.title, "licence": collection.licence},
     }
 

@@ -24,6 +24,7 @@ from collection.models import (
 )
 from judging.building.builds import State
 from judging.building.calls import pipeline_of
+from judging.building.review import UNREAD
 from judging.building.sources import CannotBuild
 from judging.models import Build, Product
 
@@ -74,6 +75,7 @@ def making_of(product: Product) -> dict[str, Any]:
     """Return how a product was made: what every element or passage of it carries in its attributes."""
     build, call = product.build, product.call
     prompt = build.prompts[product.step]
+    unread = product.state == Product.State.ACCEPTED and product.reviews.filter(text=UNREAD).exists()
     making = {
         "build": build.pk,
         "pipeline": build.pipeline,
@@ -86,7 +88,7 @@ def making_of(product: Product) -> dict[str, Any]:
         "prompt_hash": prompt["hash"],
         "sampling": call.sampling,
         "call": call.pk,
-        "review": product.state,
+        "review": f"{product.state} {UNREAD}" if unread else product.state,
         "reviewed_by": product.reviewed_by.username if product.reviewed_by else "",
         "reviewed_at": product.reviewed_at.isoformat() if product.reviewed_at else "",
     }

@@ -15,6 +15,8 @@ from judging.models import Build, Product, ProductReview
 
 State = Product.State
 MOST_CHARACTERS = 20_000
+# What stands in an acceptance by which nobody read anything.
+UNREAD = "unread"
 
 
 class NotReviewable(ValueError):
@@ -50,13 +52,20 @@ def products_to_review(build: Build) -> QuerySet[Product]:
 
 @transaction.atomic
 def decide(
-    build: Build, products: Sequence[int], decision: str, *, text: str | None = None, by: User, at: datetime
+    build: Build,
+    products: Sequence[int],
+    decision: str,
+    *,
+    text: str | None = None,
+    unread: bool = False,
+    by: User,
+    at: datetime,
 ) -> int:
     """Store one person's decision about these products, and what follows for each. Returns how many were decided.
 
-    An edit is about one product and has its new text. Where two people are wanted, a product counts once two agree on
-    what becomes of it; until then it stays proposed. What is in the collection already stays as it is. Raises
-    NotReviewable.
+    An edit is about one product and has its new text; `unread` says that nobody read what is accepted. Where two
+    people are wanted, a product counts once two agree on what becomes of it; until then it stays proposed. What is in
+    the collection already stays as it is. Raises NotReviewable.
     """
     if decision not in State.values:
         raise NotReviewable(f"“{decision}” is not a decision. Use {', '.join(State.values)}.")
@@ -75,7 +84,7 @@ def decide(
     if decision == State.PROPOSED:
         ProductReview.objects.filter(product__in=rows, reviewer=by).delete()
     else:
-        said = text if decision == State.EDITED else ""
+        said = text if decision == State.EDITED else UNREAD if unread else ""
         ProductReview.objects.bulk_create(
             (
                 ProductReview(product=row, reviewer=by, decision=decision, text=said or "", decided_at=at)

@@ -64,12 +64,13 @@ class Command(BaseCommand):
             while reader is not None and _accept_all(build, reader) and build.state == Build.State.REVIEW:
                 go_on(build, at=now())
                 _run(build)
-            if options["add"]:
-                added = add_to_collection(build, bank=options["bank"], by=reader, at=now())
-                version = f", {added.version}" if added.version else ""
-                self.stdout.write(f"{added.new:,} added, {added.known:,} were there already{version}")
         for line in lines(build):
             self.stdout.write(line)
+        if options["add"] and build.state != Build.State.PAUSED:
+            with mended_by_the_reader(CannotBuild):
+                added = add_to_collection(build, bank=options["bank"], by=reader, at=now())
+            version = f", {added.version}" if added.version else ""
+            self.stdout.write(f"{added.new:,} added, {added.known:,} were there already{version}")
         if build.state == Build.State.PAUSED:
             raise CommandError(f"Build {build.pk} is paused. {build.reason}".strip())
         if build.state == Build.State.REVIEW:
@@ -135,4 +136,4 @@ def _run(build: Build) -> None:
 def _accept_all(build: Build, reader: User) -> int:
     proposed = products_to_review(build).filter(state=Product.State.PROPOSED)
     keys = list(proposed.values_list("pk", flat=True))
-    return decide(build, keys, Product.State.ACCEPTED, by=reader, at=now()) if keys else 0
+    return decide(build, keys, Product.State.ACCEPTED, unread=True, by=reader, at=now()) if keys else 0

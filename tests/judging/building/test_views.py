@@ -151,6 +151,8 @@ def test_the_command_builds_accepts_and_adds(
 
     assert "Sub-questions: at most 2 calls" in expected.getvalue()
     assert "2 added, 2 were there already" in told.getvalue()
+    reviews = RubricElement.objects.filter(attributes__has_key="generated").values_list("attributes", flat=True)
+    assert {attributes["generated"]["review"] for attributes in reviews} == {"accepted unread"}
     assert "4 of 4 sub-questions on 2 of 2 topics are accepted" in told.getvalue()
     with pytest.raises(CommandError, match="no run “none”"):
         call_command("build", "crux-questions", collection=collection.name, summaries="none")
