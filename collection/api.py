@@ -73,6 +73,7 @@ from collection.serializers import (
     WrittenSerializer,
     judgment_row,
 )
+from collection.texts.sentence_views import ReportSentences
 
 MOST_ROWS = 2_000
 Row = TypeVar("Row", bound=Model)
@@ -424,6 +425,7 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("collections/<slug:name>/passages/", PassageList.as_view(), name="passages"),
     path("collections/<slug:name>/runs/", RunList.as_view(), name="runs"),
     path("collections/<slug:name>/reports/", ReportList.as_view(), name="reports"),
+    path("collections/<slug:name>/report-sentences/", ReportSentences.as_view(), name="report_sentences"),
     path("collections/<slug:name>/rankings/", RankingList.as_view(), name="rankings"),
     path("collections/<slug:name>/texts/", CollectionTexts.as_view(), name="texts"),
     path("uploads/<int:pk>/", UploadDetail.as_view(), name="upload"),

@@ -28,7 +28,7 @@ from collection.collections.contents import (
 from collection.collections.forms import CollectionForm, InviteForm, MaskingForm
 from collection.collections.sharing import dismiss_researcher, make_collection
 from collection.formats.requests import EXCHANGED
-from collection.models import Collection, CollectionInvitation, DocumentSource
+from collection.models import Collection, CollectionInvitation, DocumentSource, Report
 
 TOPICS_A_PAGE = 50
 
@@ -88,6 +88,7 @@ def collection(request: SignedInRequest, name: str) -> HttpResponse:
         "researchers": collection.researchers.order_by("username"),
         "invitations": collection.invitations.pending(at=now()),
         "form": form,
+        "one_text": Report.objects.filter(run__collection=collection, sentences=None).exclude(text="").count(),
         "has_banks": collection.nugget_banks.exists(),
     }
     return render(request, "collection/collection.html", context, status=422 if form.errors else 200)

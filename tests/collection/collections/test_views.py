@@ -191,7 +191,7 @@ def test_the_collection_page_needs_the_same_queries_for_many_topics(
         Topic(collection=study.collection, topic_id=f"n{n}", request=f"Report on {n}.") for n in range(120)
     )
 
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(18):
         first = as_rosa.get("/collections/bridges/")
     last = as_rosa.get("/collections/bridges/?page=3")
 

@@ -148,6 +148,27 @@ def test_a_report_of_one_text_is_split_on_request(collection: Collection) -> Non
     assert [one["text"] for one in written[report.run.name, report.topic.topic_id]] == [one.text for one in sentences]
 
 
+def test_the_page_and_the_api_split_reports_too(
+    client: Client, collection: Collection, rosa: User, mallory: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n = Report.objects.filter(run__collection=collection).count()
+    monkeypatch.setattr("collection.texts.sentence_views.MOST_AT_ONCE", 1)
+    page, api = f"/collections/{collection.name}/report-sentences/", f"/api/v1/collections/{collection.name}/"
+    client.force_login(mallory)
+    strange = client.post(page).status_code, client.post(f"{api}report-sentences/").status_code
+    client.force_login(rosa)
+
+    shown = client.get(f"/collections/{collection.name}/").content.decode()
+    posted = client.post(page)
+    asked = client.post(f"{api}report-sentences/").json()
+
+    assert strange == (404, 404)
+    assert f"{n} <button" in shown
+    assert posted.status_code == 302
+    assert asked == {"split": 1, "left": n - 2}
+    assert ReportSentence.objects.values("report").distinct().count() == 2
+
+
 def test_they_are_recognised_and_downloaded(collection: Collection, rosa: User, mallory: User, tmp_path: Path) -> None:
     path = tmp_path / "anything.txt"
     path.write_text(json.dumps(RAG) + "\n")
