@@ -11,6 +11,7 @@ from stats.calibration.recalibration import CurvePoint
 from stats.pattern_intervals import Estimate
 
 OVERALL = "all items"
+MOST_TICKS = 12
 SHARE_AXIS: dict[str, Any] = {"format": ".0%", "values": [0, 0.2, 0.4, 0.6, 0.8, 1]}
 
 
@@ -127,7 +128,7 @@ def threshold_chart(
             "at:Q",
             scale=alt.Scale(zero=False),
             title=f"{sign}: the lowest {of} that counts as yes",
-            axis=alt.Axis(values=thresholds, format="~g"),
+            axis=alt.Axis(values=thresholds if len(thresholds) <= MOST_TICKS else thresholds[1::2], format="~g"),
         ),
         y=alt.Y("value:Q", title="value", scale=scale),
     )

@@ -6,7 +6,7 @@ of 0 and 1 the probability of yes. What the chosen θ does on labels that had no
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,10 @@ def expected_thresholds(study: Study, *, criterion: str = "", judge: str = "") -
         ),
         head=HEAD,
         rows=[_row(one) for one in curve],
-        notes=_notes(pair, int(known.sum()), int((~known).sum()), choice, reason),
+        notes=[
+            *_notes(pair, int(known.sum()), int((~known).sum()), choice, reason),
+            *(f"κ has no interval: {without}." for without in _reasons(curve)),
+        ],
         choices={"criterion": [(one, one) for one in there], "judge": judges},
         chosen={"criterion": name, "judge": by},
     )
@@ -117,6 +120,12 @@ def _row(one: ThresholdFigures) -> list[float | int | None]:
     positive = one.positive
     of_yes = [positive.precision.value, positive.recall.value, positive.f1.value]
     return [one.at, both + judge, *of_yes, one.kappa.value, one.kappa.low, one.kappa.high]
+
+
+def _reasons(curve: Sequence[ThresholdFigures]) -> list[str]:
+    """Return why κ has no interval, where it has none at any threshold."""
+    without = [one.kappa.reason.rstrip(".") for one in curve if one.kappa.low is None and one.kappa.value is not None]
+    return list(dict.fromkeys(filter(None, without))) if all(one.kappa.low is None for one in curve) else []
 
 
 def _notes(pair: PairedJudge, n: int, n_without: int, choice: Choice | None, reason: str) -> list[str]:

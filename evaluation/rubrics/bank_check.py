@@ -21,6 +21,7 @@ from evaluation.data.visibility import Sight, tested_elsewhere
 from evaluation.leaderboards.sources import Source, StudySources
 from evaluation.rubrics.choosing import named_or_first
 from evaluation.rubrics.redundancy import rating_sources
+from stats.answers_in_words import in_percent
 from stats.intervals import Estimate
 from stats.measures.question_banks import (
     CheckedQuestion,
@@ -94,6 +95,12 @@ class GradesBesideRelevance:
     @cached_property
     def missed(self) -> Estimate:
         return share_uncovered(self.passages)
+
+    @property
+    def shares(self) -> dict[str, str]:
+        """The three shares in words, each with its interval or why there is none."""
+        found = {"wrongly": self.wrongly, "rightly": self.rightly, "missed": self.missed}
+        return {name: one.reason if one.value is None else in_percent(one.value, one) for name, one in found.items()}
 
     @property
     def simulated(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -15,12 +15,13 @@ from evaluation.formats.file_names import file_stem
 from evaluation.parameters.downloads import table_file
 from evaluation.parameters.pages import figures_of, my_study, query_without
 from evaluation.rubrics.forms import BankCheckForm
+from stats.measures.question_banks import LIKENESS, MINIMUM
 from stats.refusals import Refused
 
 if TYPE_CHECKING:
     from evaluation.rubrics.bank_check import BankCheck
 
-MOST_LISTED = 100
+MOST_LISTED = 30
 CAPTIONS = {
     "questions": "Questions, by passages that people called not relevant",
     "passages": "Passages that people called relevant",
@@ -61,7 +62,10 @@ def bank_check_table(request: SignedInRequest, name: str, table: str, table_form
 def _found(request: SignedInRequest, study: Study) -> tuple[BankCheck | None, BankCheckForm, str]:
     there, relevance = figures_of(request, "bank_check_choices", study)
     sources = [(one.name, one.shown) for one in there]
-    form = BankCheckForm(QueryDict(query_without(request, "shown")), sources=sources, relevance=relevance)
+    sent = {"minimum": MINIMUM, "likeness": LIKENESS} | {
+        key: value for key, value in request.GET.dict().items() if value
+    }
+    form = BankCheckForm(sent, sources=sources, relevance=relevance)
     if not form.is_valid():
         return None, form, ""
     try:

@@ -82,7 +82,7 @@ def test_test_topics_are_not_shown(rated: Study) -> None:
     ("page", "api", "asked", "says"),
     [
         (PASSAGE, f"{API}graded-passage/", OF_PASSAGE, "It &lt;b&gt;never&lt;/b&gt; says so."),
-        (ANSWER, f"{API}graded-answer/", OF_ANSWER, '<a href="#question-2">Q2'),
+        (ANSWER, f"{API}graded-answer/", OF_ANSWER, 'href="#question-2">Q2'),
     ],
 )
 def test_page_and_api_show_it(
