@@ -147,15 +147,14 @@ def request_of(call: GenerationCall) -> GradeRequest:
 
 
 def claim(build: Build, *, holder: str, most: int, at: datetime) -> list[GenerationCall]:
-    """Lease so many of the step's free calls. Each is claimed in one statement, so two workers never get the same."""
+    """Lease so many of the step's free calls, in one statement, so that two workers never get the same."""
     free = Q(finished_at=None, set_aside=False) & (Q(leased_until=None) | Q(leased_until__lt=at))
     waiting = GenerationCall.objects.filter(free, build=build, step=step_of(build).name)
-    mine = [
-        key
-        for key in list(waiting.order_by("pk").values_list("pk", flat=True)[:most])
-        if GenerationCall.objects.filter(free, pk=key).update(holder=holder, leased_until=at + LEASE)
-    ]
-    return list(GenerationCall.objects.filter(pk__in=mine).order_by("pk"))
+    keys = list(waiting.order_by("pk").values_list("pk", flat=True)[:most])
+    until = at + LEASE
+    GenerationCall.objects.filter(free, pk__in=keys).update(holder=holder, leased_until=until)
+    mine = GenerationCall.objects.filter(pk__in=keys, holder=holder, leased_until=until, finished_at=None)
+    return list(mine.order_by("pk"))
 
 
 # --- Replies --------------------------------------------------------------------------------------
@@ -214,7 +213,8 @@ def _finish(
         "reply", "finish_reason", "rows", "faults", "prompt_tokens", "completion_tokens", "seconds",
         "engine_identity", "finished_at", "holder", "leased_until",
     )  # fmt: skip
-    GenerationCall.objects.bulk_update(calls, changed)
+    for call in calls:  # a statement each: one for all is ten times as slow to put together
+        GenerationCall.objects.filter(pk=call.pk).update(**{field: getattr(call, field) for field in changed})
     Product.objects.bulk_create(products)
 
 

@@ -14,7 +14,7 @@ from django.utils.timezone import now
 from collection.models import BankEntry, Collection, RubricElement, User
 from judging.building import worker
 from judging.building.additions import add_to_collection
-from judging.building.builds import ask_again, cancel, do_again, draft, go_on, pause
+from judging.building.builds import ask_again, cancel, do_again, draft, go_on, pause, requeue_stalled_builds
 from judging.building.calls import Received, store_replies
 from judging.building.estimate import estimate
 from judging.building.progress import in_words, steps_of
@@ -417,3 +417,18 @@ def test_a_shipped_prompt_that_changes_gets_another_version() -> None:
     assert {(one.name, one.version): one.content_hash[:12] for one in prompts} == FINGERPRINTS
     for step in (step for pipeline in PIPELINES.values() for step in pipeline.steps):
         step.check(step.prompt())
+
+
+def test_a_build_whose_worker_is_gone_is_sent_to_another_once(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    sent: list[Any] = []
+    monkeypatch.setattr("celery.current_app.send_task", lambda name, args, **_: sent.append((name, args)))
+    build = a_build(collection, "crux-questions")
+    later = now() + timedelta(minutes=2)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        requeued = [requeue_stalled_builds(at=now()), *(requeue_stalled_builds(at=later) for _ in range(2))]
+
+    assert requeued == [[], [build], []]
+    assert set(map(str, sent)) == {f"('judging.build', [{build.pk}, 1])"}
