@@ -123,6 +123,7 @@ OF_ANSWERS = "?criterion=answerability"
         f"{STUDY}/leaderboard/correlations/",
         f"{STUDY}/masking/",
         f"{STUDY}/redundancy/",
+        f"{STUDY}/bank-check/",
         f"{STUDY}/publish/card/",
         f"{STUDY}/families/",
         "/trust-in-judges/",

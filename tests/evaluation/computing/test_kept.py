@@ -280,6 +280,8 @@ def test_a_chart_that_takes_long_says_so_in_its_place(
         "/studies/bridges-study/redundancy/",
         "/studies/bridges-study/redundancy/qrels/",
         "/studies/bridges-study/masking/",
+        "/studies/bridges-study/bank-check/",
+        "/studies/bridges-study/graded-answer/",
         "/studies/bridges-study/publish/bundle/",
         "/studies/bridges-study/publish/card/",
         "/studies/bridges-study/publish/card/file/",
