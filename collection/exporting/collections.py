@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, count
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from collection.formats.jsonl import (
     BankEntryLine,
@@ -142,10 +143,11 @@ def _banks(collection: Collection) -> Iterator[Line]:
     of_reference = ("answer__position", "position", "docno", "start", "end", "quote", "encoding", "quality", "creator")
     for row in references.order_by("id").values_list(*element, *of_reference, "attributes").iterator(CHUNK):
         yield NuggetReferenceLine(*row)
-    versions = BankVersion.objects.filter(bank__collection=collection).select_related("bank", "made_by")
+    versions = BankVersion.objects.filter(bank__collection=collection).select_related("bank")
+    called = _makers(versions)
     for version in versions.order_by("bank__name", "number"):
         attributes = dict(version.attributes)
-        made_by = version.made_by.username if version.made_by else attributes.pop("made_by", "")
+        made_by = attributes.pop("made_by", "") if version.made_by_id is None else called[version.made_by_id]
         yield BankVersionLine(
             version.bank.name, version.number, version.made_at.isoformat(), made_by, version.note, attributes
         )
@@ -153,3 +155,14 @@ def _banks(collection: Collection) -> Iterator[Line]:
     of_entry = (*element, "position", "parent__position", "importance", "weight", "attributes")
     for row in entries.order_by("id").values_list("version__bank__name", "version__number", *of_entry):
         yield BankEntryLine(*row)
+
+
+def _makers(versions: QuerySet[BankVersion]) -> dict[int, str]:
+    """Return what those who made versions here are called, by primary key: numbered as they came, nobody's user name.
+
+    No number is given that a file brought along.
+    """
+    here = versions.exclude(made_by=None).order_by("pk").values_list("made_by_id", flat=True)
+    brought = {attributes.get("made_by") for attributes in versions.values_list("attributes", flat=True)}
+    free = (name for number in count(1) if (name := f"researcher {number}") not in brought)
+    return dict(zip(dict.fromkeys(here), free, strict=False))

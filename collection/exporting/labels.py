@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 
 from collection.exporting.crux import exported_qlabels, exported_qrels
 from collection.exporting.graded_files import can_be_graded_file, exported_graded, remarks_on_graded
+from collection.exporting.grids import exported_grid
 from collection.judgments.rater_names import names_in_files
 from collection.models import Criterion, Judgment, Rater, Study
 from collection.models.studies import TaskType
@@ -28,10 +29,11 @@ class LabelForm:
     lines: Callable[[Criterion, Rater], Iterator[str]]
 
 
-GRADED = "graded"
+GRADED, GRID = "graded", "grid"
 OF_ONE = {
     "qlabels": LabelForm("CRUX’s qlabels (reports, T1)", TaskType.ANSWERABILITY, "reports", exported_qlabels),
     "qrels": LabelForm("CRUX’s qrels (passages, T2)", TaskType.RATING, "passages", exported_qrels),
+    GRID: LabelForm("Grid of passages and questions (CSV)", TaskType.RATING, "passages", exported_grid),
 }
 FORMS = {**{name: form.label for name, form in OF_ONE.items()}, GRADED: "RUBRIC’s graded file"}
 
@@ -97,4 +99,4 @@ def _criteria(study: Study, form: str, criterion: str) -> QuerySet[Criterion]:
 
 def labels_file(study: Study, form: str) -> str:
     """Return what the file is called."""
-    return f"{study.name}-{form}.jsonl"
+    return f"{study.name}-{form}.{'csv' if form == GRID else 'jsonl'}"

@@ -25,8 +25,10 @@ BOUND_COLUMNS = ("unjudged", "at_least", "at_most", "best_rank", "worst_rank")
 
 def tables_of_leaderboard(board: Leaderboard) -> dict[str, list[list[Any]]]:
     """Return the page's tables by name, each with a first row of names."""
+    everywhere = means_over_all_topics(board)
     return {
         **({"breakdown": board.breakdown.table()} if board.breakdown else {}),
+        **({"all_topics": everywhere.table()} if everywhere and everywhere.rows else {}),
         "scores": [
             [
                 *BOARD_COLUMNS,

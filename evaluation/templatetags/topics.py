@@ -21,6 +21,9 @@ def asked_topics(study: Study) -> dict[str, Any]:
 
 
 @register.inclusion_tag("evaluation/leaderboard_all_topics.html")
-def all_topics(board: Leaderboard) -> dict[str, Any]:
-    """Show the systems' means over all topics of which the study's are a sample, if they are one."""
-    return {"board": board, "all_topics": means_over_all_topics(board)}
+def all_topics(board: Leaderboard, chosen: str) -> dict[str, Any]:
+    """Show the systems' means over all topics of which the study's are a sample, if they are one.
+
+    `chosen` is what the board was asked for, as an address has it.
+    """
+    return {"board": board, "all_topics": means_over_all_topics(board), "chosen": chosen}

@@ -26,6 +26,17 @@ class AllTopics:
     rows: tuple[tuple[str, tuple[Estimate, ...]], ...] = ()
     reason: str = ""
 
+    def table(self) -> list[list[Any]]:
+        """Return a row for each system and source, with a first row of names."""
+        return [
+            ["system", "source", "mean", "low", "high", "topics", "drawn", "reason"],
+            *(
+                [system, source, one.value, one.low, one.high, self.sample.population, self.sample.n_drawn, one.reason]
+                for system, means in self.rows
+                for source, one in zip(self.sources, means, strict=True)
+            ),
+        ]
+
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         return {

@@ -80,6 +80,18 @@ def test_an_export_imports_equal_and_the_same_again_changes_nothing(
     assert NuggetAnswer.objects.filter(right=False).count() == NuggetReference.objects.filter(quality=3).count() == 2
 
 
+def test_who_made_a_version_here_is_numbered(tmp_path: Path, empty: Collection, rosa: User, mallory: User) -> None:
+    brought(tmp_path, empty, *FILE)
+    bank = NuggetBank.objects.get(collection=empty)
+    BankVersion.objects.filter(bank=bank, number=2).update(attributes={"made_by": "researcher 1"})
+    for number, by in ((3, mallory), (4, rosa)):
+        BankVersion.objects.create(bank=bank, number=number, made_at=now(), made_by=by)
+
+    versions = [line for line in out(empty) if line["type"] == "bank_version"]
+
+    assert [one["made_by"] for one in versions] == ["researcher 2", "researcher 1", "researcher 3", "researcher 2"]
+
+
 @pytest.mark.parametrize(
     ("place", "change", "message"),
     [

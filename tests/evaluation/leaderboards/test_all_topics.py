@@ -113,6 +113,13 @@ def test_the_page_and_its_json_say_which_topics_they_are_about(client: Client, s
     assert said in " ".join(page.split())
     assert "Estimated over all 60 topics" in page
     assert found["all_topics"]["population"] == 60
+    csv, tex = (client.get(f"/studies/{study.name}/leaderboard/all_topics.{form}") for form in ("csv", "tex"))
+    assert "leaderboard/all_topics.csv" in page
+    names, row, *_ = csv.content.decode().splitlines()
+    assert names == "system,source,mean,low,high,topics,drawn,reason"
+    assert row.split(",")[2] == str(found["all_topics"]["systems"][0][row.split(",")[1]]["value"])
+    assert row.split(",")[5:7] == ["60", "22"]
+    assert "60" in tex.content.decode()
     agreement = client.get(f"/studies/{study.name}/agreement/").content.decode()
     assert said in " ".join(agreement.split())
 
