@@ -74,9 +74,9 @@ def exported_graded(study: Study) -> Iterator[str]:
 
 
 def can_be_graded_file(study: Study) -> bool:
-    """Whether the study has anything that the file holds."""
+    """Whether the study has anything that the file holds: a judge's grades of passages, or anybody's relevance."""
     judged = Judgment.objects.filter(criterion__in=_criteria(study), item__passage__isnull=False)
-    return judged.exists()
+    return judged.exclude(criterion__task_type=TaskType.RATING, rater__kind=Rater.Kind.ASSESSOR).exists()
 
 
 def remarks_on_graded(study: Study) -> list[str]:
@@ -86,6 +86,7 @@ def remarks_on_graded(study: Study) -> list[str]:
     remarks = [
         f"What came in with {', '.join(names)} goes out as it came, with what was judged since." if names else NO_FILE
     ]
+    remarks.append("It has the passages’ texts: their collection’s licence says who may have them.")
     if n := lines.filter(exact=False).count():
         remarks.append(f"{counted(n, 'lines')} hold the same values, but are spelled otherwise than in their file.")
     ratings = Judgment.objects.filter(criterion__in=_criteria(study), item__passage__isnull=False)

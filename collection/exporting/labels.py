@@ -59,7 +59,7 @@ def exported_labels(study: Study, form: str, *, rater: str = "", criterion: str 
         if rater or criterion:
             raise LabelsRefused("A graded file holds all judges: leave rater and criterion out.")
         if not can_be_graded_file(study):
-            raise LabelsRefused("Nobody has graded passages in this study.")
+            raise LabelsRefused("No judge has graded passages in this study, and nobody has judged their relevance.")
         return exported_graded(study)
     chosen = OF_ONE[form]
     found = label_raters(study, form, criterion=criterion)

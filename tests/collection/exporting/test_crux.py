@@ -60,6 +60,9 @@ def test_one_rater_is_chosen_and_nobody_excluded_goes_out(study: Study, rosa: Us
     with pytest.raises(LabelsRefused, match="no such labels by “ada”"):
         exported_labels(study, "qrels", rater="ada")
 
+    with pytest.raises(LabelsRefused, match="No judge has graded passages"):
+        exported_labels(study, "graded")
+
     rater = Rater.objects.get(name="annotator1")
     Exclusion.objects.create(study=study, rater=rater, reason="Guesses.", excluded_by=rosa, excluded_at=now())
 
