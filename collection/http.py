@@ -74,6 +74,34 @@ def ask(client: httpx.Client, method: str, path: str | httpx.URL, *, timeout: fl
         return Answer(response.status_code, without_secrets(bytes(content)), rest, location, kind)
 
 
+def root_of(base_url: str) -> str:
+    """Return the address without the /v1 that people do or do not write at its end."""
+    return base_url.rstrip("/").removesuffix("/v1")
+
+
+def shown(base_url: str) -> str:
+    """Return the address as people may see it: without a password in it."""
+    return str(httpx.URL(root_of(base_url)).copy_with(userinfo=b"")).rstrip("/")
+
+
+def client_for(base_url: str, *, api_key: str = "", timeout: float, connections: int = 32) -> httpx.Client:
+    """Return a client that waits this long for a reply and never for ever. It uses no proxy: the server is ours.
+
+    A name and password in the address go into a header: addresses are logged. What is sent is not packed, so that
+    what is received is no larger than it is counted.
+    """
+    url = httpx.URL(root_of(base_url))
+    hide(api_key, url.password)
+    return httpx.Client(
+        base_url=url.copy_with(userinfo=b""),
+        auth=(url.username, url.password) if url.userinfo else None,
+        headers={"Accept-Encoding": "identity", **({"Authorization": f"Bearer {api_key}"} if api_key else {})},
+        timeout=httpx.Timeout(timeout, connect=min(timeout, 10.0), pool=None),
+        limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+        trust_env=False,
+    )
+
+
 def without_secrets(content: bytes) -> bytes:
     """Return what a server said without the keys that it was sent: what it echoes is kept and shown."""
     for secret in tuple(_secrets):

@@ -348,6 +348,12 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker, however long that takes
 CELERY_TIMEZONE = TIME_ZONE
 
+# --- Embeddings ---------------------------------------------------------------------------------
+
+EMBED_BASE_URL = env.str("EMBED_BASE_URL", "")
+EMBED_MODEL = env.str("EMBED_MODEL", "")
+EMBED_API_KEY = env.str("EMBED_API_KEY", "")
+
 # --- Judges -------------------------------------------------------------------------------------
 
 

@@ -23,6 +23,7 @@ class Retrieval(models.Model):
 
     class Method(models.TextChoices):
         BM25 = "bm25", "BM25"
+        DENSE = "dense", "dense"
 
     class State(models.TextChoices):
         AT_WORK = "at work", "at work"

@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 from collection.api_tools import checked, conflict_on, invalid_on, pages_by, user_of
 from collection.models import Collection, Retrieval
 from collection.retrieval.jobs import NotAtWork, start_retrieval, stop_retrieval
-from collection.retrieval.serializers import Bm25Options, RetrievalSerializer
+from collection.retrieval.serializers import OPTIONS, Bm25Options, DenseOptions, RetrievalSerializer
 from stats.refusals import Refused
 
 
@@ -42,13 +42,25 @@ class Bm25Retrieval(APIView):
     @extend_schema(request=Bm25Options, responses={202: RetrievalSerializer})
     def post(self, request: Request, name: str) -> Response:
         """Have the collection's passages ranked for its topics by BM25; a worker does it."""
-        collection = get_object_or_404(Collection.objects.of(user_of(request)), name=name)
-        options = checked(Bm25Options(data=request.data))
-        with invalid_on(Refused):
-            made = start_retrieval(
-                collection=collection, user=user_of(request), method="bm25", options=options, at=now()
-            )
-        return Response(RetrievalSerializer(made).data, status=status.HTTP_202_ACCEPTED)
+        return started(request, name, "bm25")
+
+
+class DenseRetrieval(APIView):
+    """A run by embeddings."""
+
+    @extend_schema(request=DenseOptions, responses={202: RetrievalSerializer})
+    def post(self, request: Request, name: str) -> Response:
+        """Have them ranked by the cosine of their embeddings with those of the queries."""
+        return started(request, name, "dense")
+
+
+def started(request: Request, name: str, method: str) -> Response:
+    """Start it for who asks."""
+    collection = get_object_or_404(Collection.objects.of(user_of(request)), name=name)
+    options = checked(OPTIONS[method](data=request.data))
+    with invalid_on(Refused):
+        made = start_retrieval(collection=collection, user=user_of(request), method=method, options=options, at=now())
+    return Response(RetrievalSerializer(made).data, status=status.HTTP_202_ACCEPTED)
 
 
 class RetrievalDetail(APIView):
@@ -76,6 +88,7 @@ class RetrievalStop(APIView):
 retrieval_urlpatterns: list[URLPattern] = [
     path("collections/<slug:name>/retrievals/", Retrievals.as_view(), name="retrievals"),
     path("collections/<slug:name>/retrievals/bm25/", Bm25Retrieval.as_view(), name="retrieval_bm25"),
+    path("collections/<slug:name>/retrievals/dense/", DenseRetrieval.as_view(), name="retrieval_dense"),
     path("collections/<slug:name>/retrievals/<int:pk>/", RetrievalDetail.as_view(), name="retrieval"),
     path("collections/<slug:name>/retrievals/<int:pk>/stop/", RetrievalStop.as_view(), name="retrieval_stop"),
 ]

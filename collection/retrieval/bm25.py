@@ -172,12 +172,12 @@ class _Counted(Sequence[list[int]]):
             yield self[at]
 
 
-def first(scores: Scores, depth: int) -> npt.NDArray[np.intp]:
-    """Return the places of the `depth` best scores above 0, best first; among equal ones the later place is first."""
+def first(scores: Scores, depth: int, *, above: float = 0.0) -> npt.NDArray[np.intp]:
+    """Return the places of the `depth` best scores above it, best first; among equal ones the later place is first."""
     if len(scores) > depth:
         least = np.partition(scores, len(scores) - depth)[len(scores) - depth]
-        places = np.flatnonzero((scores >= least) & (scores > 0))
+        places = np.flatnonzero((scores >= least) & (scores > above))
     else:
-        places = np.flatnonzero(scores > 0)
+        places = np.flatnonzero(scores > above)
     ordered = places[np.lexsort((-places, -scores[places]))]
     return ordered[:depth]

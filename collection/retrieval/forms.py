@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from rest_framework import serializers
 
 from collection.options import OptionsForm
-from collection.retrieval.serializers import Bm25Options
+from collection.retrieval.serializers import Bm25Options, DenseOptions
 
 
 class RetrievalForm(OptionsForm):
@@ -43,3 +44,20 @@ class Bm25Form(RetrievalForm):
     asked = (
         "run", "system", "query", "depth", "k1", "b", "title_weight", "text_weight", "language", "window", "stride",
     )  # fmt: skip
+
+
+class DenseForm(RetrievalForm):
+    options = DenseOptions
+    asked = (
+        "run", "system", "query", "depth", "model", "query_prefix", "passage_prefix", "window", "stride",
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("query_prefix", "passage_prefix"):
+            field = self.fields[name]
+            assert isinstance(field, forms.CharField)
+            field.strip = False  # what ends with a space shall end with it
+
+
+FORMS: dict[str, type[RetrievalForm]] = {"bm25": Bm25Form, "dense": DenseForm}

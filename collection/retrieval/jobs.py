@@ -21,13 +21,17 @@ from kombu.exceptions import OperationalError as NoBroker
 
 from collection.importing.background import memory_limit
 from collection.models import Collection, Retrieval, User
+from collection.retrieval.dense import check_server, rank_by_embeddings
 from collection.retrieval.ranking import Advance, Ranked, check, keep_run, rank_by_bm25, with_texts
 from stats.refusals import Refused
 
 logger = logging.getLogger(__name__)
 
 State, Method = Retrieval.State, Retrieval.Method
-RANKED_BY: dict[str, Callable[[Collection, dict[str, Any], Advance], Ranked]] = {Method.BM25: rank_by_bm25}
+RANKED_BY: dict[str, Callable[[Collection, dict[str, Any], Advance], Ranked]] = {
+    Method.BM25: rank_by_bm25,
+    Method.DENSE: rank_by_embeddings,
+}
 # A worker that says nothing for so long is gone.
 PATIENCE = timedelta(minutes=2)
 SAYS_EVERY = 2.0
@@ -52,9 +56,11 @@ class GivenUp(Exception):
 def start_retrieval(
     *, collection: Collection, user: User | None, method: str, options: dict[str, Any], at: datetime, here: bool = False
 ) -> Retrieval:
-    """Have a worker make a run; `here`: make it in this process. Raises RunExists and NothingToRank."""
+    """Have a worker make a run; `here`: make it in this process. Raises RunExists, NothingToRank, NoServer."""
     run = options["run"]
     check(collection, run, options["query"])
+    if method == Method.DENSE:
+        options = {**options, "model": check_server(options["model"])}
     told = {name: value for name, value in options.items() if name != "run"}
     retrieval = Retrieval.objects.create(
         collection=collection, user=user, method=method, run_name=run, options=told, asked_at=at, heard_of_at=at

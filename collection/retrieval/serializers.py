@@ -80,6 +80,37 @@ class Bm25Options(RetrievalOptions):
         return super().validate(attrs)
 
 
+class DenseOptions(RetrievalOptions):
+    """What a model of embeddings is told besides."""
+
+    model = serializers.CharField(
+        max_length=300, default="", allow_blank=True, label="Model", help_text="Empty: the one of EMBED_MODEL."
+    )
+    query_prefix = serializers.CharField(
+        max_length=2000,
+        default="",
+        allow_blank=True,
+        trim_whitespace=False,
+        label="Before a query",
+        help_text="What the model wants to read before it, for example “query: ”.",
+    )
+    passage_prefix = serializers.CharField(
+        max_length=2000,
+        default="",
+        allow_blank=True,
+        trim_whitespace=False,
+        label="Before a passage",
+        help_text="For example “passage: ”. The passage’s title stands between this and its text.",
+    )
+
+
+OPTIONS: dict[str, type[RetrievalOptions]] = {"bm25": Bm25Options, "dense": DenseOptions}
+
+
+class AllOptions(Bm25Options, DenseOptions):
+    """Those of every method, as the command takes them."""
+
+
 class RetrievalSerializer(serializers.ModelSerializer[Retrieval]):
     """A retrieval: what was asked for, how far it is, and what came of it."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
@@ -12,9 +13,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
 from collection.accounts.views import SignedInRequest
+from collection.http import shown
 from collection.models import Collection
 from collection.page_tools import telling
-from collection.retrieval.forms import Bm25Form
+from collection.retrieval.forms import FORMS
 from collection.retrieval.in_words import what_is_ranked
 from collection.retrieval.jobs import NotAtWork, ask_stalled_again, start_retrieval, stop_retrieval
 from stats.refusals import Refused
@@ -28,12 +30,19 @@ MOST_SHOWN = 50
 def retrieval(request: SignedInRequest, name: str) -> HttpResponse:
     """The runs that were made here, and the form for another one. htmx asks for the progress alone."""
     collection = get_object_or_404(Collection.objects.of(request.user), name=name)
-    form = Bm25Form(request.POST or None)
+    method = request.POST.get("method", "bm25")
+    if method not in FORMS:
+        raise Http404
+    forms = {
+        name: kind((request.POST or None) if name == method else None, auto_id=f"id_{name}_%s")
+        for name, kind in FORMS.items()
+    }
+    form = forms[method]
 
     if form.is_valid():
         try:
             start_retrieval(
-                collection=collection, user=request.user, method="bm25", options=form.cleaned_data, at=now()
+                collection=collection, user=request.user, method=method, options=form.cleaned_data, at=now()
             )
         except Refused as refused:
             form.add_error(None, str(refused))
@@ -45,10 +54,10 @@ def retrieval(request: SignedInRequest, name: str) -> HttpResponse:
     at_work = any(one.state == one.State.AT_WORK for one in retrievals)
     if request.htmx and not at_work:
         return HttpResponseClientRefresh()
-    context = {"collection": collection, "form": form, "retrievals": retrievals, "at_work": at_work}
+    context = {"collection": collection, "forms": forms, "retrievals": retrievals, "at_work": at_work}
     if request.htmx:
         return render(request, "collection/retrieval_progress.html", context)
-    context["in_words"] = what_is_ranked(collection)
+    context |= {"in_words": what_is_ranked(collection), "embedding_server": shown(settings.EMBED_BASE_URL)}
     return render(request, "collection/retrieval.html", context, status=422 if form.errors else 200)
 
 

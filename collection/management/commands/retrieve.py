@@ -12,28 +12,27 @@ from collection.importing.commands import the_collection
 from collection.models import Retrieval
 from collection.options import add_options, choose
 from collection.retrieval.jobs import start_retrieval
-from collection.retrieval.serializers import Bm25Options
+from collection.retrieval.serializers import OPTIONS, AllOptions
 from stats.refusals import Refused
 
 
 class Command(BaseCommand):
-    help = "Rank a collection's passages for its topics by BM25, and keep the ranking as a run."
+    help = "Rank a collection's passages for its topics by BM25 or by embeddings, and keep the ranking as a run."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--collection", required=True, metavar="NAME")
-        add_options(parser, Bm25Options)
+        parser.add_argument("--method", choices=list(OPTIONS), default="bm25")
+        add_options(parser, AllOptions)
 
-    def handle(self, *args: Any, collection: str, **options: Any) -> None:
+    def handle(self, *args: Any, collection: str, method: str, **options: Any) -> None:
         found = the_collection(collection)
+        taken: list[str] = list(OPTIONS[method]().get_fields())
+        for name in set(AllOptions().get_fields()).difference(taken):
+            if options[name] is not None:
+                raise CommandError(f"--{name.replace('_', '-')} is not an option of {method}.")
         try:
-            made = start_retrieval(
-                collection=found,
-                user=None,
-                method=Retrieval.Method.BM25,
-                options=choose(Bm25Options, options),
-                at=now(),
-                here=True,
-            )
+            told = choose(OPTIONS[method], options)
+            made = start_retrieval(collection=found, user=None, method=method, options=told, at=now(), here=True)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         if made.state != Retrieval.State.DONE:

@@ -15,7 +15,7 @@ from django.utils.timezone import now
 from pytest_django.asserts import assertContains, assertNotContains
 from pytest_django.fixtures import Settings
 
-from collection.models import Collection, Passage, RankedPassage, Retrieval, Run, Topic, User
+from collection.models import Collection, RankedPassage, Retrieval, Run, User
 from collection.rankings import read_rankings
 from collection.retrieval import jobs
 from collection.retrieval.jobs import ask_stalled_again, start_retrieval, stop_retrieval, work_on
@@ -23,31 +23,6 @@ from collection.retrieval.ranking import Ranked, RunExists, rank_by_bm25
 from collection.retrieval.serializers import Bm25Options
 
 pytestmark = pytest.mark.django_db
-TEXTS = {
-    "p1": "Rain fell on the quarry.",
-    "p2": "Masons cut stones.",
-    "p3": "A stone, a stone!",
-    "p4": "A stone, a stone!",
-}
-
-
-@pytest.fixture(autouse=True)
-def _leave_it_to_workers(settings: Settings) -> None:
-    settings.WORK_AT_ONCE = False
-
-
-@pytest.fixture
-def stones(collection: Collection) -> Collection:
-    """Two topics with a request and one without; four passages with a text and one without."""
-    collection.topics.all().delete()
-    Passage.objects.filter(collection=collection).delete()
-    Topic.objects.create(collection=collection, topic_id="t1", title="Rain", request="Who cuts stones?")
-    Topic.objects.create(collection=collection, topic_id="t2", request="snow")
-    Topic.objects.create(collection=collection, topic_id="t3", request="")
-    for docno, text in TEXTS.items():
-        Passage.objects.create(collection=collection, passage_id=docno, text=text)
-    Passage.objects.create(collection=collection, passage_id="p0")
-    return collection
 
 
 def chosen(**said: Any) -> dict[str, Any]:
@@ -196,7 +171,7 @@ def test_strangers_find_nothing(client: Client, mallory: User, stones: Collectio
 
     for name, args in (("retrieval", []), ("retrieval_stop", [retrieval.pk])):
         assert client.post(reverse(f"collection:{name}", args=[stones.name, *args])).status_code == 404
-    for name in ("retrievals", "retrieval_bm25"):
+    for name in ("retrievals", "retrieval_bm25", "retrieval_dense"):
         assert client.post(reverse(f"api:{name}", args=[stones.name]), {"run": "x"}).status_code in (403, 404, 405)
     assert client.get(reverse("api:retrieval", args=[stones.name, retrieval.pk])).status_code in (403, 404)
 
@@ -227,6 +202,8 @@ def test_the_command_prints_what_came_of_it(stones: Collection) -> None:
     assert json.loads(printed.getvalue())["lines"] == 1
     with pytest.raises(CommandError, match="already"):
         call_command("retrieve", "--collection", stones.name, "--run", "c")
+    with pytest.raises(CommandError, match="--query-prefix is not an option of bm25"):
+        call_command("retrieve", "--collection", stones.name, "--run", "d", "--query-prefix", "x")
     with pytest.raises(CommandError, match="--b"):
         call_command("retrieve", "--collection", stones.name, "--run", "d", "--b", "2")
     stones.topics.all().delete()
