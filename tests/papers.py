@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 HEAD = """# Published figures, rebuilt
 
 Each figure that the data at hand allow, as the paper prints it and as this code computes it. Where *where* says
-“data”, the figure was found in the published data by independent code, not printed by the paper. `make papers` writes
-this page.
+“data”, the figure was found in the published data by independent code, not printed by the paper. What the data do not
+allow is shown on simulated data, and says so. `make papers` writes this page.
 """
 
 
@@ -34,8 +34,10 @@ def papers() -> list[Paper]:
     """Rebuild every paper's figures. Needs Django and an empty database."""
     from collection.models import User
     from tests.published import clapnq, crux, long2rag, rubric
+    from tests.published.simulated import make_simulations
 
     User.objects.get_or_create(username="papers", defaults={"is_researcher": True})
+    make_simulations()
     return [module.rebuild() for module in (crux, clapnq, long2rag, rubric)]
 
 

@@ -49,7 +49,8 @@ class Variant:
     """A measure at another threshold or size, against the reference, which has the same threshold where it can.
 
     `setting` is the grade, or k, which is “oracle” where the size is that of the oracle's context, topic by topic.
-    Means are over the systems and the topics that both score, of which there are `n_topics`.
+    Means are over the systems and the topics that both score, of which there are `n_topics`; `sd` and `reference_sd`
+    are standard deviations of the systems' means, with n − 1.
     """
 
     source: str
@@ -61,6 +62,8 @@ class Variant:
     n_topics: int
     kendall: Estimate
     spearman: Estimate
+    sd: float | None = None
+    reference_sd: float | None = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,17 @@ class MeasureCorrelations:
 
     def tables(self) -> dict[str, Sequence[Sequence[Any]]]:
         """Return the page's tables by name, each with a first row of names."""
-        columns = ["source", "setting", "measure", "mean", "reference", "reference_mean", "topics"]
+        columns = [
+            "source",
+            "setting",
+            "measure",
+            "mean",
+            "sd",
+            "reference",
+            "reference_mean",
+            "reference_sd",
+            "topics",
+        ]
         columns += [f"{name}{part}" for name in ("kendall", "spearman") for part in ("", "_low", "_high", "_reason")]
         return {
             "matrix": [
@@ -167,8 +180,8 @@ class MeasureCorrelations:
 
 
 def _variant_row(one: Variant) -> list[Any]:
-    row: list[Any] = [one.source, one.setting, one.measure, one.mean]
-    row += [one.reference, one.reference_mean, one.n_topics]
+    row: list[Any] = [one.source, one.setting, one.measure, one.mean, one.sd]
+    row += [one.reference, one.reference_mean, one.reference_sd, one.n_topics]
     for found in (one.kendall, one.spearman):
         row += [found.value, found.low, found.high, found.reason]
     return row
@@ -335,10 +348,13 @@ def _variant(
     means = {
         name: float(table.to_numpy(dtype=np.float64).mean()) if table.size else None for name, table in compared.items()
     }
+    deviations = {name: _deviation(table) for name, table in compared.items()}
     return Variant(
         source=source.name,
         setting=setting,
         measure=board.scored.shown,
+        sd=deviations["board"],
+        reference_sd=deviations["reference"],
         mean=means["board"],
         reference=f"{reference.scored.shown} · {reference.source.name}",
         reference_mean=means["reference"],
@@ -346,3 +362,8 @@ def _variant(
         kendall=bootstrap_over_topics(reference.table, board.table, correlation="kendall"),
         spearman=bootstrap_over_topics(reference.table, board.table, correlation="spearman"),
     )
+
+
+def _deviation(table: pd.DataFrame) -> float | None:
+    """Return the standard deviation of the systems' means; None of fewer than two."""
+    return float(table.mean(axis=1).std(ddof=1)) if len(table) > 1 and table.size else None

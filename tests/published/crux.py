@@ -17,6 +17,7 @@ from django.core.management import call_command
 from collection.models import Judgment, Passage
 from stats.ranking.rank_correlation import kendall
 from tests.published.figures import SHARED, Figure, LeftOut, Paper
+from tests.published.simulated_tables import crux_tables
 
 DATA = SHARED / "data" / "crux"
 TABLE_1 = SHARED / "papers" / "crux.txt"
@@ -30,7 +31,8 @@ ROW = re.compile(
 def rebuild() -> Paper:
     """Import the files and ask the commands. Needs an empty database."""
     if not DATA.is_dir():
-        return Paper(TITLE, left_out=[LeftOut("everything", "the labelling files are not here")])
+        left_out = [LeftOut("everything", "the labelling files are not here")]
+        return Paper(TITLE, left_out=left_out, shown=list(crux_tables()))
     call_command("import_crux", str(DATA), "--study", "crux", "--collection", "crux", "--quiet")
     figures = [*_agreement(), *_ratings(), *_judge(), *_density()]
     left_out = list(LEFT_OUT)
@@ -38,7 +40,7 @@ def rebuild() -> Paper:
         figures += _table_1()
     else:
         left_out.append(LeftOut("Table 1, its correlations", "the paper's text is not here"))
-    return Paper(TITLE, figures, left_out)
+    return Paper(TITLE, figures, left_out, list(crux_tables()))
 
 
 TWICE = "as if rounded twice: {}, then {}"

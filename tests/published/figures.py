@@ -46,12 +46,36 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """A table of a paper as the product makes it of simulated data: the command, and what it prints."""
+
+    where: str
+    command: str
+    says: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[float | int | str | None]]
+
+    @property
+    def lines(self) -> Iterator[str]:
+        yield f"**{self.where}**, simulated. {self.says}\n"
+        yield f"    manage.py {self.command}\n"
+        yield f"| {' | '.join(self.head)} |\n|{' --- |' * len(self.head)}"
+        yield from (f"| {' | '.join(map(_cell, row))} |" for row in self.rows)
+        yield ""
+
+
+def _cell(value: float | int | str | None) -> str:
+    return "–" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
 class Paper:
-    """A paper's figures, in the order of the paper."""
+    """A paper's figures, in the order of the paper; `shown` are tables whose data it does not publish."""
 
     title: str
     figures: Sequence[Figure] = ()
     left_out: Sequence[LeftOut] = ()
+    shown: Sequence[Shown] = ()
 
     @property
     def lines(self) -> Iterator[str]:
@@ -66,3 +90,8 @@ class Paper:
             yield "Not rebuilt:\n"
             yield from (f"- **{one.where}**: {one.reason}" for one in self.left_out)
             yield ""
+        if self.shown:
+            yield "Shown on **simulated** data, since theirs are not published: what each table looks like here. The"
+            yield "numbers are of grades drawn by chance, and say nothing about any system.\n"
+            for one in self.shown:
+                yield from one.lines

@@ -10,14 +10,20 @@ from pathlib import Path
 from django.core.management import call_command
 
 from collection.models import Study
+from tests.published.simulated import CRUX, LONG2RAG, SCORES
+from tests.published.simulated_tables import TABLE_1
 
 FOLDER = "papers-figures"
+APART = ("--apart", "oracle", "--apart", "direct", "--apart", "summary")
+FIGURE_5 = ("coverage@oracle", "alpha-nDCG@oracle", "R(rel=η)@10", "AP(rel=η)@10", "nDCG@10", "coverage")
+KPR = ("--measure", "KPR", "--source", "evaluator 1")
 LARGEST = 200_000
 HEAD = """# Published figures, drawn
 
-Figures of the papers as this code draws them of the data at hand, by the commands below, and what the data lack.
+Figures of the papers as this code draws them of the data at hand, by the commands below, and what the data lack. Those
+marked *simulated* are of grades drawn by chance: they show what a figure looks like, and say nothing about any system.
 `make papers` draws them anew. The answerability matrix of a topic (`manage.py figure answerability`) is not among them,
-because it contains the texts of others' questions.
+of CRUX's own questions, because it would contain others' texts.
 """
 
 
@@ -49,6 +55,69 @@ PICTURES = (
         "crux",
         "Coverage and density (words as tokens) of the runs whose reports people judged, the oracle set apart. The "
         "paper's table has 21 pipelines, whose contexts are not published.",
+    ),
+    Picture(
+        "crux-table-1-simulated",
+        "CRUX, Table 1 and its bounds (simulated)",
+        ("measures_board", *APART, *(word for measure in TABLE_1 for word in ("--column", measure))),
+        CRUX,
+        "Coverage, α-nDCG and density of contexts and reports of 21 pipelines, three bounds set apart.",
+    ),
+    Picture(
+        "crux-figure-5-simulated",
+        "CRUX, Figure 5 (simulated)",
+        ("correlations", *APART, *(word for measure in FIGURE_5 for word in ("--column", measure))),
+        CRUX,
+        "τ of six measures over 21 pipelines. The paper's are over 48 contexts of ten passages drawn at random.",
+    ),
+    Picture(
+        "crux-table-5-simulated",
+        "CRUX, Table 5 and section 3.2 (simulated)",
+        ("figure", "answerability", "--topic", "topic-01"),
+        CRUX,
+        "One topic: which passage answers which sub-question, the required ones, and where each is first answered.",
+    ),
+    Picture(
+        "long2rag-figure-4-simulated",
+        "LONG²RAG, Figure 4 (simulated)",
+        ("figure", "slices", *KPR, "--by", "domain"),
+        LONG2RAG,
+        "KPR by domain. The paper's data are not published.",
+    ),
+    Picture(
+        "long2rag-figure-5-simulated",
+        "LONG²RAG, Figure 5 and Table 1 (simulated)",
+        ("figure", "slices", *KPR, "--by", "category"),
+        LONG2RAG,
+        "KPR by category of the question.",
+    ),
+    Picture(
+        "long2rag-figure-6-simulated",
+        "LONG²RAG, Figure 6 (simulated)",
+        ("figure", "slices", *KPR, "--by", "length of the documents", "--unit", "words", "--edges", "1500, 2500, 3500"),
+        LONG2RAG,
+        "KPR by the words of a question's documents together, at edges of one's own.",
+    ),
+    Picture(
+        "long2rag-figure-7-simulated",
+        "LONG²RAG, Figure 7 (simulated)",
+        ("figure", "slices", *KPR, "--by", "length of the answer", "--unit", "words", "--edges", "200, 350, 500, 650"),
+        LONG2RAG,
+        "KPR by the words of the answer, at edges of one's own.",
+    ),
+    Picture(
+        "long2rag-figure-8-simulated",
+        "LONG²RAG, section 6.1 and Figure 8 (simulated)",
+        ("figure", "missed-points"),
+        LONG2RAG,
+        "How each model misses key points: missing, general, incomplete.",
+    ),
+    Picture(
+        "long2rag-figure-13-simulated",
+        "LONG²RAG, Figure 13 (simulated)",
+        ("figure", "score-distribution", "--criterion", "helps"),
+        SCORES,
+        "Scores of 600 points, their CDF, and false positives by threshold, mean over two people.",
     ),
     Picture(
         "clapnq-table-2",
