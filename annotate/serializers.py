@@ -320,10 +320,10 @@ class NewAccountSerializer(serializers.Serializer[Any]):
 
 
 class SpanSerializer(serializers.Serializer[Any]):
-    """A span of the text in code points, end-exclusive, with its words."""
+    """A span of the text in code points, end-exclusive, with its words; from 0 to 0 the title of the passage."""
 
     start = WholeField(min_value=0)
-    end = WholeField(min_value=1)
+    end = WholeField(min_value=0)
     quote = serializers.CharField(trim_whitespace=False)
 
 

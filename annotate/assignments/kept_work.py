@@ -123,7 +123,7 @@ def _bring_back_judgments(assignment: Assignment, kept: dict[str, Any], *, retur
             criterion=was.criterion,
             rater=was.rater,
             grade=was.grade,
-            spans=[Span(one["start"], one["end"], one["quote"], one["purpose"]) for one in was.highlights],
+            spans=[Span(one["start"] or 0, one["end"] or 0, one["quote"], one["purpose"]) for one in was.highlights],
             seconds=was.seconds,
             guideline=was.guideline,
             unsure=was.unsure,

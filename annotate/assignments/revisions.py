@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q
 
 from annotate.models import Assignment, Place, Task, TaskItem
+from collection.judgments.services import title_to_choose
 from collection.models import AnswerToRevise, Draw, Item, Judgment, Rater, Study, WrittenAnswer
 from collection.models.studies import TaskType
 from collection.texts.sentences import are_consecutive, sentences_of
@@ -109,10 +110,11 @@ def which(study: Study) -> str:
 
 
 def _spans(answer: WrittenAnswer) -> list[dict[str, object]]:
+    title = title_to_choose(answer.judgment.item)
     return [
-        {"start": highlight.start, "end": highlight.end, "quote": highlight.quote}
+        {"start": highlight.start or 0, "end": highlight.end or 0, "quote": highlight.quote}
         for highlight in answer.judgment.highlights.all()
-        if highlight.start is not None
+        if highlight.start is not None or (title and highlight.quote == title)
     ]
 
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Coalesce
 
 from annotate.models import Assignment, Draft
 from collection.judgments.compiled_sql import compiled
@@ -55,10 +56,11 @@ def _judged(*, assignment: int, rater: int) -> QuerySet[Judgment, tuple[Any, ...
 
 @compiled
 def _marked(*, assignment: int, rater: int) -> QuerySet[Highlight, tuple[Any, ...]]:
-    """The highlights that stand at a known place."""
+    """The highlights that stand at a known place, or are the passage's title, from 0 to 0."""
     marked = Highlight.objects.filter(judgment__item__asked__assignment=assignment, judgment__rater=rater)
-    known = marked.filter(start__isnull=False, end__isnull=False).order_by("pk")
-    return known.values_list("judgment_id", "start", "end", "quote", "purpose")
+    known = marked.filter(Q(start__isnull=False) | Q(quote=F("judgment__item__passage__title"))).order_by("pk")
+    places = (Coalesce("start", 0), Coalesce("end", 0))
+    return known.values_list("judgment_id", *places, "quote", "purpose")
 
 
 @compiled

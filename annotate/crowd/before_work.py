@@ -27,11 +27,12 @@ class BeforeWork:
     attempts: int
     n_checks: int
     failures: int
+    answers_screen_out: bool
 
     @property
     def screens_out(self) -> bool:
         """Whether somebody may get no work, or no more, for what they answer."""
-        return bool(self.n_training or self.failures)
+        return bool(self.n_training or self.failures or self.answers_screen_out)
 
 
 def before_work(study: Study) -> BeforeWork:
@@ -46,4 +47,5 @@ def before_work(study: Study) -> BeforeWork:
         attempts=rules.attempts,
         n_checks=n_checks,
         failures=failures_that_count(announced_minutes(study)) if stops else 0,
+        answers_screen_out=any(question.screens_out for question in questions_in_force(study).filter(after=0)),
     )

@@ -43,6 +43,7 @@ from annotate.participants.sessions import (
     session_of,
     share_of,
 )
+from annotate.quality.screening import screen_out_of
 from annotate.work.queue_views import redirect_to_next
 from collection.accounts.views import SignedInRequest
 from collection.languages.languages import chosen_in_browser, learn, speak_as
@@ -272,6 +273,7 @@ def crowd_end(request: SignedInRequest, name: str) -> HttpResponse:
         "session": session,
         "entry": session.entry,
         "end": End(session, code_of(session)),
+        "out": screen_out_of(study=study, user=session.participant.user),
         "share": share_of(session) if session.state == State.TOO_FEW else None,
     }
     return render(request, "annotate/crowd/end.html", context)

@@ -58,7 +58,10 @@ class CrowdEntry(models.Model):
     )
     completion_code = models.CharField(max_length=64, validators=[A_CODE])
     screen_out_code = models.CharField(
-        max_length=64, blank=True, validators=[A_CODE], help_text="For people who fail the training."
+        max_length=64,
+        blank=True,
+        validators=[A_CODE],
+        help_text="For people who fail the training, or whom an answer screens out.",
     )
     no_consent_code = models.CharField(
         "Code without consent",

@@ -89,6 +89,9 @@ class SurveyQuestion(models.Model):
     text = models.CharField(max_length=500)
     kind = models.CharField(max_length=6, choices=Kind)
     options = models.JSONField(default=list, blank=True)
+    screens_out = models.JSONField(
+        default=list, blank=True, help_text="Those of the options that end the work before it begins."
+    )
     required = models.BooleanField(default=True)
     after = models.PositiveIntegerField(default=0, help_text="Asked after so many submitted tasks; 0: before the work.")
     retired_at = models.DateTimeField(null=True, blank=True)
@@ -288,9 +291,14 @@ class ScreenOut(models.Model):
         CONSENT = "consent", "declined consent"
         TRAINING = "training", "did not pass the training"
         ATTENTION = "attention", "failed the attention checks"
+        ANSWER = "answer", "gave an answer that the study has no work for"
 
     enrolment = models.ForeignKey(Enrolment, on_delete=models.CASCADE, related_name="screen_outs")
     reason = models.CharField(max_length=9, choices=Reason)
+    question = models.ForeignKey(
+        SurveyQuestion, null=True, blank=True, on_delete=models.SET_NULL, related_name="screen_outs",
+        help_text="Whose answer it was; empty for other reasons, and once the person's answers are erased.",
+    )  # fmt: skip
     screened_at = models.DateTimeField()
     lifted_at = models.DateTimeField(null=True, blank=True)
 

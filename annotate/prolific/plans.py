@@ -27,7 +27,7 @@ REVIEWED = {"APPROVED", "REJECTED", "RETURNED", "TIMED-OUT", "PARTIALLY APPROVED
 # Why somebody is asked to return the submission. Prolific puts the words into its message to them.
 REASONS = {
     State.NO_CONSENT: "You did not agree to take part.",
-    State.SCREENED_OUT: "You did not pass the training or the attention checks, so there was no work for you.",
+    State.SCREENED_OUT: "By your answers, or after the training or the attention checks, there was no work for you.",
     State.TOO_FEW: "Fewer tasks were judged than the study asks for.",
     State.NO_WORK: "No tasks were left when you came.",
 }

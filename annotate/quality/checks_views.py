@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.http import require_POST, require_safe
 
-from annotate.models import GoldGrade
+from annotate.models import GoldGrade, SurveyQuestion
 from annotate.quality.attention import add_check, announced_minutes, failures_that_count, retire_check, rules_of
 from annotate.quality.consent import consent_in_force, revise_consent
 from annotate.quality.forms import (
@@ -19,15 +19,31 @@ from annotate.quality.forms import (
     ConsentForm,
     QuestionnaireChoiceForm,
     RulesForm,
+    ScreeningForm,
     SurveyQuestionForm,
 )
 from annotate.quality.library.consent_templates import TEMPLATES, filled_template
 from annotate.quality.library.questionnaires import BY_NAME, QUESTIONNAIRES, add_questionnaire
-from annotate.quality.survey import add_question, questions_in_force, retire_question
+from annotate.quality.survey import (
+    add_question,
+    questions_in_force,
+    retire_question,
+    screen_by_answers,
+    screenable_questions,
+    screened_by_questions,
+)
 from annotate.studies.views import study_of
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
 from stats.plurals import counted
+
+
+class AskedQuestion(NamedTuple):
+    """A question of the questionnaire: `screening` is the form by which it may screen people out, if it may."""
+
+    question: SurveyQuestion
+    screening: ScreeningForm | None
+    n_screened: int
 
 
 @require_safe
@@ -78,6 +94,24 @@ def checks_questionnaire(request: SignedInRequest, name: str) -> HttpResponse:
     chosen = BY_NAME[form.cleaned_data["questionnaire"]]
     n_new = add_questionnaire(study=study, questionnaire=chosen, after=form.cleaned_data["after"])
     messages.success(request, f"{counted(n_new, 'questions')} added. Deactivate what you do not need.")
+    return redirect("annotate:checks", study.name)
+
+
+@require_POST
+@login_required
+def checks_question_screening(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
+    """Say which answers to a question end the work before it begins."""
+    study = study_of(request, name)
+    question = get_object_or_404(screenable_questions(study), pk=pk)
+    form = ScreeningForm(request.POST, question=question)
+
+    if not form.is_valid():
+        return render_checks(request, study, screening_form=(question.pk, form))
+    screen_by_answers(question=question, answers=form.cleaned_data["answers"])
+    n = len(question.screens_out)
+    messages.success(
+        request, f"{counted(n, 'answers')} screen{'s' * (n == 1)} people out." if n else "Nobody is screened out by it."
+    )
     return redirect("annotate:checks", study.name)
 
 
@@ -136,7 +170,18 @@ def checks_rules(request: SignedInRequest, name: str) -> HttpResponse:
     return redirect("annotate:checks", study.name)
 
 
+def asked_questions(study: Study, bound: tuple[int, ScreeningForm] | None) -> list[AskedQuestion]:
+    """Return the questions in force; of those that may screen people out the form for it."""
+    n_screened, screenable = screened_by_questions(study), set(screenable_questions(study))
+    found = []
+    for question in questions_in_force(study):
+        form = bound[1] if bound and bound[0] == question.pk else ScreeningForm(question=question)
+        found.append(AskedQuestion(question, form if question in screenable else None, n_screened.get(question.pk, 0)))
+    return found
+
+
 def render_checks(request: SignedInRequest, study: Study, **bound: Any) -> HttpResponse:
+    refused = bool(bound)
     rules = rules_of(study)
     text = consent_in_force(study)
     template = filled_template(request.GET.get("template", ""), study=study, by=request.user)
@@ -148,7 +193,7 @@ def render_checks(request: SignedInRequest, study: Study, **bound: Any) -> HttpR
         "minutes": announced_minutes(study),
         "has_entry": study.crowd_entries.exists(),
         "failures": failures_that_count(announced_minutes(study)),
-        "questions": questions_in_force(study),
+        "questions": asked_questions(study, bound.pop("screening_form", None)),
         "attention_checks": study.attention_checks.filter(retired_at=None),
         "n_training": golds.filter(purpose=GoldGrade.Purpose.TRAINING).count(),
         "n_gold": golds.filter(purpose=GoldGrade.Purpose.GOLD).count(),
@@ -162,4 +207,4 @@ def render_checks(request: SignedInRequest, study: Study, **bound: Any) -> HttpR
         "rules_form": RulesForm(instance=rules),
         **bound,
     }
-    return render(request, "annotate/quality/checks.html", context, status=422 if bound else 200)
+    return render(request, "annotate/quality/checks.html", context, status=422 if refused else 200)

@@ -117,6 +117,33 @@ class SurveyQuestionForm(forms.Form):
         return cleaned
 
 
+class ScreeningForm(forms.Form):
+    """Which answers to a question end the work before it begins."""
+
+    answers = forms.MultipleChoiceField(
+        label="Answers that screen out",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Whoever gives one is thanked, told so, and gets no work. It holds for answers from now on.",
+    )
+
+    def __init__(self, *args: Any, question: SurveyQuestion, **kwargs: Any) -> None:
+        initial = {"answers": question.screens_out}
+        super().__init__(*args, initial=initial, auto_id=f"screening-{question.pk}-%s", **kwargs)
+        answers = self.fields["answers"]
+        assert isinstance(answers, forms.MultipleChoiceField)
+        answers.choices = [(option, option) for option in question.options]
+
+    def clean_answers(self) -> list[str]:
+        """Refuse that every answer ends the work: nobody could work then."""
+        found: list[str] = self.cleaned_data["answers"]
+        answers = self.fields["answers"]
+        assert isinstance(answers, forms.MultipleChoiceField)
+        if found and len(found) == len(list(answers.choices)):
+            raise ValidationError("Nobody could work if every answer screened people out. Leave one out at least.")
+        return found
+
+
 class AttentionCheckForm(forms.Form):
     question = forms.CharField(
         max_length=500,

@@ -6,20 +6,23 @@ from datetime import datetime
 
 from django.db import transaction
 
-from annotate.models import Enrolment, ScreenOut
+from annotate.models import Enrolment, ScreenOut, SurveyQuestion
 from annotate.participants.sessions import end_session
 from annotate.studies.lifecycle import enrol, unenrol
 from collection.models import Study, User
 
 
 @transaction.atomic
-def screen_out(*, study: Study, user: User, reason: ScreenOut.Reason, at: datetime) -> None:
+def screen_out(
+    *, study: Study, user: User, reason: ScreenOut.Reason, question: SurveyQuestion | None = None, at: datetime
+) -> None:
     """Give the person no more work. What they hold goes back, what they submitted stays. Twice changes nothing.
 
-    A visit from a crowd site ends with it, with the code for this reason.
+    A visit from a crowd site ends with it, with the code for this reason. `question`: whose answer was the reason.
     """
     enrolment = Enrolment.objects.select_for_update().get(study=study, user=user)
-    ScreenOut.objects.get_or_create(enrolment=enrolment, lifted_at=None, defaults={"reason": reason, "screened_at": at})
+    why = {"reason": reason, "question": question, "screened_at": at}
+    ScreenOut.objects.get_or_create(enrolment=enrolment, lifted_at=None, defaults=why)
     unenrol(study=study, user=user, at=at)
     end_session(study=study, user=user, reason=reason, at=at)
 

@@ -24,6 +24,11 @@ urlpatterns: list[URLPattern] = [
     path(f"{STUDY}checks/consent/", checks.checks_consent, name="checks_consent"),
     path(f"{STUDY}checks/questionnaires/", checks.checks_questionnaire, name="checks_questionnaire"),
     path(f"{STUDY}checks/questions/", checks.checks_question, name="checks_question"),
+    path(
+        f"{STUDY}checks/questions/<int:pk>/screening/",
+        checks.checks_question_screening,
+        name="checks_question_screening",
+    ),
     path(f"{STUDY}checks/questions/<int:pk>/retire/", checks.checks_question_retire, name="checks_question_retire"),
     path(f"{STUDY}checks/attention/", checks.checks_attention, name="checks_attention"),
     path(f"{STUDY}checks/attention/<int:pk>/retire/", checks.checks_attention_retire, name="checks_attention_retire"),

@@ -10,12 +10,13 @@ from django_stubs_ext import StrOrPromise
 
 from collection.judgments.services import Span, Written
 from collection.models import AnswerToRevise, Item, Passage
-from collection.texts.sentences import sentences_of
+from collection.texts.sentences import sentences_to_choose
 
 CONFIRMATIONS: dict[str, StrOrPromise] = {
     "faithful": gettext_lazy("All that the answer says stands in the passage."),
     "concise": gettext_lazy("It answers the question completely, and says nothing else."),
     "alone": gettext_lazy("It reads well and can be understood without the passage."),
+    "grammatical": gettext_lazy("Its grammar is correct."),
 }
 # Where an answer covers a part of the question, nobody can confirm that it is complete.
 OF_A_PART: dict[str, StrOrPromise] = {
@@ -50,7 +51,8 @@ class Writing:
             return gettext("There is nothing to confirm that is called “{name}”.").format(name=min(unknown))
         if grade is not None and grade not in self.grades and spans:
             return gettext("This outcome takes no sentences: nothing is answered.")
-        sentences = {(sentence.start, sentence.end) for sentence in sentences_of(passage_of(item))} if spans else set()
+        offered = sentences_to_choose(passage_of(item)) if spans else ()
+        sentences = {(sentence.start, sentence.end) for sentence in offered}
         if any((span.start, span.end) not in sentences for span in spans):
             return gettext("This is not a sentence of the passage. Reload the page and choose it again.")
         return ""
@@ -67,7 +69,7 @@ class Writing:
             if grade == self.changed and is_as_seen(item, spans, written):
                 return gettext("Nothing is changed yet: change the answer or its sentences, or keep it.")
         missing = CONFIRMATIONS.keys() - set(written.confirmations)
-        return gettext("Confirm all three points before you submit it.") if missing else ""
+        return gettext("Confirm all points before you submit it.") if missing else ""
 
     def handed_in(
         self, item: Item, grade: float, spans: Sequence[Span], written: Written

@@ -14,7 +14,7 @@ from annotate.task_types.texts import NewItem, NothingToJudge, Text, pool_of
 from annotate.task_types.writing import CONFIRMATIONS, OF_A_PART, Writing
 from collection.models import AnswerToRevise, Study
 from collection.models.studies import TaskType
-from collection.texts.sentences import sentences_of
+from collection.texts.sentences import sentences_to_choose
 
 PARTIAL, COMPLETE = 4, 5
 
@@ -47,11 +47,11 @@ def passages_to_answer_from(study: Study) -> list[Text]:
 
 
 def extras_of(assignment: Assignment, asked: Sequence[AssignmentItem]) -> Mapping[str, Any]:  # noqa: ARG001 - an extras_of
-    """The passage's sentences, what is to be confirmed, and whether another assessor reads the answer by now."""
+    """The passage's title and sentences, what is to be confirmed, and whether another assessor reads it by now."""
     assert assignment.task.passage is not None
     sentences = [
         {"start": sentence.start, "end": sentence.end, "quote": sentence.quote}
-        for sentence in sentences_of(assignment.task.passage)
+        for sentence in sentences_to_choose(assignment.task.passage)
     ]
     return {"sentences": sentences, "confirmations": CONFIRMATIONS, "locked": is_read_by_now(assignment)}
 

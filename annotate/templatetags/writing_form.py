@@ -18,13 +18,14 @@ register = template.Library()
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of the passage. `chosen`: for the answer; `seen`: for the answer of round 1."""
+    """A sentence of the passage, or its title. `chosen`: for the answer; `seen`: for the answer of round 1."""
 
     number: int
     quote: str
     chosen: bool
     seen: bool
     begins_a_line: bool
+    is_title: bool
 
 
 @dataclass(frozen=True)
@@ -96,4 +97,11 @@ def _sentence(
     place = sentence["start"], sentence["end"]
     before = screen.extras["sentences"][number - 1]["end"] if number else 0
     between = (screen.text.text or "")[before : sentence["start"]]
-    return Sentence(number, sentence["quote"], place in chosen, place in seen, begins_a_line="\n" in between)
+    return Sentence(
+        number,
+        sentence["quote"],
+        place in chosen,
+        place in seen,
+        begins_a_line="\n" in between,
+        is_title=place == (0, 0),
+    )

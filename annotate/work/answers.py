@@ -99,7 +99,7 @@ def _is_all_that_is_asked(asked: AssignmentItem) -> bool:
 def _stands(asked: AssignmentItem, criterion: Criterion, sent: SentChoice) -> bool:
     """Whether the choice is what was submitted: it was sent once more, because the reply was lost."""
     for judgment in _judgments(item=asked.item_id, criterion=criterion.pk, rater=asked.assignment.rater_id):
-        marks = [(mark.start, mark.end, mark.quote) for mark in judgment.highlights.all()]
+        marks = [(mark.start or 0, mark.end or 0, mark.quote) for mark in judgment.highlights.all()]
         sent_marks = [(span.start, span.end, span.quote) for span in sent.spans]
         written = written_in(judgment) or NOTHING_WRITTEN
         stands = judgment.grade, judgment.unsure, marks, written.text

@@ -88,9 +88,12 @@ def questionnaire(request: SignedInRequest, name: str) -> HttpResponse:
 
     if form.is_valid():
         answer_questionnaire(study=study, user=request.user, answers=form.answers, at=now())
+        if screen_out_of(study=study, user=request.user):
+            return redirect("annotate:screened_out", study.name)
         return redirect_to_next(request, study)
 
-    context = {"study": study, "form": form, "after": questions[0].after}
+    screens = not questions[0].after and any(question.screens_out for question in questions)
+    context = {"study": study, "form": form, "after": questions[0].after, "screens": screens}
     return render(request, "annotate/quality/questionnaire.html", context, status=422 if form.errors else 200)
 
 

@@ -40,6 +40,7 @@ from collection.judgments.services import (
     check_grade,
     check_spans,
     record_judgment,
+    title_to_choose,
     withdraw_judgment,
 )
 from collection.models import Criterion, Guideline, Item, Judgment
@@ -105,7 +106,7 @@ def keep_choice(
     else:
         if grade is not None:
             check_grade(grade, criterion)
-        check_spans(spans, item.judged_text.text or "")
+        check_spans(spans, item.judged_text.text or "", title=title_to_choose(item))
         if held.judged:
             withdraw_judgment(item=item, criterion=criterion, rater=assignment.rater, at=at)
         has_draft = not is_empty
@@ -163,7 +164,7 @@ def _change_submitted(
         raise NotAsked(gettext("A second person is reading your answer, so it can no longer be changed."))
     if choice.grade is not None:
         check_grade(choice.grade, criterion)
-    check_spans(choice.spans, item.judged_text.text or "")
+    check_spans(choice.spans, item.judged_text.text or "", title=title_to_choose(item))
     draft = {"assignment": assignment, "item": item, "criterion": criterion}
     _keep_draft(draft, held, choice, unfinished=True, at=at)
     (question,) = [one for one in questions_of(assignment, criteria_of(assignment)) if one.item.pk == item.pk]

@@ -26,6 +26,7 @@ from collection.models import (
     Rater,
     WrittenAnswer,
 )
+from collection.models.studies import TaskType
 from collection.models.texts import text_hash
 
 
@@ -39,12 +40,20 @@ class HighlightDoesNotFit(ValueError):
 
 @dataclass(frozen=True)
 class Span:
-    """A span of a text in code points, end-exclusive, with the words that stand there."""
+    """A span of a text in code points, end-exclusive, with the words that stand there.
+
+    From 0 to 0 it is the passage's title, chosen as a sentence of a written answer: it stands before the text, and is
+    stored without offsets.
+    """
 
     start: int
     end: int
     quote: str
     purpose: str = Highlight.Purpose.SUPPORT
+
+    @property
+    def is_title(self) -> bool:
+        return self.start == self.end == 0
 
 
 @dataclass(frozen=True)
@@ -64,9 +73,20 @@ def check_grade(grade: float, criterion: Criterion) -> None:
         raise GradeNotOnScale(f"{grade:g} is not a grade of the scale “{criterion.scale}”.")
 
 
-def check_spans(spans: Iterable[Span], text: str) -> None:
-    """Raise HighlightDoesNotFit unless every quote stands exactly at its offsets in the text."""
+# Answers are written from sentences, of which the passage's title may be one.
+TAKES_A_TITLE = (TaskType.WRITTEN_ANSWER, TaskType.ANSWER_REVISION)
+
+
+def title_to_choose(item: Item) -> str:
+    """Return the title that may be chosen as a sentence of the item; empty where none may."""
+    return item.passage.title if item.passage and item.task_type in TAKES_A_TITLE else ""
+
+
+def check_spans(spans: Iterable[Span], text: str, *, title: str = "") -> None:
+    """Raise HighlightDoesNotFit unless every quote stands exactly at its offsets in the text, or is the title."""
     for span in spans:
+        if span.is_title and title and span.quote == title:
+            continue
         if not 0 <= span.start < span.end <= len(text):
             raise HighlightDoesNotFit(
                 f"A highlight from {span.start} to {span.end} does not fit in a text of {len(text)} characters."
@@ -98,7 +118,7 @@ def record_judgment(
     """
     check_grade(grade, criterion)
     text = item.judged_text.text or ""
-    check_spans(spans, text)
+    check_spans(spans, text, title=title_to_choose(item))
     judgment = Judgment(
         item=item,
         criterion=criterion,
@@ -127,10 +147,11 @@ def record_judgment(
 
 
 def _stored_spans(judgment: Judgment) -> list[Span]:
+    title = title_to_choose(judgment.item)
     return [
-        Span(h.start, h.end, h.quote, h.purpose)
+        Span(h.start or 0, h.end or 0, h.quote, h.purpose)
         for h in judgment.highlights.all()
-        if h.start is not None and h.end is not None
+        if h.start is not None or (title and h.quote == title)
     ]
 
 
@@ -155,10 +176,10 @@ def _add_highlights(judgment: Judgment, spans: Sequence[Span], text: str) -> Non
             Highlight(
                 judgment=judgment,
                 purpose=span.purpose,
-                start=span.start,
-                end=span.end,
+                start=None if span.is_title else span.start,
+                end=None if span.is_title else span.end,
                 quote=span.quote,
-                text_sha256=sha256,
+                text_sha256="" if span.is_title else sha256,
             )
             for span in spans
         ]

@@ -32,6 +32,12 @@ def sentences_of(passage: Passage) -> list[Span]:
     return [Span(start, end, text[start:end]) for start, end in places]
 
 
+def sentences_to_choose(passage: Passage) -> list[Span]:
+    """Return the passage's title, if it has one, and its sentences: what an answer may be made of."""
+    title = [Span(0, 0, passage.title)] if passage.title.strip() else []
+    return [*title, *sentences_of(passage)]
+
+
 def are_places(found: Any, length: int) -> bool:
     """Whether these are pairs of offsets that rise within a text of this length."""
     if not isinstance(found, list) or not found:

@@ -57,7 +57,7 @@ export function lackOf(state) {
     }
   }
   const open = confirmationBoxes.find(({ checked }) => !checked);
-  return open ? { words: gettext("Confirm all three points."), at: open, part: byId("confirmations") } : null;
+  return open ? { words: gettext("Confirm all points."), at: open, part: byId("confirmations") } : null;
 }
 
 function isAsSeen(state) {

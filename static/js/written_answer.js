@@ -134,7 +134,7 @@ function render() {
   byId("own-words").hidden = !written;
   byId("confirmations").hidden = seen ? !(state.grade !== null && takesAnswer(state)) : !takesAnswer(state);
   const words = wordsIn(text.value);
-  byId("answer-length").textContent = ngettext("{n} word; the passage has {n_passage}.", "{n} words; the passage has {n_passage}.", words, { n_passage: wordsIn(sentences.map(({ quote }) => quote).join(" ")) });
+  byId("answer-length").textContent = ngettext("{n} word; the passage has {n_passage}.", "{n} words; the passage has {n_passage}.", words, { n_passage: wordsIn(sentences.filter(({ end }) => end).map(({ quote }) => quote).join(" ")) });
   byId("chosen").hidden = locked || !state.sentences.length;
   if (!locked) renderChosen(state.sentences);
   for (const part of document.querySelectorAll(".missing")) part.classList.remove("missing");
@@ -201,7 +201,7 @@ async function submit(event) {
 
 // --- Keys ----------------------------------------------------------------------------------------
 
-let lastSentence = 0;
+let lastSentence = sentences.findIndex(({ end }) => end); // the title is above it
 
 function step(boxes, by) {
   const index = boxes.indexOf(document.activeElement);
@@ -323,10 +323,11 @@ function takeWhatWasSentLast() {
 
 function take(waiting) {
   wordConfirmations(waiting.grade);
-  const places = waiting.spans.map(({ start }) => start);
+  const place = ({ start, end }) => `${start}-${end}`; // the title stands from 0 to 0
+  const places = waiting.spans.map(place);
   put({
     grade: waiting.grade,
-    sentences: sentenceBoxes.map(({ value }) => value).filter((number) => places.includes(sentences[number].start)),
+    sentences: sentenceBoxes.map(({ value }) => value).filter((number) => places.includes(place(sentences[number]))),
     text: waiting.answer.text,
     confirmed: waiting.answer.confirmations,
     unsure: Boolean(waiting.unsure),

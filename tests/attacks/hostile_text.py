@@ -105,7 +105,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "annotate.Draft": {"spans": LEAVES, "answer": TEXT, "confirmations": OURS},
     "annotate.SkippedWork": {"work": OURS},
     "annotate.ConsentText": {"markdown": TEXT},
-    "annotate.SurveyQuestion": {"text": TEXT, "options": LEAVES},
+    "annotate.SurveyQuestion": {"text": TEXT, "options": LEAVES, "screens_out": LEAVES},
     "annotate.SurveyAnswer": {"value": LEAVES},
     "annotate.GoldGrade": {"explanation": TEXT},
     "annotate.AttentionCheck": {"question": TEXT, "options": LEAVES},

@@ -97,4 +97,4 @@ def test_its_author_keeps_the_rules(question: dict[str, Any]) -> None:
     for said in question["simulated"]:
         assert len(said.get("answer", "")) < len(line.text) / 2
         assert bool(said.get("answer")) == bool(said.get("outcome", 5)) == (len(said.get("sentences", ())) >= 2)
-    assert len(CONFIRMATIONS) == 3
+    assert len(CONFIRMATIONS) == 4

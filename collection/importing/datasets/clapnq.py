@@ -35,6 +35,8 @@ from collection.task_types import TASK_TYPES
 from collection.texts.sentences import SENTENCES
 
 GOLD = "gold"
+# Where a title stands that is chosen as a sentence: before the text.
+TITLE = (0, 0)
 LONGEST_TITLE = 500
 COMPLETE, SKIPPED, KEPT, CHANGED = 5, -1, 0, 1
 OUTCOME_REMARK = (
@@ -93,6 +95,7 @@ class Said:
     grade: int | None
     output: Output
     text_sha256: str
+    title: str
 
 
 @dataclass(frozen=True)
@@ -195,12 +198,12 @@ class Answers:
         """Return the id of the item under which this answer is revised."""
         known = self.handed_on.get((item, writer.pk))
         spans = [
-            {"start": sentence.place[0], "end": sentence.place[1], "quote": sentence.quote}
+            {"start": place[0], "end": place[1], "quote": sentence.quote}
             for sentence in answer.chosen
-            if sentence.place
+            if (place := sentence.place or (TITLE if sentence.quote == line.title else None))
         ]
         if known:
-            if (known.text, known.spans) != (answer.answer, spans):
+            if (known.text, _without_title(known.spans)) != (answer.answer, _without_title(spans)):
                 raise BrokenLine(
                     f"The answer of “{writer}” that was revised is already there with other words or sentences.",
                     "Remove the line, or rename the annotator.",
@@ -227,15 +230,17 @@ class Answers:
         output: Output,
         line: ClapnqLine,
     ) -> None:
-        self.said.append(Said(number, item, criterion, rater, grade, output, text_hash(line.text)))
+        self.said.append(Said(number, item, criterion, rater, grade, output, text_hash(line.text), line.title))
 
-    def _highlight(self, number: int, sentence: Sentence, sha256: str) -> Highlight:
+    def _highlight(self, number: int, sentence: Sentence, said: Said) -> Highlight:
+        if sentence.place is None and sentence.quote == said.title:
+            return Highlight(quote=sentence.quote)
         if sentence.place is None:
             flaw = "chosen sentences that are not in the passage (kept without offsets)"
             self.imported.flaw(flaw, f"{self.file.name} line {number}")
             return Highlight(quote=sentence.quote)
         start, end = sentence.place
-        return Highlight(start=start, end=end, quote=sentence.quote, text_sha256=sha256)
+        return Highlight(start=start, end=end, quote=sentence.quote, text_sha256=said.text_sha256)
 
     def flush(self) -> None:
         """Store what is new."""
@@ -273,7 +278,7 @@ class Answers:
             ungraded="" if said.grade is not None else Judgment.Ungraded.REFUSED,
             judged_at=self.at,
         )
-        highlights = [self._highlight(said.number, one, said.text_sha256) for one in said.output.chosen]
+        highlights = [self._highlight(said.number, one, said) for one in said.output.chosen]
         self.judgments.add(said.number, judgment, highlights)
 
     def _write(self, written: Sequence[Said]) -> None:
@@ -302,3 +307,8 @@ class Answers:
         WrittenAnswer.objects.bulk_create(new)
         self.imported.new["written answers"] += len(new)
         self.imported.known["written answers"] += len(written) - len(new)
+
+
+def _without_title(spans: Sequence[dict[str, object]]) -> list[dict[str, object]]:
+    """Return the spans in the text: what was imported before titles were kept has no more."""
+    return [span for span in spans if span["end"]]

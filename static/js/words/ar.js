@@ -3,7 +3,7 @@ globalThis.assizeWords = { plural: (n) => (n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%10
  "Choose an answer.": "اختر إجابة.",
  "Choose an outcome.": "اختر نتيجة.",
  "Close": "إغلاق",
- "Confirm all three points.": "أكّد النقاط الثلاث كلها.",
+ "Confirm all points.": "أكّد كل النقاط.",
  "Done": "تم",
  "End": "النهاية",
  "Enter a comment, or mark the item as broken.": "أدخل تعليقًا، أو علّم العنصر بأنه معطوب.",

@@ -3,7 +3,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "Choose an answer.": "Wählen Sie eine Antwort.",
  "Choose an outcome.": "Wählen Sie ein Ergebnis.",
  "Close": "Schließen",
- "Confirm all three points.": "Bestätigen Sie alle drei Punkte.",
+ "Confirm all points.": "Bestätigen Sie alle Punkte.",
  "Done": "Fertig",
  "End": "Ende",
  "Enter a comment, or mark the item as broken.": "Geben Sie einen Kommentar ein oder kennzeichnen Sie es als defekt.",

@@ -3,7 +3,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "Choose an answer.": "Elija una respuesta.",
  "Choose an outcome.": "Elija un resultado.",
  "Close": "Cerrar",
- "Confirm all three points.": "Confirme los tres puntos.",
+ "Confirm all points.": "Confirme todos los puntos.",
  "Done": "Listo",
  "End": "Fin",
  "Enter a comment, or mark the item as broken.": "Escriba un comentario, o señale el elemento como defectuoso.",

@@ -3,7 +3,7 @@ globalThis.assizeWords = { plural: (n) => (n > 1), words: {
  "Choose an answer.": "Choisissez une réponse.",
  "Choose an outcome.": "Choisissez une issue.",
  "Close": "Fermer",
- "Confirm all three points.": "Confirmez les trois points.",
+ "Confirm all points.": "Confirmez tous les points.",
  "Done": "Terminé",
  "End": "Fin",
  "Enter a comment, or mark the item as broken.": "Saisissez un commentaire, ou signalez l’élément comme défectueux.",

@@ -3,7 +3,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "Choose an answer.": "בחרו תשובה.",
  "Choose an outcome.": "בחרו תוצאה.",
  "Close": "סגירה",
- "Confirm all three points.": "אשרו את כל שלוש הנקודות.",
+ "Confirm all points.": "אשרו את כל הנקודות.",
  "Done": "סיום",
  "End": "סוף",
  "Enter a comment, or mark the item as broken.": "הזינו הערה, או סמנו את הפריט כפגום.",

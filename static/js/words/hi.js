@@ -3,7 +3,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "Choose an answer.": "एक उत्तर चुनें।",
  "Choose an outcome.": "एक परिणाम चुनें।",
  "Close": "बंद करें",
- "Confirm all three points.": "तीनों बातों की पुष्टि करें।",
+ "Confirm all points.": "सभी बातों की पुष्टि करें।",
  "Done": "हो गया",
  "End": "अंत",
  "Enter a comment, or mark the item as broken.": "टिप्पणी लिखें, या वस्तु को ख़राब चिह्नित करें।",

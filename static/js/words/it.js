@@ -3,7 +3,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "Choose an answer.": "Scegliere una risposta.",
  "Choose an outcome.": "Scegliere un esito.",
  "Close": "Chiudi",
- "Confirm all three points.": "Confermare tutti e tre i punti.",
+ "Confirm all points.": "Confermare tutti i punti.",
  "Done": "Fatto",
  "End": "Fine",
  "Enter a comment, or mark the item as broken.": "Inserire un commento o segnalare l’elemento come difettoso.",

@@ -3,7 +3,7 @@ globalThis.assizeWords = { plural: (n) => 0, words: {
  "Choose an answer.": "回答を選んでください。",
  "Choose an outcome.": "結果を選んでください。",
  "Close": "閉じる",
- "Confirm all three points.": "3 点すべてを確認してください。",
+ "Confirm all points.": "すべての点を確認してください。",
  "Done": "完了",
  "End": "終点",
  "Enter a comment, or mark the item as broken.": "コメントを入力するか、項目が壊れていると印を付けてください。",

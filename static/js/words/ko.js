@@ -3,7 +3,7 @@ globalThis.assizeWords = { plural: (n) => 0, words: {
  "Choose an answer.": "답을 고르세요.",
  "Choose an outcome.": "결과를 고르세요.",
  "Close": "닫기",
- "Confirm all three points.": "세 가지를 모두 확인하세요.",
+ "Confirm all points.": "모든 항목을 확인하세요.",
  "Done": "완료",
  "End": "끝점",
  "Enter a comment, or mark the item as broken.": "의견을 입력하거나 항목에 문제가 있다고 표시하세요.",

@@ -3,7 +3,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "Choose an answer.": "Escolha uma resposta.",
  "Choose an outcome.": "Escolha um resultado.",
  "Close": "Fechar",
- "Confirm all three points.": "Confirme os três pontos.",
+ "Confirm all points.": "Confirme todos os pontos.",
  "Done": "Pronto",
  "End": "Fim",
  "Enter a comment, or mark the item as broken.": "Digite um comentário, ou marque o item como defeituoso.",

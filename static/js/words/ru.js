@@ -3,7 +3,7 @@ globalThis.assizeWords = { plural: (n) => (n%10==1 && n%100!=11 ? 0 : n%10>=2 &&
  "Choose an answer.": "Выберите ответ.",
  "Choose an outcome.": "Выберите исход.",
  "Close": "Закрыть",
- "Confirm all three points.": "Подтвердите все три пункта.",
+ "Confirm all points.": "Подтвердите все пункты.",
  "Done": "Готово",
  "End": "Конец",
  "Enter a comment, or mark the item as broken.": "Введите комментарий или отметьте элемент как неисправный.",

@@ -3,7 +3,7 @@ globalThis.assizeWords = { plural: (n) => 0, words: {
  "Choose an answer.": "请选择一个答案。",
  "Choose an outcome.": "请选择一个结果。",
  "Close": "关闭",
- "Confirm all three points.": "请确认全部三点。",
+ "Confirm all points.": "请确认所有要点。",
  "Done": "完成",
  "End": "终点",
  "Enter a comment, or mark the item as broken.": "请输入评论，或将条目标为有问题。",

@@ -228,7 +228,9 @@ def test_whoever_found_no_work_goes_on_when_some_comes_back(entry: CrowdEntry) -
     assert response["Location"] == f"/work/{Assignment.objects.get().pk}/"
 
 
-@pytest.mark.parametrize(("reason", "code"), [("training", "COUT"), ("attention", "COUT"), ("consent", "CNO")])
+@pytest.mark.parametrize(
+    ("reason", "code"), [("training", "COUT"), ("attention", "COUT"), ("answer", "COUT"), ("consent", "CNO")]
+)
 def test_the_screened_out_get_their_own_code(entry: CrowdEntry, reason: str, code: str) -> None:
     client = started(entry)
     user = Participant.objects.get().user

@@ -19,10 +19,11 @@ from annotate.models import (
 )
 from annotate.quality.attention import add_check
 from annotate.quality.gold import NoGold, gold_scores, mark_gold
-from annotate.quality.survey import add_question
-from annotate.studies.lifecycle import open_study
+from annotate.quality.survey import add_question, answer_questionnaire
+from annotate.studies.lifecycle import enrol, open_study
 from collection.models import Collection, Item, Study, User
 from tests.annotate.factories import (
+    NOON,
     a_key_point_task,
     the_criterion,
 )
@@ -99,6 +100,50 @@ def test_questions_and_checks_can_be_taken_away(study: Study, rosa: User) -> Non
 
     assert not study.survey_questions.exists()
     assert not study.attention_checks.exists()
+
+
+def test_rosa_chooses_answers_that_screen_out_and_sees_how_many_did(study: Study, rosa: User, ada: User) -> None:
+    question = add_question(study=study, text="What can you read?", kind="one", options=["A1", "B1", "C1"])
+    enrol(study=study, user=ada, at=NOON)
+    client = signed_in(rosa)
+
+    saved = client.post(
+        address("checks_question_screening", study, question.pk), {"answers": ["A1", "B1"]}, follow=True
+    )
+    question.refresh_from_db()
+    answer_questionnaire(study=study, user=ada, answers={question: "B1"}, at=NOON)
+    page = " ".join(client.get(address("checks", study)).content.decode().split())
+
+    assert "2 answers screen people out." in saved.content.decode()
+    assert "screens out at: A1, B1 · 1 person screened out" in page
+
+
+@pytest.mark.parametrize(("answers", "complaint"), [(["A1", "B1"], "Leave one out"), (["D2"], "Select a valid choice")])
+def test_a_choice_of_answers_that_cannot_be_is_refused(
+    study: Study, rosa: User, answers: list[str], complaint: str
+) -> None:
+    question = add_question(study=study, text="What can you read?", kind="one", options=["A1", "B1"])
+
+    response = signed_in(rosa).post(address("checks_question_screening", study, question.pk), {"answers": answers})
+
+    assert response.status_code == 422
+    assert complaint in response.content.decode()
+    question.refresh_from_db()
+    assert question.screens_out == []
+
+
+def test_questions_of_text_or_after_work_and_of_others_screen_nobody_out(
+    study: Study, rosa: User, mallory: User
+) -> None:
+    text = add_question(study=study, text="Who are you?", kind="text")
+    later = add_question(study=study, text="How was it?", kind="one", options=["good", "bad"], after=3)
+    level = add_question(study=study, text="What can you read?", kind="one", options=["A1", "B1"])
+
+    for question in (text, later):
+        page = address("checks_question_screening", study, question.pk)
+        assert signed_in(rosa).post(page, {"answers": ["good"]}).status_code == 404
+    page = address("checks_question_screening", study, level.pk)
+    assert signed_in(mallory).post(page, {"answers": ["A1"]}).status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,26 @@ from annotate.models import (
     ConsentAnswer,
     Enrolment,
     Place,
+    ScreenOut,
     SurveyAnswer,
+    SurveyQuestion,
     SurveyReply,
     TrainingAttempt,
 )
 from annotate.quality.attention import add_check, answer_check
 from annotate.quality.consent import answer_consent
 from annotate.quality.gates import next_gate
-from annotate.quality.survey import add_question, answer_questionnaire, answers_of, erase_answers, retire_question
+from annotate.quality.screening import readmit
+from annotate.quality.survey import (
+    CannotScreen,
+    add_question,
+    answer_questionnaire,
+    answers_of,
+    erase_answers,
+    retire_question,
+    screen_by_answers,
+    screened_by_questions,
+)
 from collection.models import Judgment, Study, User
 from tests.annotate.factories import (
     NOON,
@@ -310,3 +322,80 @@ def test_numbers_of_five_thousand_digits_answer_nothing(
 
     assert said.status_code == 422
     assert gate(open_study, ada) == "attention"
+
+
+# --- Screening by answers --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def level(open_study: Study) -> SurveyQuestion:
+    question = add_question(study=open_study, text="What can you read?", kind="one", options=["A1", "B1", "C1"])
+    screen_by_answers(question=question, answers=["A1"])
+    return question
+
+
+def test_an_answer_screens_out_before_the_work_and_says_so_kindly(
+    open_study: Study, level: SurveyQuestion, ada: User, as_ada: Client
+) -> None:
+    address = reverse("annotate:questionnaire", args=[open_study.name])
+
+    before = as_ada.get(address).content.decode()
+    after = as_ada.post(address, {f"question-{level.pk}": "A1"}, follow=True).content.decode()
+
+    assert "If so, you are told right after this page. There is no other consequence." in before
+    assert "this study has no work for you" in after
+    assert "There is no other consequence." in after
+    out = ScreenOut.objects.get()
+    assert (out.enrolment.user, out.reason, out.question) == (ada, "answer", level)
+    assert gate(open_study, ada) == "screened_out"
+    assert not Assignment.objects.exists()
+    assert screened_by_questions(open_study) == {level.pk: 1}
+
+
+def test_another_answer_leads_to_the_work(open_study: Study, level: SurveyQuestion, ada: User, as_ada: Client) -> None:
+    as_ada.post(reverse("annotate:questionnaire", args=[open_study.name]), {f"question-{level.pk}": "C1"})
+
+    assert gate(open_study, ada) is None
+    assert not ScreenOut.objects.exists()
+
+
+def test_any_of_several_answers_screens_out_and_the_first_question_counts(open_study: Study, ada: User) -> None:
+    tools = add_question(study=open_study, text="What do you use?", kind="many", options=["a pen", "a chatbot", "none"])
+    level = add_question(study=open_study, text="What can you read?", kind="one", options=["A1", "B1"])
+    screen_by_answers(question=tools, answers=["a chatbot"])
+    screen_by_answers(question=level, answers=["A1"])
+
+    answer_questionnaire(study=open_study, user=ada, answers={level: "A1", tools: ["a pen", "a chatbot"]}, at=now())
+
+    assert screened_by_questions(open_study) == {tools.pk: 1}
+
+
+def test_a_readmitted_person_works_and_counts_no_more(open_study: Study, level: SurveyQuestion, ada: User) -> None:
+    answer_questionnaire(study=open_study, user=ada, answers={level: "A1"}, at=now())
+
+    readmit(study=open_study, user=ada, at=now())
+
+    assert gate(open_study, ada) is None
+    assert screened_by_questions(open_study) == {}
+
+
+def test_erased_answers_no_longer_tell_which_one_screened_out(
+    open_study: Study, level: SurveyQuestion, ada: User
+) -> None:
+    answer_questionnaire(study=open_study, user=ada, answers={level: "A1"}, at=now())
+
+    erase_answers(study=open_study, user=ada, at=now())
+
+    assert ScreenOut.objects.get().question is None
+    assert gate(open_study, ada) == "screened_out"
+
+
+@pytest.mark.parametrize(
+    ("after", "answers", "said"),
+    [(5, ["A1"], "before the work"), (0, ["D2"], "not one of the answers"), (0, ["A1", "B1"], "Leave one out")],
+)
+def test_a_question_that_cannot_screen_is_refused(open_study: Study, after: int, answers: list[str], said: str) -> None:
+    question = add_question(study=open_study, text="Level?", kind="one", options=["A1", "B1"], after=after)
+
+    with pytest.raises(CannotScreen, match=said):
+        screen_by_answers(question=question, answers=answers)

@@ -75,10 +75,10 @@ def test_shows_question_title_sentences_outcomes_and_confirmations(as_ada: Clien
 
     assertContains(page, "what were the bridges of town 0 made of")
     assertContains(page, "The bridges of town 0")
-    assertContains(page, 'class="sentence"', count=5)
+    assertContains(page, 'class="sentence"', count=6)  # the title, and five sentences
     for outcome in ("complete", "partial", "too difficult", "ill-formed", "paragraph isn’t good", "no answer"):
         assertContains(page, outcome)
-    assertContains(page, 'name="confirmed-', count=3)
+    assertContains(page, 'name="confirmed-', count=4)
 
 
 def test_shows_what_was_kept(as_ada: Client, assignment: Assignment) -> None:
@@ -87,7 +87,7 @@ def test_shows_what_was_kept(as_ada: Client, assignment: Assignment) -> None:
     page = as_ada.get(f"/work/{assignment.pk}/")
 
     assertContains(page, "&lt;b&gt;Half</textarea>")
-    assertContains(page, 'value="1" checked')
+    assertContains(page, 'value="2" checked')  # 0 is the title
     assertContains(page, 'value="alone" checked')
 
 
@@ -126,7 +126,7 @@ def test_takes_as_many_queries_with_an_answer_as_without(
 
 def test_a_form_saves_and_submits_an_answer(as_ada: Client, assignment: Assignment) -> None:
     fields = fields_of(
-        assignment, grade="5", sentence=["0", "2"], answer="Oak,\r\nthen stone.", confirmed=list(ALL_CONFIRMED)
+        assignment, grade="5", sentence=["1", "3"], answer="Oak,\r\nthen stone.", confirmed=list(ALL_CONFIRMED)
     )
 
     response = as_ada.post(f"/work/{assignment.pk}/", fields | {"submit": "1"})
@@ -144,7 +144,7 @@ def test_a_form_that_lacks_something_keeps_the_rest_and_says_so(as_ada: Client, 
 
     response = as_ada.post(f"/work/{assignment.pk}/", fields | {"submit": "1"})
 
-    assertContains(response, "Confirm all three points", status_code=422)
+    assertContains(response, "Confirm all points", status_code=422)
     assertContains(response, "Oak.</textarea>", status_code=422)
     assert Draft.objects.get().answer == "Oak."
 
@@ -238,7 +238,8 @@ def test_the_api_reads_writes_and_submits_an_answer(assignment: Assignment, ada:
     saved = client.post(f"/api/v1/assignments/{assignment.pk}/choices/", a_choice(assignment), format="json")
     submitted = client.post(f"/api/v1/assignments/{assignment.pk}/submit/")
 
-    assert len(shown["extras"]["sentences"]) == 5
+    assert shown["extras"]["sentences"][0] == {"start": 0, "end": 0, "quote": "The bridges of town 0"}
+    assert len(shown["extras"]["sentences"]) == 6
     assert shown["questions"][0]["answers"][0]["answer"] == {"text": "", "confirmations": []}
     assert saved.json() == {"state": "judged", "lack": "", "submitted": False}
     assert submitted.status_code == 204
@@ -326,7 +327,7 @@ def test_rosa_downloads_the_answers_in_clapnqs_format(as_rosa: Client, study: St
                 "The town then asked a mason, Dr. Ray, for a stone one.",
             ],
             "meta": {
-                "annotator": ["ada", "ben"],
+                "annotator": ["assessor 1", "assessor 2"],
                 "has_minimal_answer": False,
                 "non_consecutive": True,
                 "round": 2,

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from annotate.assignments.assignments import Unfinished, return_assignment, submit_assignment
 from annotate.assignments.errors import NotAsked
+from annotate.assignments.saved_choices import choices_so_far
 from annotate.assignments.task_page import screen_of
-from annotate.models import Draft
+from annotate.models import Assignment, Draft
 from annotate.task_types import NothingToJudge
 from annotate.task_types.texts import pool_of
 from annotate.task_types.written_answer import RULES
 from annotate.work.saving import save_choice
-from collection.judgments.services import Span, Written, record_judgment
-from collection.models import Collection, EarlierJudgment, Item, Judgment, User, WrittenAnswer
+from collection.judgments.services import HighlightDoesNotFit, Span, Written, record_judgment
+from collection.models import Collection, EarlierJudgment, Highlight, Item, Judgment, User, WrittenAnswer
 from collection.texts.sentences import are_consecutive, found_sentences, sentences_of
 from tests.annotate.factories import NOON, the_criterion
 from tests.annotate.writers import (
     ALL_CONFIRMED,
     ANSWER,
     COMPLETE,
+    KEPT,
     PASSAGE,
     TOO_DIFFICULT,
     a_study_of_writing,
@@ -127,7 +131,7 @@ def test_keeps_the_answer_with_its_sentences_and_confirmations(rosa: User, ada: 
     assert saved.state == "judged"
     assert judgment.grade == COMPLETE
     assert judgment.answer.text == ANSWER
-    assert judgment.answer.confirmations == ["faithful", "concise", "alone"]
+    assert judgment.answer.confirmations == ["faithful", "concise", "alone", "grammatical"]
     assert [h.quote for h in judgment.highlights.all()] == [
         "The old bridge was built of oak in 1752.",
         "The town then asked a mason, Dr. Ray, for a stone one.",
@@ -135,12 +139,72 @@ def test_keeps_the_answer_with_its_sentences_and_confirmations(rosa: User, ada: 
     assert not Draft.objects.exists()
 
 
+def title_of(assignment: Assignment) -> Span:
+    assert assignment.task.passage is not None
+    return Span(0, 0, assignment.task.passage.title)
+
+
+def keep_with_title(assignment: Assignment, criterion: str, grade: float, sentences: Sequence[int], text: str) -> None:
+    item = assignment.asked.select_related("item__passage", "item__answer_to_revise").get().item
+    assert item.passage is not None
+    save_choice(
+        assignment=assignment,
+        item=item,
+        criterion=the_criterion(assignment.task.study, criterion),
+        grade=grade,
+        spans=[title_of(assignment), *sentence_spans(item.passage, sentences)],
+        written=Written(text, ALL_CONFIRMED),
+        at=NOON,
+    )
+
+
+def test_the_title_is_kept_as_a_sentence_without_a_place_and_shown_again(rosa: User, ada: User) -> None:
+    assignment = next_of(ada, a_study_of_writing(owner=rosa, people=[ada]))
+
+    keep_with_title(assignment, "outcome", COMPLETE, [0], ANSWER)
+    keep_with_title(assignment, "outcome", COMPLETE, [0], ANSWER)
+
+    first = Highlight.objects.values_list("start", "end", "quote", "text_sha256")[0]
+    assert first == (
+        None, None, "The bridges of town 0", "",
+    )  # fmt: skip
+    (choice,) = choices_so_far(assignment).values()
+    assert choice.spans[0] == title_of(assignment)
+    assert not EarlierJudgment.objects.exists()
+
+
+def test_the_second_reader_starts_from_a_chosen_title(rosa: User, ada: User, ben: User) -> None:
+    study = a_study_of_writing(owner=rosa, people=[ada, ben], revise="all")
+    first = next_of(ada, study)
+    keep_with_title(first, "outcome", COMPLETE, [0], ANSWER)
+    submit_assignment(assignment=first, at=NOON)
+    second = next_of(ben, study)
+
+    save(second, KEPT, confirmed=ALL_CONFIRMED)
+
+    assert second.asked.get().item.answer_to_revise.spans[0]["quote"] == "The bridges of town 0"
+    kept = Judgment.objects.get(grade=KEPT)
+    title = kept.highlights.all()[0]
+    assert (title.start, title.quote) == (None, "The bridges of town 0")
+
+
+def test_another_text_is_no_title(rosa: User, ada: User) -> None:
+    assignment = next_of(ada, a_study_of_writing(owner=rosa, people=[ada]))
+    item = assignment.asked.get().item
+
+    with pytest.raises(HighlightDoesNotFit):
+        save_choice(
+            assignment=assignment, item=item, criterion=the_criterion(assignment.task.study, "outcome"),
+            grade=COMPLETE, spans=[Span(0, 0, "Another")], written=Written(ANSWER, ALL_CONFIRMED), at=NOON,
+        )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("fields", "lack"),
     [
         ({"sentences": [], "text": ANSWER, "confirmed": ALL_CONFIRMED}, "Choose at least one sentence"),
         ({"sentences": [0], "text": " \n", "confirmed": ALL_CONFIRMED}, "Write the answer"),
-        ({"sentences": [0], "text": ANSWER, "confirmed": ALL_CONFIRMED[:2]}, "Confirm all three"),
+        ({"sentences": [0], "text": ANSWER, "confirmed": ALL_CONFIRMED[:2]}, "Confirm all points"),
     ],
 )
 def test_insists_on_sentences_text_and_confirmations(

@@ -173,12 +173,35 @@ def test_the_same_file_again_changes_nothing(study: Study, tmp_path: Path) -> No
 
 def test_keeps_a_chosen_title_without_a_place(study: Study, tmp_path: Path) -> None:
     line = a_line("1", an_output("At dusk.", [0], [11], 1))
-    line["output"][0]["selected_sentences"].append("The lighthouse")
+    line["output"][0]["selected_sentences"].insert(0, "The lighthouse")
 
     imported = bring(study, jsonl(tmp_path / "title.jsonl", line))
 
-    assert "not in the passage" in str(imported)
+    assert "not in the passage" not in str(imported)
     assert Highlight.objects.get(start=None).quote == "The lighthouse"
+    assert brought_out(study) == [line]
+
+
+def test_a_second_reader_sees_the_chosen_title_and_the_same_file_changes_nothing(study: Study, tmp_path: Path) -> None:
+    first, second = an_output("At dusk.", [0, 2], [11], 1), an_output("Dusk.", [0], [12], 2)
+    first["selected_sentences"].insert(0, "The lighthouse")
+    path = jsonl(tmp_path / "title.jsonl", a_line("1", first, second))
+
+    bring(study, path)
+    bring(study, path)
+
+    seen = AnswerToRevise.objects.get().spans
+    assert seen[0] == {"start": 0, "end": 0, "quote": "The lighthouse"}
+    assert [span["quote"] for span in seen[1:]] == [SENTENCES[0], SENTENCES[2]]
+
+
+def test_keeps_a_sentence_of_no_passage_without_a_place_and_says_so(study: Study, tmp_path: Path) -> None:
+    line = a_line("1", an_output("At dusk.", [0], [11], 1))
+    line["output"][0]["selected_sentences"].append("A lighthouse elsewhere")
+
+    imported = bring(study, jsonl(tmp_path / "odd.jsonl", line))
+
+    assert "not in the passage" in str(imported)
     assert brought_out(study) == [line]
 
 
