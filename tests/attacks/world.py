@@ -181,7 +181,9 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         "/studies/<slug:name>/inbox/": {"pk": comment.pk},
         "/api/v1/studies/<slug:name>/comments/": {"pk": comment.pk},
         "/studies/<slug:name>/checks/questions/": {
-            "pk": SurveyQuestion.objects.create(study=study, position=1, text="Age?", kind="number").pk
+            "pk": SurveyQuestion.objects.create(
+                study=study, position=1, text="Age?", kind="one", options=["under 30", "30 or more"]
+            ).pk
         },
         "/studies/<slug:name>/checks/attention/": {
             "pk": AttentionCheck.objects.create(study=study, after=9, question="?", options=["a", "b"], right=0).pk

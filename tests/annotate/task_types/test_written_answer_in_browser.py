@@ -39,7 +39,12 @@ def picture(page: Page, name: str) -> None:
 
 
 # How much of the question an answer must answer depends on the outcome, and on the round.
-CONFIRMED = ("All that the answer says", re.compile("It answers (the question|as much)"), "It reads well", "Its grammar")
+CONFIRMED = (
+    "All that the answer says",
+    re.compile("It answers (the question|as much)"),
+    "It reads well",
+    "Its grammar",
+)
 
 
 def start(page: Page) -> None:
