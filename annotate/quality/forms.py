@@ -127,9 +127,9 @@ class ScreeningForm(forms.Form):
         help_text="Whoever gives one is thanked, told so, and gets no work. It holds for answers from now on.",
     )
 
-    def __init__(self, *args: Any, question: SurveyQuestion, **kwargs: Any) -> None:
-        initial = {"answers": question.screens_out}
-        super().__init__(*args, initial=initial, auto_id=f"screening-{question.pk}-%s", **kwargs)
+    def __init__(self, data: Any = None, *, question: SurveyQuestion) -> None:
+        super().__init__(data, initial={"answers": question.screens_out}, auto_id=f"screening-{question.pk}-%s")
+        self.question = question
         answers = self.fields["answers"]
         assert isinstance(answers, forms.MultipleChoiceField)
         answers.choices = [(option, option) for option in question.options]
@@ -137,9 +137,7 @@ class ScreeningForm(forms.Form):
     def clean_answers(self) -> list[str]:
         """Refuse that every answer ends the work: nobody could work then."""
         found: list[str] = self.cleaned_data["answers"]
-        answers = self.fields["answers"]
-        assert isinstance(answers, forms.MultipleChoiceField)
-        if found and len(found) == len(list(answers.choices)):
+        if found and len(found) == len(self.question.options):
             raise ValidationError("Nobody could work if every answer screened people out. Leave one out at least.")
         return found
 
