@@ -196,7 +196,7 @@ def test_ada_does_it_all_by_keyboard(page: Page, sign_in: SignIn, study: Study, 
     page.keyboard.press("Escape")
     page.keyboard.press("c")
     expect(page.get_by_role("checkbox", name="All that the answer says")).to_be_focused()
-    for _ in range(3):
+    for _ in CONFIRMED:
         page.keyboard.press("Space")
         page.keyboard.press("ArrowDown")
     expect(page.locator("#saving")).to_have_text("Saved")
@@ -348,7 +348,7 @@ def test_ben_changes_adas_answer_by_keyboard(page: Page, sign_in: SignIn, round_
     page.keyboard.press("3")
     expect(page.get_by_role("radio", name="changed")).to_be_checked()
     page.keyboard.press("c")
-    for _ in range(3):
+    for _ in CONFIRMED:
         page.keyboard.press("Space")
         page.keyboard.press("ArrowDown")
     page.keyboard.press("Control+Enter")
@@ -365,7 +365,7 @@ def test_ben_changes_adas_answer_by_keyboard(page: Page, sign_in: SignIn, round_
     expect(page.get_by_role("checkbox", name="He finished it")).to_be_focused()
     page.keyboard.press("Space")
     page.keyboard.press("c")
-    for _ in range(3):
+    for _ in CONFIRMED:
         page.keyboard.press("Space")
         page.keyboard.press("ArrowDown")
     expect(page.locator("#saving")).to_have_text("Saved")
