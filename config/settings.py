@@ -375,6 +375,8 @@ JUDGE_PROMPTS_AT_ONCE = env.int("JUDGE_PROMPTS_AT_ONCE", 32, validate=validate.R
 JUDGE_TOKENS_PER_RESEARCHER = env.int("JUDGE_TOKENS_PER_RESEARCHER", 0, validate=validate.Range(min=0, max=2**53))
 # The models that a worker with vLLM in it may load: a name or a folder that a researcher writes is code and memory.
 JUDGE_VLLM_MODELS: list[str] = env.list("JUDGE_VLLM_MODELS", [])
+# The encoder–decoders that a worker with torch and transformers in it may load.
+JUDGE_TEXT2TEXT_MODELS: list[str] = env.list("JUDGE_TEXT2TEXT_MODELS", [])
 # What `vllm.LLM` is told besides the model, where a worker has vLLM in it.
 JUDGE_VLLM: Any = env.json("JUDGE_VLLM", {}, validate=_is_an_object)
 

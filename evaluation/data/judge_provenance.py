@@ -12,6 +12,7 @@ ENGINES = {
     "embedded": "embedded small model",
     "openai": "OpenAI-compatible server",
     "vllm": "vLLM in a worker",
+    "text2text": "encoder–decoder in a worker",
     "ensemble": "ensemble of judges",
 }
 BASELINES = {"lexical", "embedded"}

@@ -8,7 +8,7 @@ from django.db.models import Max
 
 from collection.models import Item, Passage, Topic
 from collection.models.studies import TaskType
-from judging.engines.bm25 import PoolStatistics, statistics_of
+from collection.retrieval.bm25_of_one_text import PoolStatistics, statistics_of
 from judging.engines.lexical import words_in
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from judging.engines.bm25 import PoolStatistics
+from collection.retrieval.bm25_of_one_text import PoolStatistics
 
 
 class EngineUnavailable(Exception):

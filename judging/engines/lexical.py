@@ -12,8 +12,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from collection.models import Judgment
+from collection.retrieval.bm25_of_one_text import bm25_share
 from judging.engines import EngineState, GradeRequest, Reply
-from judging.engines.bm25 import bm25_share
 
 OVERLAP = "lexical overlap 1"
 BM25 = "BM25 1"

@@ -19,6 +19,7 @@ from judging.engines.lexical import LexicalEngine
 from judging.engines.openai import OpenAIEngine
 from judging.engines.probe_store import learner, remembered
 from judging.engines.server_probe import Findings, identify
+from judging.engines.text2text import Text2TextEngine
 from judging.engines.vllm import VLLMEngine
 from judging.models import Build, Judge
 
@@ -44,6 +45,13 @@ def engine_of(judge: Judge) -> Engine:
             return _server_engine(judge.model, decoding, remembered(judge), learner(judge))
         case Judge.Engine.VLLM:
             return _vllm_engine(judge.model, decoding)
+        case Judge.Engine.TEXT2TEXT:
+            if judge.model not in settings.JUDGE_TEXT2TEXT_MODELS:
+                raise EngineUnavailable(
+                    f"Workers may not load “{judge.model}”: JUDGE_TEXT2TEXT_MODELS does not name it. The operator of "
+                    "this site can allow it."
+                )
+            return Text2TextEngine(model=judge.model, decoding=decoding)
     raise EngineUnavailable(f"There is no engine “{judge.engine}”.")
 
 

@@ -14,6 +14,8 @@ from judging.models import Judge, PromptTemplate
 from judging.prompts.criteria import FOR_PEOPLE_ALONE, JUDGED_CRITERIA, judged_criterion_of
 from judging.prompts.few_shot import MOST_EXAMPLES, Examples, NoExamples, choose_examples, draw_examples
 
+ASKED_BY_PROMPTS = (Judge.Engine.OPENAI, Judge.Engine.VLLM, Judge.Engine.TEXT2TEXT)
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -34,11 +36,11 @@ class JudgeForm(forms.Form):
     """A new judge on the model server. The baselines need no form: each study offers them by itself."""
 
     engine = forms.ChoiceField(
-        choices=[(engine.value, engine.label) for engine in (Judge.Engine.OPENAI, Judge.Engine.VLLM)],
+        choices=[(engine.value, engine.label) for engine in ASKED_BY_PROMPTS],
         initial=Judge.Engine.OPENAI,
         widget=forms.RadioSelect,
         label="Engine",
-        help_text="vLLM in a worker is for a GPU without a server; a worker must listen to the queue “vllm”.",
+        help_text="A model in a worker is for a GPU without a server; a worker must listen to “vllm” or “text2text”.",
     )
     asked = forms.ChoiceField(label="Criterion and scale")
     template = forms.ModelChoiceField(PromptTemplate.objects.none(), label="Prompt template")

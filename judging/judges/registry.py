@@ -72,6 +72,8 @@ def make_judge(
         template, settings = _checked_template(template, task_type, scale, examples), _checked_decoding(decoding or {})
         if not model:
             raise BadJudge("Name the model that grades.")
+        if engine == Judge.Engine.TEXT2TEXT and settings["temperature"]:
+            raise BadJudge("An encoder–decoder computes how likely each grade is: its temperature must be 0.")
     else:
         if template is not None or examples is not None:
             raise BadJudge("This engine computes a score; it uses no prompt template.")
@@ -136,7 +138,7 @@ def engines_for(criterion_name: str, scale: Scale) -> EngineChoice:
             why_not[engine] = str(error)
     measuring = (engine for engine, reason in why_not.items() if not reason)
     no_embedded = why_not[Judge.Engine.EMBEDDED] if criterion_name in embedded.NO_RULE else ""
-    engines = (*measuring, Judge.Engine.OPENAI, Judge.Engine.VLLM)
+    engines = (*measuring, Judge.Engine.OPENAI, Judge.Engine.VLLM, Judge.Engine.TEXT2TEXT)
     return EngineChoice(engines, why_not[Judge.Engine.LEXICAL], no_embedded)
 
 

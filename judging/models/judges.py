@@ -12,6 +12,7 @@ from judging.models.templates import PromptTemplate
 
 # What workers with vLLM in them listen to.
 VLLM_QUEUE = "vllm"
+TEXT2TEXT_QUEUE = "text2text"
 # Engines that compute a score, from which cut-points make a grade.
 BASELINES = ("lexical", "embedded")
 
@@ -42,6 +43,7 @@ class Judge(models.Model):
         EMBEDDED = "embedded", "embedded small model"
         OPENAI = "openai", "OpenAI-compatible server"
         VLLM = "vllm", "vLLM in a worker, without a server"
+        TEXT2TEXT = "text2text", "encoder–decoder (T5) in a worker"
         ENSEMBLE = "ensemble", "ensemble of judges"
 
     rater = models.OneToOneField(Rater, on_delete=models.PROTECT, related_name="judge")
@@ -80,8 +82,8 @@ class Judge(models.Model):
 
     @property
     def queue(self) -> str | None:
-        """The Celery queue of its jobs: workers with vLLM in them have one of their own; None is the default one."""
-        return VLLM_QUEUE if self.engine == self.Engine.VLLM else None
+        """The Celery queue of its jobs: workers with a model in them have one of their own; None is the default one."""
+        return {self.Engine.VLLM: VLLM_QUEUE, self.Engine.TEXT2TEXT: TEXT2TEXT_QUEUE}.get(self.Engine(self.engine))
 
     @property
     def reads_prompts(self) -> bool:

@@ -101,10 +101,10 @@ def refuse_elsewhere(judge: Judge, *, with_vllm: bool = False) -> None:
     """Raise NoTrialHere for a judge that cannot be tried by the workers that do trial runs."""
     if judge.engine == Judge.Engine.ENSEMBLE:
         raise NoTrialHere("An ensemble asks no model: run its members, and combine them.")
-    if judge.engine == Judge.Engine.VLLM and not with_vllm:
+    if judge.queue and not with_vllm:
         raise NoTrialHere(
-            "This judge grades with vLLM inside a worker, and workers for trial runs have no model loaded. Where "
-            f"vLLM is installed, manage.py try_judge {judge.name} does the same; or start a job on a sample of five "
+            "This judge grades with a model inside a worker, and workers for trial runs have no model loaded. Where "
+            f"it is installed, manage.py try_judge {judge.name} does the same; or start a job on a sample of five "
             "items, whose grades are stored."
         )
 

@@ -7,7 +7,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from collection.importing.commands import mended_by_the_reader, the_study
 from judging.engines import EngineUnavailable
 from judging.management.starting import the_judge
-from judging.models import Judge
 from judging.prompts.placeholders import BadTemplate
 from judging.trial_runs.engine_choice import criterion_to_try, try_out
 from judging.trial_runs.run import SECONDS, TrialRun, draw_items
@@ -34,7 +33,7 @@ class Command(BaseCommand):
         if criterion is None:
             raise CommandError(f"The study “{study}” has no criterion that “{judge}” grades on its scale.")
         drawn = draw_items(criterion, seed=options["seed"])
-        seconds = options["seconds"] or (VLLM_SECONDS if judge.engine == Judge.Engine.VLLM else SECONDS)
+        seconds = options["seconds"] or (VLLM_SECONDS if judge.queue else SECONDS)
         with mended_by_the_reader(EngineUnavailable, BadTemplate):
             trials = try_out(judge, drawn, by=None, seconds=seconds, with_vllm=True)
         if judge.wordless:

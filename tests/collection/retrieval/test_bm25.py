@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from collection.retrieval.bm25 import Bm25Index, Weighting, Windows, first
-from judging.engines.bm25 import K1, B, bm25_share, statistics_of
+from collection.retrieval.bm25_of_one_text import K1, B, bm25_share, statistics_of
 
 PLAIN = Weighting(language="none", title_weight=0)
 
