@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from collection.api_tools import NumberField, WholeField
 from evaluation.rubrics.choosing import MOST_PASSAGES
 from stats.measures.crux import ORDERS
 from stats.measures.question_banks import LIKENESS, MINIMUM
@@ -53,10 +54,10 @@ class BankCheckChoice(serializers.Serializer[Any]):
         label="Relevance by",
         help_text="The criterion under which people judged relevance; default: the first.",
     )
-    minimum = serializers.FloatField(
+    minimum = NumberField(
         default=MINIMUM, label="Answered from grade", help_text="A question is answered from this grade on."
     )
-    likeness = serializers.FloatField(
+    likeness = NumberField(
         default=LIKENESS, min_value=0.0, max_value=1.0, label="Duplicates above",
         help_text="Questions whose ROUGE-L F1 is above this say nearly the same.",
     )  # fmt: skip
@@ -80,11 +81,11 @@ class GradedAnswerChoice(serializers.Serializer[Any]):
     )
     run = serializers.CharField(default="", label="Run", help_text="Default: the first with graded passages.")
     topic = serializers.CharField(default="", label="Topic", help_text="Default: the first with graded passages.")
-    minimum = serializers.FloatField(
+    minimum = NumberField(
         default=None,
         label="Answered from grade",
         help_text="A passage answers a question from this grade on; default: the criterion’s threshold.",
     )
-    k = serializers.IntegerField(
+    k = WholeField(
         default=MOST_PASSAGES, min_value=1, max_value=1_000, label="Passages", help_text="How many, from the top."
     )
