@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -27,6 +29,7 @@ from judging.building.shipped import PIPELINES
 from judging.building.sources import CannotBuild
 from judging.engines.token_quotas import QuotaSpent
 from judging.grading.jobs import LimitReached, WrongState
+from judging.jobs.forms import LimitsForm
 from judging.models import Build
 from stats.plurals import counted
 
@@ -76,8 +79,14 @@ def build_new(request: SignedInRequest, name: str, pipeline: str) -> HttpRespons
 def build(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """A build: its steps with their counts, what it cost, and how to go on. It looks again by itself at work."""
     collection, found = _build(request, name, pk)
+    template = "judging/build_progress.html" if request.htmx else "judging/build.html"
+    return render(request, template, _context(collection, found))
+
+
+def _context(collection: Collection, found: Build) -> dict[str, Any]:
     steps = steps_of(found)
-    context = {
+    spent_up = found.state == Build.State.PAUSED and found.pause_cause in {Build.Cause.TOKENS, Build.Cause.COST}
+    return {
         "collection": collection,
         "build": found,
         "pipeline": pipeline_of(found),
@@ -89,22 +98,26 @@ def build(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
         "may_add": not found.active and found.state != Build.State.REVIEW,
         "left_out": found.options.get("left_out", {}),
         "form": AdditionForm(initial={"bank": found.pipeline}),
+        "limits": LimitsForm(initial=LimitsForm.initial_of(found)) if spent_up else None,
     }
-    template = "judging/build_progress.html" if request.htmx else "judging/build.html"
-    return render(request, template, context)
 
 
 @require_POST
 @login_required
 def build_move(request: SignedInRequest, name: str, pk: int, move: str) -> HttpResponse:
-    """Pause a build, go on with it, ask again for what got no reply, or cancel it."""
-    _, found = _build(request, name, pk)
+    """Pause a build, go on with it (under other limits, if sent), ask again for what got no reply, or cancel it."""
+    collection, found = _build(request, name, pk)
     with telling(request, WrongState, LimitReached):
         match move:
             case "pause":
                 life.pause(found)
             case "resume":
-                life.go_on(found, at=now())
+                form = LimitsForm(request.POST)
+                sent = "token_limit" in request.POST
+                if sent and not form.is_valid():
+                    context = {**_context(collection, found), "limits": form}
+                    return render(request, "judging/build.html", context, status=422)
+                life.go_on(found, limits=form.terms if sent else None, at=now())
             case "retry":
                 life.ask_again(found, at=now())
             case "cancel":

@@ -13,7 +13,7 @@ from judging.data.missing_grades import MissingGrades
 from judging.data.selection import DEFAULT_SEED, Selection
 from judging.grading.batch_files import SERVICES
 from judging.grading.jobs import JobLimits
-from judging.models import GradingJob
+from judging.models import Build, GradingJob
 
 MOST_BATCH_MEGABYTES = 1_000
 
@@ -77,8 +77,8 @@ class LimitsForm(forms.Form):
         return JobLimits(sent["price_in"], sent["price_out"], sent["token_limit"], sent["cost_limit"])
 
     @staticmethod
-    def initial_of(job: GradingJob) -> dict[str, Any]:
-        """Return the job's terms as the form shows them."""
+    def initial_of(job: GradingJob | Build) -> dict[str, Any]:
+        """Return the terms of a job or build as the form shows them."""
         return {name: getattr(job, name) for name in ("price_in", "price_out", "token_limit", "cost_limit")}
 
 

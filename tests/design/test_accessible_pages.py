@@ -22,8 +22,8 @@ from tests.browser import check_accessibility, check_no_sideways_scroll
 
 LAPTOP: dict[str, Any] = {"viewport": {"width": 1366, "height": 768}}
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-# Colours depend on the theme and layouts on the window, so two of the four show nearly everything, and each of them half
-# of the pages; all pages in all four are for `make attacks ARGS=tests/design`.
+# Colours depend on the theme and layouts on the window, so two of the four show nearly everything, and half of the
+# pages in each of them most of it; all pages in all four are for `make attacks ARGS=tests/design`.
 LOOKS = {
     f"{theme} {name}": (theme, window)
     for theme in ("light", "dark")

@@ -20,7 +20,8 @@ from judging.building.review import decide, products_to_review
 from judging.building.shipped import PIPELINES
 from judging.building.sources import CannotBuild
 from judging.celery_tasks import take_one_build_turn
-from judging.grading.jobs import LimitReached, WrongState
+from judging.grading.jobs import JobLimits, LimitReached, WrongState
+from judging.jobs.forms import LimitsForm
 from judging.models import Build, Product
 
 FIELDS = BuildForm.base_fields
@@ -33,7 +34,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("pipeline", metavar="PIPELINE", help=", ".join(PIPELINES))
         parser.add_argument("--collection", required=True, metavar="NAME")
-        parser.add_argument("--go-on", type=int, metavar="N", help="go on with this build instead of starting one")
+        parser.add_argument(
+            "--go-on",
+            type=int,
+            metavar="N",
+            help="go on with this build instead of starting one, under the limits that are given",
+        )
         parser.add_argument("--estimate", action="store_true", help="say what it would take, and start nothing")
         parser.add_argument(
             "--prompt", action="append", default=[], metavar="STEP=FILE", help="another prompt of a step, a TOML file"
@@ -84,7 +90,7 @@ class Command(BaseCommand):
             if found is None or found.pipeline != options["pipeline"]:
                 raise CommandError(f"The collection has no build {options['go_on']} of “{options['pipeline']}”.")
             if not found.active and found.state != Build.State.DONE:
-                go_on(found, at=now())
+                go_on(found, limits=_limits(found, options), at=now())
             return found
         sent = {name: "\n".join(options[name]) if name == "topics" else options[name] for name in FIELDS}
         form = BuildForm({name: value for name, value in sent.items() if value not in (None, "")})
@@ -117,6 +123,18 @@ class Command(BaseCommand):
             self.stdout.write(f"{one.step.label}: at most {one.most_calls:,} calls; {known}")
         if found.cost is not None:
             self.stdout.write(f"cost of what is known: at most {found.cost:,.2f}")
+
+
+def _limits(build: Build, options: dict[str, Any]) -> JobLimits | None:
+    """Return the build's limits with those that are given; None where none is."""
+    given = {name: options[name] for name in LimitsForm.base_fields if options[name] not in (None, "")}
+    if not given:
+        return None
+    form = LimitsForm({**LimitsForm.initial_of(build), **given})
+    if not form.is_valid():
+        said = [f"--{name.replace('_', '-')}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()]
+        raise CommandError(" ".join(said))
+    return form.terms
 
 
 def _run(build: Build) -> None:

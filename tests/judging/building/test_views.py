@@ -14,6 +14,7 @@ from django.urls import reverse
 from collection.models import Collection, RubricElement, User
 from judging import celery_tasks
 from judging.building.review import products_to_review
+from judging.grading.jobs import JobLimits
 from judging.models import Build
 from tests.judging.building.test_builds import questions
 from tests.judging.building.world import Scripted, a_build, finish
@@ -69,6 +70,37 @@ def test_a_step_may_be_asked_with_another_prompt(client: Client, rosa: User, col
     assert set(build.calls.filter(set_aside=False).values_list("prompt", flat=True)) == {
         f"Ask about {report}." for report in collection.runs.get().reports.values_list("text", flat=True)
     }
+
+
+def test_what_reached_its_limit_goes_on_under_another(
+    client: Client, rosa: User, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.force_login(rosa)
+    build = a_build(collection, "crux-questions", limits=JobLimits(token_limit=100))
+    Build.objects.filter(pk=build.pk).update(state="paused", pause_cause="tokens", prompt_tokens=120)
+    page = reverse("judging:build", args=[collection.name, build.pk])
+    resume = reverse("judging:build_move", args=[collection.name, build.pk, "resume"])
+
+    offered = client.get(page).content.decode()
+    refused = client.post(resume, {"token_limit": "0"})
+    too_low = client.post(resume, {"token_limit": "110"}, follow=True)
+    client.post(resume, {"token_limit": "1000"})
+
+    assert "Resume with these limits" in offered
+    assert 'value="100"' in offered
+    assert refused.status_code == 422
+    assert "Raise it to go on" in too_low.content.decode()
+    build.refresh_from_db()
+    assert (build.state, build.token_limit) == ("queued", 1000)
+
+    Build.objects.filter(pk=build.pk).update(state="paused", pause_cause="tokens", prompt_tokens=1200)
+    monkeypatch.setattr(celery_tasks, "writer_for", lambda *_: Scripted(questions))
+    asked: dict[str, Any] = {"collection": collection.name, "go_on": build.pk}
+    with pytest.raises(CommandError, match="Raise it to go on"):
+        call_command("build", "crux-questions", **asked)
+    call_command("build", "crux-questions", **asked, token_limit="100000", stdout=StringIO())
+    build.refresh_from_db()
+    assert (build.state, build.token_limit) == ("done", 100_000)
 
 
 def test_faulty_replies_are_listed_with_what_is_wrong(client: Client, rosa: User, collection: Collection) -> None:
