@@ -37,15 +37,16 @@ class BeforeWork:
 
 def before_work(study: Study) -> BeforeWork:
     rules, text = rules_of(study), consent_in_force(study)
+    questions = list(questions_in_force(study))
     n_checks = study.attention_checks.filter(retired_at=None).count()
     stops = n_checks and rules.consequence == QualityRules.Consequence.STOP
     return BeforeWork(
         asks_consent=bool(text and text.markdown),
-        n_questions=questions_in_force(study).count(),
+        n_questions=len(questions),
         n_training=n_training_texts(study),
         pass_percent=round(100 * rules.pass_mark),
         attempts=rules.attempts,
         n_checks=n_checks,
         failures=failures_that_count(announced_minutes(study)) if stops else 0,
-        answers_screen_out=any(question.screens_out for question in questions_in_force(study).filter(after=0)),
+        answers_screen_out=any(question.screens_out and not question.after for question in questions),
     )
