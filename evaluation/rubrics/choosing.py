@@ -1,4 +1,4 @@
-"""The one that is named among several, or the first; and how much is shown."""
+"""The one that is named among several, or the first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from stats.ranking.measure_names import NoLeaderboard
 
 T = TypeVar("T")
 MOST_NAMED = 20
-MOST_PASSAGES = 20
 
 
 def named_or_first(name: str, there: Sequence[tuple[str, T]], what: str) -> T:

@@ -19,8 +19,9 @@ from collection.models import Criterion, Item, Judgment, Passage, Rater, Study, 
 from collection.models.studies import TaskType
 from evaluation.data.visibility import Sight, tested_elsewhere
 from evaluation.leaderboards.sources import Source, StudySources
-from evaluation.rubrics.choosing import MOST_PASSAGES, named_or_first
+from evaluation.rubrics.choosing import named_or_first
 from evaluation.rubrics.redundancy import rating_sources
+from evaluation.rubrics.serializers import MOST_PASSAGES
 from stats.completeness import Completeness, complete_first
 from stats.measures.rubric import cover
 from stats.overviews_in_words import answer_covers, passage_answers

@@ -12,9 +12,8 @@ from django.views.decorators.http import require_safe
 from collection.accounts.views import SignedInRequest
 from evaluation.parameters.options import choose
 from evaluation.parameters.pages import figures_of, my_study, refused_is_not_found
-from evaluation.rubrics.choosing import MOST_PASSAGES
 from evaluation.rubrics.forms import GradedAnswerForm
-from evaluation.rubrics.serializers import GradedAnswerChoice, GradedPassageChoice
+from evaluation.rubrics.serializers import MOST_PASSAGES, GradedAnswerChoice, GradedPassageChoice
 from stats.refusals import Refused
 
 

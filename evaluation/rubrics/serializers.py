@@ -7,9 +7,11 @@ from typing import Any
 from rest_framework import serializers
 
 from collection.api_tools import NumberField, WholeField
-from evaluation.rubrics.choosing import MOST_PASSAGES
 from stats.measures.crux import ORDERS
 from stats.measures.question_banks import LIKENESS, MINIMUM
+
+# How many passages of a run are shown, from the top, where nothing else is said.
+MOST_PASSAGES = 20
 
 
 class GradesOfPassages(serializers.Serializer[Any]):
