@@ -21,7 +21,7 @@ from annotate.workshop.workshops import make_workshop
 from collection.banks.changes import Worded
 from collection.banks.versions import NewEntry, make_version
 from collection.collections.sharing import invite_researcher
-from collection.models import Collection, Item, NuggetBank, NuggetWording, Study, Upload, User
+from collection.models import Collection, Item, NuggetBank, NuggetWording, Retrieval, Study, Upload, User
 from judging.building.builds import Request, start_build
 from judging.models import Errand, GradingJob, PromptTemplate
 from tests.annotate.crowd_factories import a_session, an_entry
@@ -134,6 +134,9 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         state="done",
         result=[],
     )
+    retrieval = Retrieval.objects.create(
+        collection=collection, user=rosa, method="bm25", run_name="x", asked_at=now(), heard_of_at=now()
+    )
     build = start_build(collection, Request("rubric-questions"), by=rosa, at=now())
     comment = comment_on(item=item, rater=rater_of(ada), text="x", at=now())
     reply_to(comment=comment, by=rosa, text="x", at=now())
@@ -149,6 +152,7 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
             "step": "questions",
             "move": "pause",
         },
+        "/collections/<slug:name>/retrieval/": {"pk": retrieval.pk},
         "/collections/<slug:name>/topics/": {"pk": item.topic_id},
         "/collections/<slug:name>/researchers/": {"username": "colleague"},
         "/collections/<slug:name>/import/": {"pk": upload.pk},
@@ -157,6 +161,7 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         "/api/v1/invitations/": {"pk": offer.pk, "answer": "accept"},
         "/api/v1/collections/<slug:name>/invitations/": {"pk": offer.pk},
         "/api/v1/collections/": {"name": collection.name, "bank": bank.name, "before": 1, "after": 1},
+        "/api/v1/collections/<slug:name>/retrievals/": {"pk": retrieval.pk},
         "/api/v1/uploads/": {"pk": upload.pk},
         "/workshops/": {"pk": workshop.pk, "topic": item.topic_id, "wording": wording.pk, "form": "qrels"},
         "/api/v1/workshops/": {"pk": workshop.pk},
