@@ -75,18 +75,26 @@ def documents_fetch(request: SignedInRequest, name: str) -> HttpResponse:
 @require_POST
 @login_required
 def document(request: SignedInRequest, name: str) -> HttpResponse:
-    """Fetch one document that is opened for the first time, and go back to where it was opened."""
+    """Fetch one document that is opened for the first time, and show it: htmx in its place, others where they were."""
     collection = get_object_or_404(Collection.objects.of(request.user), name=name)
     docno = request.POST.get("docno", "")
 
-    with telling(request, NoSource, NotNamed, FetchFailed):
+    told = messages.INFO
+    try:
         kept = ask_for_one(collection=collection, docno=docno)
+    except (NoSource, NotNamed, FetchFailed) as refused:
+        said, told = str(refused), messages.ERROR
+    else:
         if kept is None:
-            messages.info(request, f"A worker is fetching “{docno}”. Load this page again in a moment.")
-        elif kept:
-            messages.success(request, f"The text of “{docno}” is fetched.")
+            said = f"A worker is fetching “{docno}”. Look again in a moment."
         else:
-            messages.info(request, f"The text of “{docno}” is here already.")
+            said = f"The text of “{docno}” is {'fetched' if kept else 'here already'}."
+
+    if request.htmx:
+        passage = collection.passages.filter(passage_id=docno, text__isnull=False).first()
+        context = {"collection": collection, "docno": docno, "passage": passage, "said": said}
+        return render(request, "collection/document_fetched.html", context)
+    messages.add_message(request, told, said)
     back = request.POST.get("back", "")
     ours = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}, require_https=request.is_secure())
     return redirect(back if ours else "collection:documents", *([] if ours else [collection.name]))

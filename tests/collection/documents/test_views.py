@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils.timezone import now
+from playwright.sync_api import Page, expect
 from pytest_django.asserts import assertContains, assertNotContains
 from pytest_django.fixtures import Settings
 
@@ -15,6 +16,7 @@ from annotate.studies.lifecycle import open_study
 from collection.models import Collection, DocumentFetch, DocumentSource, Passage, RankedPassage, Rater, Run, User
 from tests.annotate.cited_reports import with_cited_reports
 from tests.annotate.studies.test_lifecycle import a_study_of
+from tests.browser import SignIn, check_accessibility
 from tests.collection.documents.document_server import DocumentServer, Said, document_server
 from tests.evaluation.answered import give
 
@@ -122,6 +124,47 @@ def test_a_document_is_fetched_when_it_is_opened_on_its_topics_page(
 
     assertContains(fetched, "The text of “c-gone” is fetched.")
     assertContains(fetched, "It rained in 1604.")
+
+
+def test_a_document_that_is_opened_is_shown_in_its_place(
+    as_rosa: Client, collection: Collection, server: DocumentServer
+) -> None:
+    with_cited_reports(collection)
+    document = reverse("collection:document", args=[collection.name])
+    htmx = {"HX-Request": "true"}
+
+    without = as_rosa.post(document, {"docno": "c-gone"}, headers=htmx)
+    DocumentSource.objects.create(collection=collection, kind="http", address=f"{server.url}/d/{{id}}")
+    shown = as_rosa.post(document, {"docno": "c-gone"}, headers=htmx)
+
+    assertContains(without, "Fetch its text")
+    assertContains(without, "names no source")
+    assertContains(shown, "It rained in 1604.")
+    assertNotContains(shown, "<html")
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_opening_a_document_fetches_it(
+    open_page: Callable[..., Page],
+    sign_in: SignIn,
+    rosa: User,
+    collection: Collection,
+    server: DocumentServer,
+) -> None:
+    topic = collection.topics.all()[0]
+    run = Run.objects.get(name="alpha-1")
+    RankedPassage.objects.create(run=run, topic=topic, passage_id="c-gone", rank=1, score=1)
+    DocumentSource.objects.create(collection=collection, kind="http", address=f"{server.url}/d/{{id}}")
+    page = open_page()
+    sign_in(page, rosa)
+    page.goto(reverse("collection:topic", args=[collection.name, topic.pk]))
+    assert DocumentFetch.objects.filter(fetched_at__isnull=False).count() == 0
+
+    page.get_by_text("c-gone").first.click()
+
+    expect(page.get_by_text("It rained in 1604.")).to_be_visible()
+    check_accessibility(page)
 
 
 def test_what_comes_back_leads_nowhere_else(as_rosa: Client, collection: Collection) -> None:
