@@ -23,7 +23,7 @@ TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 @dataclass(frozen=True)
 class Answer:
     """An HTTP answer that was read completely. `rest` is how many seconds the server asked us to stay away,
-    `location` where it sends us on, `kind` the Content-Type.
+    `location` where it sends us on, `kind` the Content-Type. `hides` a key that it repeated.
     """
 
     status: int
@@ -31,6 +31,7 @@ class Answer:
     rest: float | None = None
     location: str = ""
     kind: str = ""
+    hides: bool = False
 
     @property
     def text(self) -> str:
@@ -71,7 +72,8 @@ def ask(client: httpx.Client, method: str, path: str | httpx.URL, *, timeout: fl
                 raise httpx.ReadTimeout("The reply did not end in time.")
         rest = rest_asked_for(response.headers.get("Retry-After", ""))
         location, kind = (response.headers.get(name, "") for name in ("Location", "Content-Type"))
-        return Answer(response.status_code, without_secrets(bytes(content)), rest, location, kind)
+        said = without_secrets(bytes(content))
+        return Answer(response.status_code, said, rest, location, kind, hides=said != content)
 
 
 def root_of(base_url: str) -> str:

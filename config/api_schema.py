@@ -10,6 +10,8 @@ SPECTACULAR_SETTINGS = {
         "KnownGradePurposeEnum": "annotate.models.quality.GoldGrade.Purpose",
         "PurposeEnum": "collection.models.judgments.Highlight.Purpose",
         "RubricElementKindEnum": "collection.models.texts.RubricElement.Kind",
+        "PagesLanguageEnum": "config.settings.LANGUAGES",
+        "RetrievalLanguageEnum": "collection.retrieval.serializers.STEMMED_AS",
         "ErrandKindEnum": "judging.models.errands.Errand.Kind",
     },
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -81,7 +81,7 @@ def test_settings_of_studies_go_back_into_their_attributes_and_out_again() -> No
 
     assert rows_of(Study) == studies
     # What newer tables held is gone with them.
-    newer = ("CollectionInvitation", "CommentReply", "Notice", "SiteRequest", *OF_BANKS, *OF_BUILDS)
+    newer = ("CollectionInvitation", "CommentReply", "Notice", "SiteRequest", "Retrieval", *OF_BANKS, *OF_BUILDS)
     assert counts() == before | dict.fromkeys(newer, 0)
 
 
@@ -102,6 +102,6 @@ def test_what_was_told_of_accounts_goes_back_and_comes_again() -> None:
     assert User.objects.get(username="ada").made_for == Collection.objects.get(name="bridges")
     assert {name for name, count in counts().items() if count != before[name]} <= {
         "ApiToken", "CollectionInvitation", "CommentReply", "Errand", "GuidelineReading", "Masking", "Notice",
-        "SiteRequest", "TextFlag", "ThresholdChange", *OF_BANKS, *OF_BUILDS,
+        "Retrieval", "SiteRequest", "TextFlag", "ThresholdChange", *OF_BANKS, *OF_BUILDS,
     }  # fmt: skip
     assert counts()["ApiToken"] == 0

@@ -94,7 +94,7 @@ class HttpDocuments:
             raise FetchFailed("The server sent a compressed reply, which was not requested.") from packed
         except httpx.RequestError as error:
             raise SourceFailed(f"The server could not be read ({type(error).__name__}).") from error
-        if self.key and self.key.encode() in answer.content:
+        if answer.hides or (self.key and self.key.encode() in answer.content):
             raise FetchFailed("The server’s reply contains the key.")
         return answer
 

@@ -19,6 +19,9 @@ QUERIES = {
 DEEPEST = 10_000
 LONGEST_WINDOW = 100_000
 
+# In which language words are stemmed; the schema of the API calls the choice by this name.
+STEMMED_AS = [(UNSTEMMED, "words as they are"), *((name, name.capitalize()) for name in LANGUAGES)]
+
 
 class RetrievalOptions(serializers.Serializer[Any]):
     """What every retrieval is told."""
@@ -68,7 +71,7 @@ class Bm25Options(RetrievalOptions):
     )
     text_weight = NumberField(min_value=0, max_value=100, default=1.0, label="Weight of texts")
     language = serializers.ChoiceField(
-        choices=[(UNSTEMMED, "words as they are"), *((name, name.capitalize()) for name in LANGUAGES)],
+        choices=STEMMED_AS,
         default="english",
         label="Language",
         help_text="Words are stemmed in this language, and its function words left out.",

@@ -96,6 +96,11 @@ class MeasureCorrelations:
         return [(one, [self.matrix.get((one.key, other.key)) for other in self.boards]) for one in self.boards]
 
     @property
+    def has_coefficients(self) -> bool:
+        """Whether any two boards have a coefficient that could be drawn."""
+        return any(estimate.value is not None for estimate in self.matrix.values())
+
+    @property
     def with_ranges(self) -> bool:
         return len(self.boards) <= MOST_WITH_RANGES
 

@@ -331,6 +331,8 @@ def _things(address: str, world: World) -> list[dict[str, Any]]:
         mine = Assignment.objects.filter(rater__user=world.people["ada"]).values_list("pk", "task__study__name")
         return [{"pk": pk, "study": name} for pk, name in mine]
     if address.startswith(("/collections/<slug:name>/", "/api/v1/collections/<")):
+        if "/building/" in address or "/retrieval" in address:
+            return _made_by_models(address, studies)
         return [_of_collection(address, study) for study in studies]
     if "/judge/<" in address or "/judges/(" in address:
         return [{**known, "name": judge.name} for judge in Judge.objects.order_by("-pk")[:5]]
@@ -339,6 +341,17 @@ def _things(address: str, world: World) -> list[dict[str, Any]]:
         templates = PromptTemplate.objects.filter(task_type="answerability")[:3]
         return [{"name": template.name, "version": template.version, "item": item} for template in templates]
     return [known]
+
+
+def _made_by_models(address: str, studies: list[Study]) -> list[dict[str, Any]]:
+    """Return what builds and retrievals of these studies' collections are named by, a collection once."""
+    collections = {study.collection_id: study.collection for study in studies}
+    found = []
+    for collection in collections.values():
+        named = {"name": collection.name, "pipeline": "nuggets", "step": "questions", "pk": 0}
+        made = collection.builds if "/building/" in address else collection.retrievals
+        found += [named | {"pk": pk} for pk in made.values_list("pk", flat=True)] or [named]
+    return found
 
 
 def _of_collection(address: str, study: Study) -> dict[str, Any]:

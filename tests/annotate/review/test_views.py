@@ -222,7 +222,7 @@ def test_an_item_is_listed_once_with_all_its_criteria_and_the_beginning_of_its_t
     study: Study, ada_as_rater: Rater, ben_as_rater: Rater, rosa: User
 ) -> None:
     item = a_key_point_task(study).items.all()[0]
-    for criterion in study.criteria.filter(task_type="key_point"):
+    for criterion in study.criteria.filter(name__in=["grounded", "utility"]):
         for rater, grade in ((ada_as_rater, 0), (ben_as_rater, criterion.scale.points[-1]["value"])):
             record_judgment(item=item, criterion=criterion, rater=rater, grade=grade, at=NOON)
 

@@ -189,7 +189,7 @@ def test_shows_the_first_answer_with_its_sentences(rosa: User, ada: User, ben: U
 
     assert screen.extras["seen"]["text"] == ANSWER
     assert len(screen.extras["seen"]["spans"]) == 2
-    assert len(screen.extras["sentences"]) == 5
+    assert len(screen.extras["sentences"]) == 6  # the title, and five of the text
 
 
 # --- What it becomes ----------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def test_changing_an_answer_leaves_the_first_one(rosa: User, ada: User, ben: Use
 @pytest.mark.parametrize(
     ("grade", "fields", "lack"),
     [
-        (KEPT, {}, "Confirm all three"),
+        (KEPT, {}, "Confirm all points"),
         (CHANGED, {"sentences": [0, 2], "text": ANSWER, "confirmed": ALL_CONFIRMED}, "Nothing is changed"),
         (CHANGED, {"sentences": [], "text": "Oak.", "confirmed": ALL_CONFIRMED}, "Choose at least one sentence"),
         (CHANGED, {"sentences": [0], "text": "", "confirmed": ALL_CONFIRMED}, "Write the answer"),

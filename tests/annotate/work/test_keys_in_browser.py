@@ -157,4 +157,4 @@ def test_written_answers_have_their_own_keys(page: Page, sign_in: SignIn, rosa: 
     send(page, "ç", "Digit9")
     send(page, "ы", "KeyS")
 
-    expect(page.locator(".sentence input").first).to_be_focused()
+    expect(page.locator(".sentence input").nth(1)).to_be_focused()  # the title stands before them

@@ -37,6 +37,7 @@ def test_rosa_builds_key_points_and_reviews_them_by_keyboard(
     check_accessibility(page)
     shoot(page, "build")
     page.get_by_role("link", name="Review key points").click()
+    expect(page.get_by_role("button", name="Select all on this page")).to_be_visible()  # the keys are there
     page.get_by_role("checkbox").first.focus()
     page.keyboard.press("1")
     expect(page.get_by_text("1 of 2 key points count")).to_be_visible()
