@@ -13,7 +13,7 @@ import pytest
 SMALL = {
     "evaluation": ["--items", "100", "--judgments", "300"],
     "capacity": [
-        *("--seconds", "1", "--assessors", "3", "--reports", "60", "--questions", "3", "--databases", "sqlite"),
+        *("--seconds", "1", "--assessors", "3", "--reports", "400", "--questions", "3", "--databases", "sqlite"),
         *("--workers", "1", "--kinds", "answerability", "citation_support", "sentence_nugget", "battle"),
     ],
     "files": ["--items", "100", "--judgments", "50"],
