@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import version
@@ -132,13 +132,14 @@ def keep_run(retrieval: Retrieval, ranked: Ranked, *, system: str, at: datetime)
     making = {"method": retrieval.method, **retrieval.options, **ranked.made_with, **ranked.counts}
     attributes = {"retrieval": {**making, "made_at": at.isoformat()}}
     run = Run.objects.create(collection=collection, system=made_by, name=name, attributes=attributes)
-    insert_rows(RankedPassage, COLUMNS, _lines(run, ranked.topics))
+    for topic, pks, scores in ranked.topics:
+        # Whole lists: while rows are on their way to PostgreSQL, its connection answers no other question.
+        insert_rows(RankedPassage, COLUMNS, _lines(run, topic, pks, scores))
     return run
 
 
-def _lines(run: Run, topics: Sequence[tuple[int, array[int], Scores]]) -> Iterator[tuple[Any, ...]]:
-    for topic, pks, scores in topics:
-        docnos = dict(Passage.objects.filter(pk__in=list(pks)).values_list("pk", "passage_id"))
-        scored = [(float(score), docnos[pk]) for pk, score in zip(pks, scores, strict=True) if pk in docnos]
-        for rank, (score, docno) in enumerate(sorted(scored, reverse=True), start=1):  # ties as trec_eval has them
-            yield run.pk, topic, docno, rank, score
+def _lines(run: Run, topic: int, pks: array[int], scores: Scores) -> list[tuple[Any, ...]]:
+    docnos = dict(Passage.objects.filter(pk__in=list(pks)).values_list("pk", "passage_id"))
+    scored = [(float(score), docnos[pk]) for pk, score in zip(pks, scores, strict=True) if pk in docnos]
+    ordered = sorted(scored, reverse=True)  # ties as trec_eval has them
+    return [(run.pk, topic, docno, rank, score) for rank, (score, docno) in enumerate(ordered, start=1)]
