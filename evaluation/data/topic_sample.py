@@ -86,7 +86,7 @@ def topic_sample_of(study: Study) -> TopicSample | None:
         return None
     designs = Counter(design for _, design, _ in draws)
     return TopicSample(
-        strata=tuple(DrawnStratum(name, one["drawn"], one["topics"]) for name, one in kept.items()),
+        strata=tuple(DrawnStratum(name, one["drawn"], one["topics"]) for name, one in sorted(kept.items())),
         stratum_of={topic: stratum for topic, design, stratum in draws if design in DRAWN},
         n_chosen=designs[Design.CHOSEN],
         n_added=designs[Design.ADDED],
