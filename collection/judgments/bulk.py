@@ -21,7 +21,8 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
     """Insert rows whose values stand in the order of `fields`, in the caller's transaction.
 
     PostgreSQL takes them by COPY, others by one prepared statement. Raises IntegrityError for a row
-    that breaks a constraint; nothing of the transaction holds then. Texts must be without NUL.
+    that breaks a constraint; nothing of the transaction holds then. Texts must be without NUL. `rows` must not
+    ask the database while they are taken: PostgreSQL's connection would wait for itself for ever.
     """
     columns: list[Any] = [model._meta.get_field(name) for name in fields]
     converters = [(place, converter) for place, field in enumerate(columns) if (converter := _converter(field))]

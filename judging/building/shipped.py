@@ -35,7 +35,7 @@ def _read_questions(reply: str, _: Key, view: View) -> Parsed:
 CRUX_QUESTIONS = Pipeline(
     name="crux-questions",
     title="CRUX: sub-questions from a human summary",
-    source="CRUX, step 5: diverse, self-contained sub-questions written from the summary of a topic's documents.",
+    source="CRUX, step 5: diverse, self-contained sub-questions written from the summary of a topic’s documents.",
     steps=(
         Step(
             "questions", "Sub-questions", ("summary",), "sub_question", "crux-questions",
