@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from annotate.assignments.design import Design, design_of
 from annotate.assignments.revisions import ALL, NON_CONSECUTIVE
-from annotate.assignments.task_page import Answer
+from annotate.assignments.shown import Answer
 from annotate.frames.serializers import FrameSerializer
 from annotate.models import Enrolment
 from annotate.studies.edit_forms import MOST
@@ -186,6 +186,12 @@ class NewStudySerializer(serializers.Serializer[Any]):
     key_points_in = serializers.ChoiceField([DOCUMENTS, ANSWERS], default=DOCUMENTS)
     why_missed = serializers.BooleanField(
         default=False, help_text="Whether people are asked how a report misses a key point that it does not say."
+    )
+    without_title = serializers.BooleanField(
+        default=False, help_text="Whether written answers are made of sentences alone, and no title is offered."
+    )
+    confidence = serializers.BooleanField(
+        default=False, help_text="Whether who evaluates answers says of each question how confident they are."
     )
     pooled_from = serializers.ChoiceField(
         Study.PooledFrom.choices,

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from django.db.models import QuerySet
 
-from collection.models import Collection, RankedPassage
+from collection.models import Collection, RankedPassage, Run
 
 Order = Literal["score", "rank"]
 ORDERS: dict[Order, str] = {
@@ -76,3 +76,8 @@ def _read(rows: QuerySet[RankedPassage]) -> Iterator[tuple[int, int, list[Ranked
     listed = rows.order_by("run_id", "topic_id").values_list("run_id", "topic_id", "passage_id", "rank", "score")
     for (run, topic), lines in groupby(listed.iterator(chunk_size=10_000), key=itemgetter(0, 1)):
         yield run, topic, [Ranked(*line[2:]) for line in lines]
+
+
+def read_ranking_of(run: Run, *, order: Order = "score") -> dict[int, list[str]]:
+    """Return the passages of one run by topic's primary key, best first."""
+    return {topic: in_order(lines, order) for _, topic, lines in _read(RankedPassage.objects.filter(run=run))}

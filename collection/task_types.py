@@ -168,6 +168,16 @@ PREFERENCE = ScaleShape(
         (1, "first", "The first answer is better."),
     ),
 )
+CONFIDENCE = ScaleShape(
+    "confidence 1–4",
+    Scale.Level.ORDINAL,
+    (
+        (1, "not at all", "I could not tell a right answer from a wrong one."),
+        (2, "a little", "I understand some of it; much I would have to guess."),
+        (3, "mostly", "I understand it; of small points I am not certain."),
+        (4, "fully", "I understand all of it, and know what the right answer is."),
+    ),
+)
 CITATION_SUPPORT = ScaleShape(
     "citation support",
     Scale.Level.ORDINAL,
@@ -308,6 +318,19 @@ TASK_TYPES: dict[str, TaskTypeShape] = {
                     "Which answer is better: more faithful, more to the point, more natural?",
                     PREFERENCE,
                     threshold=1,
+                ),
+            ),
+        ),
+        TaskTypeShape(
+            TaskType.CONFIDENCE,
+            "passage",
+            None,
+            (
+                CriterionShape(
+                    "confident",
+                    "How confident are you that you understand the question and the passages, and know the answer?",
+                    CONFIDENCE,
+                    threshold=3,
                 ),
             ),
         ),

@@ -333,6 +333,10 @@ REPLIES_OF_JUDGES = "judging.data.reasons.replies_of"
 REASONS_OF_JUDGES = "judging.data.reasons.reasons_of"
 WITH_EXPECTED_GRADES = "judging.data.reasons.with_expected_grades"
 EXPECTED_GRADES_OF_JUDGES = "judging.data.reasons.expected_grades_of"
+# Builds whose key points have scores, these with what their reviewers said, and what changes when they decide.
+SCORED_BUILDS = "judging.data.point_reviews.scored_builds_of"
+REVIEWED_POINTS = "judging.data.point_reviews.reviewed_points_of"
+STATE_OF_REVIEWS = "judging.data.point_reviews.state_of_reviews"
 SPENT_BY_JUDGES = "judging.data.spending.spent_by_judges"
 ITEMS_THAT_MEASURE_JUDGES = "judging.data.reasons.measuring_items"
 # The judges that can word a nugget, and what has one do so, for an app that may not import judging.

@@ -43,6 +43,7 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:name>/calibration/draw/", calibration.draw, name="study_draw"),
     path("studies/<slug:name>/qrels/", publishing.qrels, name="study_qrels"),
     path("studies/<slug:name>/filled-qrels/", publishing.filled_qrels, name="study_filled_qrels"),
+    path("studies/<slug:name>/making/", publishing.making, name="study_making"),
     path("studies/<slug:name>/bundle/", publishing.bundle, name="study_bundle"),
     path("studies/<slug:name>/leaderboard/", leaderboards.leaderboard, name="study_leaderboard"),
     path(

@@ -68,9 +68,16 @@ JUDGES_CHARTS = {"agreement": agreement_chart, "differences": differences_chart,
 
 
 def leaderboard(
-    study: Study, *, measure: str, combine: Any, oracle: str | None, order: Any, **asked: Any
+    study: Study,
+    *,
+    measure: str,
+    combine: Any,
+    oracle: str | None,
+    order: Any,
+    confidence: float | None = None,
+    **asked: Any,
 ) -> Leaderboard:
-    boards = StudySources(study, combine=combine, oracle=oracle, order=order)
+    boards = StudySources(study, combine=combine, oracle=oracle, order=order, confidence=confidence)
     board = measure_leaderboard(boards, parse_measure(measure), **asked)
     leaderboard_as_dict(board), tables_of_leaderboard(board), board.rows()
     return board
@@ -92,9 +99,16 @@ def leaderboard_chart(study: Study, *, sort: str, **asked: Any) -> Chart:
 
 
 def measures_board(
-    study: Study, *, column: list[str], combine: Any, oracle: str | None, order: Any, **asked: Any
+    study: Study,
+    *,
+    column: list[str],
+    combine: Any,
+    oracle: str | None,
+    order: Any,
+    confidence: float | None = None,
+    **asked: Any,
 ) -> MeasuresBoard:
-    boards = StudySources(study, combine=combine, oracle=oracle, order=order)
+    boards = StudySources(study, combine=combine, oracle=oracle, order=order, confidence=confidence)
     board = measure_board(boards, column, **asked)
     board_as_dict(board), tables_of_board(board)
     return board
@@ -263,10 +277,10 @@ def divergence(
     return compare_places(boards, *pair, part=part)
 
 
-def redundancy_choices(study: Study) -> tuple[list[Source], list[str]]:
-    """Return whose ratings there are, and the runs that rank passages."""
+def redundancy_choices(study: Study) -> tuple[list[Source], list[str], list[str]]:
+    """Return whose ratings there are, the runs that rank passages, and those that have reports."""
     boards = StudySources(study)
-    return rating_sources(boards), list(boards.rankings)
+    return rating_sources(boards), list(boards.rankings), sorted({run for _, run, _ in boards.report_texts()})
 
 
 def redundancy(study: Study, **asked: Any) -> Redundancy:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 from rest_framework.routers import SimpleRouter
 
+from judging.building.api import building_urlpatterns
 from judging.gullibility.api import GullibilityAudits
 from judging.imported.api import ImportedJudgeViewSet
 from judging.jobs.api import JobViewSet
@@ -20,6 +21,7 @@ router.register("grading-jobs", JobViewSet, basename="grading_job")
 
 api_urlpatterns: list[URLPattern | URLResolver] = [
     *router.urls,
+    *building_urlpatterns,
     path("errands/<int:pk>/", ErrandView.as_view(), name="errand"),
     path("studies/<slug:name>/gullibility/", GullibilityAudits.as_view(), name="gullibility_audits"),
 ]

@@ -14,6 +14,7 @@ from kombu.exceptions import OperationalError
 
 from judging.building import worker as building
 from judging.building.builds import requeue_stalled_builds
+from judging.building.chain.following import follow, follow_those_that_wait
 from judging.engines import Engine
 from judging.engines.probe_store import store_learnt
 from judging.engines.registry import engine_of, writer_for
@@ -64,6 +65,7 @@ def requeue_stalled(patience_seconds: float = PATIENCE.total_seconds()) -> None:
     requeue_stalled_jobs(at=now(), patience=timedelta(seconds=patience_seconds))
     go_on_with_new_tokens(at=now())
     requeue_stalled_builds(at=now(), patience=timedelta(seconds=patience_seconds))
+    follow_those_that_wait(at=now())
     for audit in GullibilityAudit.objects.filter(state=GullibilityAudit.State.RUNNING).select_related("judge"):
         gullibility.requeue_if_stalled(audit, at=now())
 
@@ -107,7 +109,10 @@ def take_one_build_turn(pk: int, generation: int) -> bool:
         def engine_for(of: Build) -> Engine:
             return within(writer_for(of.engine, of.model, of.decoding), of_researcher, of_build)
 
-        return building.take_turn(build_id=pk, generation=generation, engine_for=engine_for, stopping=_stopping.is_set)
+        more = building.take_turn(build_id=pk, generation=generation, engine_for=engine_for, stopping=_stopping.is_set)
+    if not more:
+        follow(found, at=now())
+    return more
 
 
 @shared_task(name="judging.work_on_errand", ignore_result=True)

@@ -307,6 +307,13 @@ def passages_needed(source: str, counts: Mapping[str, int], n_topics: int) -> st
     return f"By {source}, {of_rated} are required ({counted(n_topics, 'topics')}){unknown}."
 
 
+def summaries_cover(run: str, share: float, n_topics: int, ungraded: int) -> str:
+    """Say how much the human summaries answer of what their documents answer. `share`: a mean over topics, 0 to 1."""
+    unknown = f"; {counted(ungraded, 'grades')} are missing" if ungraded else ""
+    of_topics = counted(n_topics, "topics")
+    return f"{run} answers {share:.1%} of the questions that the passages answer (mean of {of_topics}){unknown}."
+
+
 def citations_supported(source: str, yes: int, of: int, unjudged: int, *, over: str) -> str:
     """Say how many of the judged citations support their sentence in full, and of all how many could.
 

@@ -35,9 +35,11 @@ def papers() -> list[Paper]:
     from collection.models import User
     from tests.published import clapnq, crux, long2rag, rubric
     from tests.published.simulated import make_simulations
+    from tests.published.simulated_people import make_people
 
     User.objects.get_or_create(username="papers", defaults={"is_researcher": True})
     make_simulations()
+    make_people()
     return [module.rebuild() for module in (crux, clapnq, long2rag, rubric)]
 
 

@@ -16,6 +16,7 @@ SMALL = {
         *("--seconds", "1", "--assessors", "3", "--reports", "400", "--questions", "3", "--databases", "sqlite"),
         *("--workers", "1", "--kinds", "answerability", "citation_support", "sentence_nugget", "battle"),
     ],
+    "cited_reports": ["--runs", "3"],
     "files": ["--items", "100", "--judgments", "50"],
     "judges": ["--judges", "2"],
     "judging": ["--pairs", "100"],

@@ -17,6 +17,9 @@ from tests.pages import form_in
 
 DEFAULTS = [(task_type, shape.name) for task_type in RULES for _, shape in criteria_asked(task_type)]
 
+# What a form says besides to have a criterion asked that is not asked unless it is wanted.
+WISHES = {"why_missed": {"key_points_in": "answers", "why_missed": "on"}, "confident": {"confidence": "on"}}
+
 
 @pytest.fixture
 def as_rosa(client: Client, rosa: User) -> Client:
@@ -37,7 +40,7 @@ def made_in_the_browser(client: Client, *task_types: str, **changes: str) -> Stu
 @pytest.mark.parametrize("task_type", RULES)
 def test_the_form_untouched_gives_the_shipped_scales(collection: Collection, as_rosa: Client, task_type: str) -> None:
     needed = RULES[task_type].needs
-    shapes = {shape.name: shape for _, shape in criteria_asked(task_type) if not shape.after_no}
+    shapes = {shape.name: shape for _, shape in criteria_asked(task_type) if shape.name not in WISHES}
 
     study = made_in_the_browser(as_rosa, *filter(None, [needed and needed.value, task_type]))
 
@@ -73,8 +76,7 @@ def test_a_shipped_judge_fits_what_the_form_makes(
 ) -> None:
     load_shipped()
     needed = RULES[task_type].needs
-    wanted = {"key_points_in": "answers", "why_missed": "on"} if name == "why_missed" else {}
-    study = made_in_the_browser(as_rosa, *filter(None, [needed and needed.value, task_type]), **wanted)
+    study = made_in_the_browser(as_rosa, *filter(None, [needed and needed.value, task_type]), **WISHES.get(name, {}))
     criterion = study.criteria.select_related("scale", "study").get(name=name)
 
     if criterion.task_type in FOR_PEOPLE_ALONE:

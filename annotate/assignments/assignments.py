@@ -11,8 +11,9 @@ from django.utils.translation import gettext
 
 from annotate.assignments.errors import NotAsked, refuse_if_over
 from annotate.assignments.places import held_ahead, left_alone_since, take_place
+from annotate.assignments.questions import criteria_of, questions_of
 from annotate.assignments.revisions import hand_on_answer
-from annotate.assignments.task_page import Question, criteria_of, questions_of
+from annotate.assignments.shown import Question
 from annotate.models import Assignment, AssignmentItem, Enrolment, Place, Task
 from annotate.models.work import AssignmentQuerySet
 from annotate.notices.notices import Kind, notify, tell_of_free_places

@@ -39,8 +39,6 @@ def inbox(request: SignedInRequest, name: str) -> HttpResponse:
     by = request.GET.get("by", "")
     only_broken = "broken" in request.GET
     comments = comments_of(study, show=show, broken=only_broken, by=by)  # type: ignore[arg-type]
-    kept = request.GET.copy()
-    kept.pop("page", None)
     context = {
         "study": study,
         "page": Paginator(comments, PAGE).get_page(request.GET.get("page")),
@@ -50,7 +48,6 @@ def inbox(request: SignedInRequest, name: str) -> HttpResponse:
         "people": User.objects.filter(rater__comments__study=study).distinct().order_by("username"),
         "waiting": waiting_in(study),
         "broken_items": broken_items(study),
-        "filters": kept.urlencode(),
     }
     return render(request, "annotate/quality/inbox.html", context)
 

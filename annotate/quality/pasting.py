@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from annotate.assignments.task_page import Screen
+from annotate.assignments.shown import Screen
 from annotate.models import AssignmentItem, Pasting
 from collection.models import Study, User
 

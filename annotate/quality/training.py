@@ -10,7 +10,8 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext
 
-from annotate.assignments.task_page import Grade, keys_of
+from annotate.assignments.questions import keys_of
+from annotate.assignments.shown import Grade
 from annotate.models import GoldGrade, ScreenOut, TrainingAnswer, TrainingAttempt
 from annotate.quality.attention import rules_of
 from annotate.quality.gold import asked_criteria

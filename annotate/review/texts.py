@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from annotate.assignments.task_page import Screen
+from annotate.assignments.shown import Screen
 from collection.models import Item, Judgment, Passage
 from collection.models.studies import TaskType
 from collection.texts.evidence import grounds_of

@@ -16,7 +16,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.assignments.places import release_next_batch
-from annotate.assignments.task_page import keys_of, screen_of
+from annotate.assignments.questions import keys_of
+from annotate.assignments.task_page import screen_of
 from annotate.models import Assignment, SpotCheck
 from annotate.review.adjudication import (
     TEXTS,

@@ -12,8 +12,10 @@ from django.utils.text import slugify
 from annotate.models import Place, Task
 from annotate.notices.notices import Kind, notify, without_work
 from annotate.studies.lifecycle import NameTaken, WrongState, refuse_a_taken_name
+from annotate.task_types.answer_evaluation import CONFIDENCE
 from collection.models import Criterion, Guideline, Study, User
 from collection.models.studies import TaskType
+from collection.texts.sentences import WITHOUT_TITLE
 
 MOST_ASSESSORS = 50
 ROWS_AT_ONCE = 5_000
@@ -89,7 +91,8 @@ def copy_study(*, study: Study, title: str, name: str = "", by: User) -> Study:
     refuse_a_taken_name(name)
     taken_over = {field.attname: getattr(study, field.attname) for field in Study._meta.concrete_fields}
     copied = {field: value for field, value in taken_over.items() if field.removesuffix("_id") not in OWN}
-    copy = Study.objects.create(name=name, title=title, created_by=by, **copied)
+    chosen = {name: value for name, value in study.attributes.items() if name in (WITHOUT_TITLE, CONFIDENCE)}
+    copy = Study.objects.create(name=name, title=title, created_by=by, attributes=chosen, **copied)
     Criterion.objects.bulk_create(
         Criterion(
             study=copy,

@@ -160,6 +160,16 @@ class StudyForm(PeopleForm):
         label="Ask how a report misses a point: incomplete, general or missing",
         help_text="After each “no” about a report.",
     )
+    without_title = forms.BooleanField(
+        required=False,
+        label="Do not offer the title as a sentence",
+        help_text="Answers are then made of the passage’s sentences alone; else its title stands first among them.",
+    )
+    confidence = forms.BooleanField(
+        required=False,
+        label="Ask how confident people are",
+        help_text="Once a question, when they see its passages. Leaderboards can then leave out the less confident.",
+    )
     pooled_from = forms.ChoiceField(
         choices=Study.PooledFrom.choices,
         initial=Study.PooledFrom.RANKINGS,

@@ -21,7 +21,7 @@ from annotate.frames.topics import store_topics
 from annotate.models import GoldGrade, Place, Task, TaskItem
 from annotate.studies.sampling import Drawn, sample_of
 from annotate.studies.task_counts import asked_of, task_types_of
-from annotate.task_types import NewItem, NothingToJudge, Text
+from annotate.task_types import RULES, NewItem, NothingToJudge, Text
 from collection.models import Draw, Item, Study
 from collection.models.studies import TaskType
 
@@ -206,7 +206,8 @@ def in_order(texts: Sequence[Text], *, by_topic: bool = False) -> list[Text]:
     """Put the texts into the order in which they are handed out.
 
     A report whose sub-questions are asked is followed by the passages that wait for it, while it is fresh in
-    mind; after each such group comes one of the next topic, or with `by_topic` the rest of the same.
+    mind; after each such group comes one of the next topic, or with `by_topic` the rest of the same. Of a task type
+    that goes topic after topic, all texts of a topic come together, in an order drawn at random.
     """
     awaited = {text.report: text for text in texts if text.task_type == TaskType.ANSWERABILITY}
     waiting: dict[Text, list[Text]] = defaultdict(list)
@@ -218,7 +219,11 @@ def in_order(texts: Sequence[Text], *, by_topic: bool = False) -> list[Text]:
         if text.after not in awaited:
             leading[text.task_type][text.topic].append([text, *waiting[text]])
     ordered: list[Text] = []
-    for topics in leading.values():
+    for task_type, topics in leading.items():
+        if RULES[task_type].topic_after_topic:
+            for of_topic in topics.values():
+                ordered += chain.from_iterable(random.SystemRandom().sample(of_topic, len(of_topic)))
+            continue
         for groups in zip_longest(*topics.values(), fillvalue=()):
             ordered += chain.from_iterable(groups)
     if by_topic:

@@ -17,6 +17,7 @@ from annotate.notices.notices import Kind, notify, people_of, without_work
 from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.layout import lay_out_tasks
 from annotate.task_types import criteria_asked
+from annotate.task_types.answer_evaluation import CONFIDENCE
 from annotate.task_types.key_point import DOCUMENTS, left_out_criteria
 from annotate.task_types.nugget import REPORTS
 from collection.languages.languages import ENGLISH, learn
@@ -34,6 +35,7 @@ from collection.models import (
 )
 from collection.models.studies import TaskType
 from collection.task_types import CriterionShape
+from collection.texts.sentences import WITHOUT_TITLE
 
 RESERVED_NAMES = ("new", "preview", "frame")
 OPENS_FROM = (Study.State.DRAFT, Study.State.PAUSED, Study.State.OPEN)
@@ -73,6 +75,8 @@ def make_study(
     nuggets_in: str = REPORTS,
     key_points_in: str = DOCUMENTS,
     why_missed: bool = False,
+    without_title: bool = False,
+    confidence: bool = False,
     pooled_from: str = Study.PooledFrom.RANKINGS,
     citations_asked: str = Study.CitationsAsked.ALL,
     drawn_by: str = Study.DrawnBy.REPORT,
@@ -99,7 +103,9 @@ def make_study(
     does not say. `pooled_from` is whether relevance is asked of what runs rank
     or of what reports cite; `citations_asked` and `drawn_by` which citations of a sentence are asked about, and whether
     a sample is drawn of reports, of their sentences or of citations. `revise` is which answers of round 1 have a second
-    round ("non_consecutive" or "all"), `revision_places` how many people then read each. `language` is what the pages
+    round ("non_consecutive" or "all"), `revision_places` how many people then read each; `without_title` whether
+    answers are made of sentences alone, and the passage's title is not offered; `confidence` whether who evaluates
+    answers says of each question how confident they are. `language` is what the pages
     speak to assessors who come by the study, `terms` what they see highlighted in texts, one a line. `frame` is which
     runs, topics and passages it asks about. Raises NothingWasAsked, NameTaken and FrameRefused.
     """
@@ -107,6 +113,7 @@ def make_study(
         raise NothingWasAsked("Choose at least one task type.")
     refuse_a_taken_name(name)
     check_frame(frame, collection)
+    wishes = {WITHOUT_TITLE: without_title, CONFIDENCE: confidence}
     study = Study.objects.create(
         collection=collection,
         name=name,
@@ -122,17 +129,19 @@ def make_study(
         drawn_by=drawn_by,
         revise=revise,
         revision_places=revision_places,
+        attributes={name: True for name, wanted in wishes.items() if wanted},
         language=language,
         terms=terms,
         frame=settled(frame).as_dict(),
         **design.as_dict(),
     )
     left_out = left_out_criteria(key_points_in, why_missed=why_missed)
+    unwanted = () if confidence else (TaskType.CONFIDENCE,)
     shapes = [
         (of_items, shape)
         for task_type in task_types
         for of_items, shape in criteria_asked(task_type)
-        if of_items != TaskType.KEY_POINT or shape.name not in left_out
+        if of_items not in unwanted and (of_items != TaskType.KEY_POINT or shape.name not in left_out)
     ]
     for position, (task_type, standard) in enumerate(shapes):
         shape = (criteria or {}).get(standard.name, standard)

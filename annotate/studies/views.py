@@ -51,7 +51,19 @@ from collection.thresholds import why_locked
 from stats.plurals import counted
 
 # What a new study is made of, as its form has it; and what stands for a choice that the browser left out.
-AS_SENT = ("collection", "name", "title", "task_types", "overlap", "depth", "terms", "guidelines", "why_missed")
+AS_SENT = (
+    "collection",
+    "name",
+    "title",
+    "task_types",
+    "overlap",
+    "depth",
+    "terms",
+    "guidelines",
+    "why_missed",
+    "without_title",
+    "confidence",
+)
 WHERE_EMPTY: dict[str, Any] = {
     "language": ENGLISH,
     "nuggets_in": REPORTS, "key_points_in": DOCUMENTS, "revise": NON_CONSECUTIVE, "revision_places": PLACES,

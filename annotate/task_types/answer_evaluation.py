@@ -1,7 +1,8 @@
 """Evaluation of answers (CLAPNQ): several systems' answers to one question, one by one and in pairs.
 
 What can be judged without the passages is judged without them, and fixed before they are shown. An answer that
-says that it does not know, or is irrelevant or incoherent, is asked nothing more; it takes part in the pairs.
+says that it does not know, or is irrelevant or incoherent, is asked nothing more; it takes part in the pairs. Where
+a study wants it, each assessor says once a question, with its passages in view, how confident they are.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ MOST_ANSWERS = 6
 ALL_PAIRS_UP_TO = 4
 WITHOUT_THE_PASSAGES = ("unknown", "incoherent", "natural", "appropriate")
 ENDS_AN_ANSWER = ("unknown", "incoherent")
+# What a study's `attributes` hold where it asks people how confident they are.
+CONFIDENCE = "confidence"
 
 _random = random.SystemRandom()
 
@@ -48,7 +51,16 @@ def answers_of(study: Study) -> list[Text]:
             by_topic[topic, topic_id].append((pk, run))
     names = dict(Passage.objects.filter(collection=collection).values_list("pk", "passage_id")) if by_topic else {}
     texts = [
-        Text(TaskType.ANSWER_EVALUATION, topic, topic_id, "answers", items_about(topic_id, answers, grounds, names))
+        Text(
+            TaskType.ANSWER_EVALUATION,
+            topic,
+            topic_id,
+            "answers",
+            (
+                *items_about(topic_id, answers, grounds, names),
+                *(confidence_in(topic_id, answers, grounds) if study.attributes.get(CONFIDENCE) else ()),
+            ),
+        )
         for (topic, topic_id), answers in by_topic.items()
         if len(answers) > 1
     ]
@@ -90,6 +102,14 @@ def items_about(
     return (*one_by_one, *of_question, *uses, *pairs)
 
 
+def confidence_in(
+    topic_id: str, answers: Sequence[tuple[int, str]], grounds: Mapping[int, Grounds]
+) -> tuple[NewItem, ...]:
+    """Return the one item about the question itself; of its passages it names the first."""
+    passage = grounds[min(answers)[0]].passages[0]
+    return (NewItem(TaskType.CONFIDENCE, f"confidence/{topic_id}", passage=passage),)
+
+
 # --- What one assessor is asked ------------------------------------------------------------------
 
 
@@ -107,6 +127,7 @@ def draw_answers(about: Sequence[Item], task: Task, rater: Rater | None) -> list
     uses = [item for item in items[TaskType.PASSAGE_USE] if item.report_id in place]
     return [
         *(AskedItem(answers[report], chance) for report in shown if report in answers),
+        *(AskedItem(item) for item in items[TaskType.CONFIDENCE]),
         *passages_for_the_question(items, uses, len(reports), len(shown)),
         *(AskedItem(item, chance) for item in sorted(uses, key=lambda item: place[item.report_id or 0])),
         *pairs_asked(items[TaskType.PREFERENCE], place, len(reports)),
@@ -176,6 +197,7 @@ def names_of(asked: Sequence[AssignmentItem]) -> dict[int, str]:
         TaskType.ANSWER_EVALUATION: lambda row: gettext("Answer {letter}").format(
             letter=letters[row.item.report_id or 0]
         ),
+        TaskType.CONFIDENCE: lambda _: gettext("Confidence"),
         TaskType.QUESTION_PASSAGE: lambda _: gettext("Passages for the question"),
         TaskType.PASSAGE_USE: lambda row: gettext("Passages for answer {letter}").format(
             letter=letters[row.item.report_id or 0]
@@ -273,6 +295,7 @@ RULES = TaskTypeRules(
     first_step=WITHOUT_THE_PASSAGES,
     item_types=(
         TaskType.ANSWER_EVALUATION,
+        TaskType.CONFIDENCE,
         TaskType.QUESTION_PASSAGE,
         TaskType.PASSAGE_USE,
         TaskType.PREFERENCE,

@@ -8,12 +8,22 @@ not say a point, a study can ask besides how it misses it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+
+from django.db.models import Q, QuerySet
 
 from annotate.frames.frame import Frame, frame_of
 from annotate.frames.scope import framed_reports
+from annotate.task_types.missing_texts import held_in_pool, in_words
 from annotate.task_types.rules import TaskTypeRules, every_item
-from annotate.task_types.texts import NothingToJudge, Text, key_point_passages_of, pool_of, text_with_elements
+from annotate.task_types.texts import (
+    NothingToJudge,
+    Text,
+    key_point_passages_of,
+    pool_of,
+    spans_of_key_points,
+    text_with_elements,
+)
 from collection.models import Collection, ElementSpan, RubricElement, Study
 from collection.models.studies import TaskType
 
@@ -100,11 +110,32 @@ def _documents(study: Study, own: Elements) -> Iterator[Text]:
             yield text_with_elements(TaskType.KEY_POINT, topic, topics[topic], name, own[topic], passage=passage)
 
 
+def left_out_of(study: Study, topics: Container[int]) -> str:
+    """Say how many of the documents that key points are looked for in have no text here."""
+    if study.key_points_in == ANSWERS:
+        _, own = _key_points(study.collection, frame_of(study))
+        asked = {topic for topic in own if topic in topics}
+        held = _held(ElementSpan.objects.filter(element__topic__in=asked))
+        held |= held_in_pool(study, asked - {topic for (topic, _), here in held.items() if here})
+    else:
+        found = _held(spans_of_key_points(study.collection))
+        held = {of: here for of, here in found.items() if of[0] in topics}
+    return in_words(held.values(), "documents")
+
+
+def _held(spans: QuerySet[ElementSpan]) -> dict[tuple[int, str], bool]:
+    """Return, for each passage of these, by topic and docno, whether its text is here."""
+    told = spans.annotate(here=Q(passage__text__isnull=False))
+    rows = told.values_list("element__topic__pk", "passage__passage_id", "here").distinct()
+    return {(topic, docno): here for topic, docno, here in rows}
+
+
 RULES = TaskTypeRules(
     task_type=TaskType.KEY_POINT,
     summary="For each document and key point: does the document say it, and does an answer need it? Or: do answers?",
     texts_are="texts",
     texts_of=key_points_of,
+    left_out_of=left_out_of,
     draw_items=every_item,
     follows={"utility": "grounded", WHY_MISSED: "grounded"},
     after_no=(WHY_MISSED,),

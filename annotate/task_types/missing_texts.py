@@ -15,13 +15,15 @@ NO_TEXT = "{} of {:,} cannot be asked about: the documents have no text here."
 def left_out_of_pool(study: Study, topics: Container[int], *, about: RubricElement.Kind | None = None) -> str:
     """Say how many passages of the pool have no text here, of topics that have a rubric element of this kind."""
     with_elements = elements_of(study.collection, about) if about else None
-    named = {
-        (one.topic, one.docno)
-        for one in named_passages(study)
-        if one.topic in topics and (with_elements is None or one.topic in with_elements)
-    }
+    held = held_in_pool(study, {one for one in with_elements if one in topics} if with_elements is not None else topics)
+    return in_words(held.values(), "passages")
+
+
+def held_in_pool(study: Study, topics: Container[int]) -> dict[tuple[int, str], bool]:
+    """Return, for each passage of these topics' pool, by topic and docno, whether its text is here."""
+    named = {(one.topic, one.docno) for one in named_passages(study) if one.topic in topics}
     held = held_passages(study.collection, {docno for _, docno in named})
-    return in_words([docno in held for _, docno in named], "passages")
+    return {(topic, docno): docno in held for topic, docno in named}
 
 
 def left_out_of_citations(study: Study, topics: Container[int]) -> str:

@@ -65,4 +65,5 @@ RULES = TaskTypeRules(
     highlighting={"support": Highlighting.OPTIONAL},
     purpose=Highlight.Purpose.SUPPORT,
     said_once=("importance",),
+    topic_after_topic=True,
 )

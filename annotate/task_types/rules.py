@@ -57,6 +57,7 @@ class TaskTypeRules:
     `said_once` names criteria about the rubric element alone: answered about one text, they are copied to the others.
     `left_out_of` says how much on some topics (by primary key) cannot be asked about, or nothing.
     `needs` is the task type without which a study cannot ask this one.
+    `topic_after_topic` says that a topic's tasks are handed out one after another, in an order drawn at random.
     `points_of` are the scale's points as an item is asked them: their order and names and, as `key`, their keys.
     `drawn` is false where the texts only come into being by the work itself, so that none can be drawn before.
     `item_types` are the task types of its items where a task mixes several; each item is asked the
@@ -84,6 +85,7 @@ class TaskTypeRules:
         default=lambda _, criterion: criterion.scale.points
     )
     drawn: bool = True
+    topic_after_topic: bool = False
     needs: TaskType | None = None
     said_once: tuple[str, ...] = ()
     left_out_of: Callable[[Study, Container[int]], str] = field(default=lambda *_: "")

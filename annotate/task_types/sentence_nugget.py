@@ -73,4 +73,5 @@ RULES = TaskTypeRules(
     texts_of=sentences_with_elements,
     draw_items=every_item,
     extras_of=what_is_shown,
+    topic_after_topic=True,
 )

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from django.db.models import QuerySet
+
 from annotate.frames.frame import BY_GRADES, OF_ONE_RUN, frame_of
 from annotate.frames.passages import passages_by_grades
 from annotate.frames.scope import framed_reports, framed_runs
@@ -238,13 +240,8 @@ def key_point_passages_of(study: Study) -> list[Text]:
     """Every passage from which key points were taken."""
     collection = study.collection
     spans = (
-        ElementSpan.objects.filter(
-            element__topic__collection=collection,
-            element__kind=RubricElement.Kind.KEY_POINT,
-            element__masked=False,
-            passage__text__isnull=False,
-        )
-        .exclude(element__attributes__has_key="run")  # an answer's own
+        spans_of_key_points(collection)
+        .filter(passage__text__isnull=False)
         .order_by("element__topic", "passage", "element__position")
         .values_list(
             "element__topic__pk",
@@ -268,6 +265,14 @@ def key_point_passages_of(study: Study) -> list[Text]:
         text_with_elements(TaskType.KEY_POINT, topic, topic_id, name, asked, passage=passage)
         for (topic, topic_id, passage, name), asked in elements.items()
     ]
+
+
+def spans_of_key_points(collection: Collection) -> QuerySet[ElementSpan]:
+    """Where the questions' key points stand, in passages with and without a text here; not the answers' own."""
+    key_points = ElementSpan.objects.filter(
+        element__topic__collection=collection, element__kind=RubricElement.Kind.KEY_POINT, element__masked=False
+    )
+    return key_points.exclude(element__attributes__has_key="run")
 
 
 def elements_of(collection: Collection, kind: RubricElement.Kind) -> dict[int, tuple[tuple[int, str], ...]]:

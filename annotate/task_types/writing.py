@@ -51,7 +51,7 @@ class Writing:
             return gettext("There is nothing to confirm that is called “{name}”.").format(name=min(unknown))
         if grade is not None and grade not in self.grades and spans:
             return gettext("This outcome takes no sentences: nothing is answered.")
-        offered = sentences_to_choose(passage_of(item)) if spans else ()
+        offered = sentences_to_choose(passage_of(item), item.study) if spans else ()
         sentences = {(sentence.start, sentence.end) for sentence in offered}
         if any((span.start, span.end) not in sentences for span in spans):
             return gettext("This is not a sentence of the passage. Reload the page and choose it again.")

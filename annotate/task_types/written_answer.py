@@ -51,7 +51,7 @@ def extras_of(assignment: Assignment, asked: Sequence[AssignmentItem]) -> Mappin
     assert assignment.task.passage is not None
     sentences = [
         {"start": sentence.start, "end": sentence.end, "quote": sentence.quote}
-        for sentence in sentences_to_choose(assignment.task.passage)
+        for sentence in sentences_to_choose(assignment.task.passage, assignment.task.study)
     ]
     return {"sentences": sentences, "confirmations": CONFIRMATIONS, "locked": is_read_by_now(assignment)}
 

@@ -9,7 +9,7 @@ from typing import Any
 from django import template
 from django.utils.translation import gettext
 
-from annotate.assignments.task_page import Answer, Screen
+from annotate.assignments.shown import Answer, Screen
 from annotate.task_types import RULES
 from collection.models.studies import TaskType
 
@@ -64,7 +64,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Panel:
-    """What is seen at one time. `kind` is alone, helpful, grounded or pair; `tab` its short name."""
+    """What is seen at one time. `kind` is alone, confidence, helpful, grounded or pair; `tab` its short name."""
 
     kind: str
     tab: str
@@ -77,7 +77,8 @@ class Panel:
 
     @property
     def slug(self) -> str:
-        return "helpful-passages" if self.kind == "helpful" else f"{self.kind}-{self.tab.replace('–', '-').lower()}"
+        named = {"helpful": "helpful-passages", "confidence": "confidence"}
+        return named.get(self.kind) or f"{self.kind}-{self.tab.replace('–', '-').lower()}"
 
     @property
     def none_ticked(self) -> bool:
@@ -108,6 +109,12 @@ def answer_panels(screen: Screen) -> list[Panel]:
             for first in [[one for one in asked[answer["item"]] if one.answer.criterion.name in _first_step()]]
         ]
     return [
+        *(
+            Panel("confidence", name, name, passages=extras["passages"], asked=asked[question.item.pk])
+            for question in screen.questions
+            if question.item.task_type == TaskType.CONFIDENCE
+            for name in [gettext("Confidence")]
+        ),
         *_question_panel(extras, asked),
         *(panel for answer in extras["answers"] if answer["item"] for panel in _grounded_panel(answer, extras, asked)),
         *(_pair_panel(pair, extras, asked[pair["item"]][0]) for pair in extras["pairs"]),

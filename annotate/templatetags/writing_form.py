@@ -9,7 +9,7 @@ from typing import Any
 from django import template
 from django_stubs_ext import StrOrPromise
 
-from annotate.assignments.task_page import Answer, Grade, Question, Screen
+from annotate.assignments.shown import Answer, Grade, Question, Screen
 from annotate.task_types import RULES
 from annotate.task_types.writing import MOST_CHARACTERS
 

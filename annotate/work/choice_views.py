@@ -16,7 +16,8 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_POST, require_safe
 
 from annotate.assignments.errors import AssignmentReturned, NotAsked, StudyClosed
-from annotate.assignments.task_page import criteria_of_study, screen_of, screen_of_new
+from annotate.assignments.questions import criteria_of_study
+from annotate.assignments.task_page import screen_of, screen_of_new
 from annotate.models import Assignment, AssignmentItem, CrowdSession
 from annotate.quality.pasting import note_pasting
 from annotate.work.addresses import (

@@ -12,7 +12,8 @@ from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotate.assignments.task_page import Screen, screen_for_nobody
+from annotate.assignments.shown import Screen
+from annotate.assignments.task_page import screen_for_nobody
 from annotate.models import CrowdEntry, Task, TrainingAttempt
 from annotate.participants.sessions import end_address, has_ended, session_of
 from annotate.quality.attention import NotOnOffer, answer_check, next_check, rules_of

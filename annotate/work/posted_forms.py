@@ -6,7 +6,7 @@ from django.http import QueryDict
 from django.utils.timezone import now
 
 from annotate.assignments.errors import AssignmentReturned, StudyClosed
-from annotate.assignments.task_page import Answer, Question, Screen
+from annotate.assignments.shown import Answer, Question, Screen
 from annotate.task_types import RULES
 from annotate.task_types.writing import Writing
 from annotate.work.saving import save_choice

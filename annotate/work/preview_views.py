@@ -11,7 +11,8 @@ from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotate.assignments.task_page import Screen, screen_for_nobody
+from annotate.assignments.shown import Screen
+from annotate.assignments.task_page import screen_for_nobody
 from annotate.models import Task
 from annotate.studies.layout import new_item
 from annotate.studies.task_counts import task_types_of, texts_of

@@ -24,9 +24,10 @@ from annotate.assignments.errors import (
     refuse_out_of_step,
     why_fixed,
 )
+from annotate.assignments.questions import criteria_of, questions_of
 from annotate.assignments.revisions import hand_on_answer, is_with_second_reader
 from annotate.assignments.saved_choices import Choice
-from annotate.assignments.task_page import Question, State, criteria_of, questions_of
+from annotate.assignments.shown import Question, State
 from annotate.models import Assignment, AssignmentItem, Draft
 from annotate.suggestions.shown import note_decision
 from annotate.task_types import RULES

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.timezone import now
 
-from annotate.assignments.task_page import Screen
+from annotate.assignments.shown import Screen
 from annotate.models import Assignment
 from annotate.quality.pasting import pasted_into
 from annotate.suggestions.shown import as_shown

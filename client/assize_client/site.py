@@ -128,6 +128,54 @@ class Collection:
         """Return the ranked passages with columns run, topic_id, passage_id, rank and score."""
         return pd.DataFrame(self.connection.pages(f"collections/{self.name}/rankings/"))
 
+    def builds(self) -> pd.DataFrame:
+        """Return what models wrote for it, one build a row."""
+        return pd.DataFrame(self.connection.pages(f"collections/{self.name}/builds/"))
+
+    def start_build(self, pipeline: str, **chosen: Any) -> Build:
+        """Have a model write; `chosen` is what the API's new build takes besides. Raises AssizeError."""
+        path = f"collections/{self.name}/builds/"
+        return Build(
+            self.connection, f"{path}{self.connection.post(path, json={'pipeline': pipeline, **chosen})['id']}/"
+        )
+
+    def build(self, number: int) -> Build:
+        """Return the build of this number."""
+        return Build(self.connection, f"collections/{self.name}/builds/{number}/")
+
+
+@dataclass(frozen=True)
+class Build:
+    """What a model writes for a collection, step by step."""
+
+    connection: Connection = field(repr=False)
+    path: str
+
+    def state(self) -> dict[str, Any]:
+        """Return the build with its steps as the API has it."""
+        return dict(self.connection.get(self.path))
+
+    def wait(self) -> dict[str, Any]:
+        """Return the build once it is at its end, waits for review or is paused. Raises NotReady."""
+        for _ in self.connection.waiting():
+            build = self.state()
+            if build["state"] not in ("queued", "running"):
+                return build
+        raise NotReady(f"The build {self.path} was not done within {self.connection.patience:g} s.")
+
+    def products(self, **chosen: str) -> pd.DataFrame:
+        """Return what was written, one thing a row, with its reviews; `step=` and `state=` choose."""
+        return pd.DataFrame(self.connection.pages(f"{self.path}products/", **chosen))
+
+    def decide(self, products: Iterable[int], decision: str, *, text: str = "") -> int:
+        """Have products accepted, rejected, or one of them edited, in your name. Returns how many."""
+        asked = {"products": [int(key) for key in products], "decision": decision, "text": text}
+        return int(self.connection.post(f"{self.path}decisions/", json=asked)["decided"])
+
+    def add(self, *, bank: str = "", run: str = "") -> dict[str, Any]:
+        """Add what is accepted to the collection. Returns how many are new and how many were known."""
+        return dict(self.connection.post(f"{self.path}add/", json={"bank": bank, "run": run}))
+
 
 @dataclass(frozen=True)
 class Study:

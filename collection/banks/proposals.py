@@ -94,14 +94,22 @@ def by_judge(wording: NuggetWording) -> ByJudge:
 def as_one(proposals: Sequence[NuggetProposal], nuggets: tuple[Worded, ...] | None = None) -> Change:
     """Return the change that these proposals become together, in these words or those of the first.
 
-    Raises DoesNotFit where they are of several kinds, or about different nuggets.
+    Words without importance or weight have the first that was proposed. Raises DoesNotFit where they are of several
+    kinds, or about different nuggets.
     """
     changes = [change_of(one) for one in proposals]
     if not changes:
         raise DoesNotFit(gettext("Choose proposals that are not decided."))
     if len({(one.kind, one.elements) for one in changes}) > 1:
         raise DoesNotFit(gettext("Only proposals of one kind about the same nuggets become one."))
-    return changes[0] if nuggets is None else replace(changes[0], nuggets=nuggets)
+    if nuggets is None:
+        return changes[0]
+    if len(nuggets) == 1:
+        proposed = [*nuggets, *(nugget for one in changes for nugget in one.nuggets)]
+        importance = next((nugget.importance for nugget in proposed if nugget.importance), "")
+        weight = next((nugget.weight for nugget in proposed if nugget.weight is not None), None)
+        nuggets = (Worded(nuggets[0].text, importance, weight),)
+    return replace(changes[0], nuggets=nuggets)
 
 
 def changes_in_force(proposals: Sequence[NuggetProposal]) -> list[Change]:

@@ -11,11 +11,13 @@ from zipfile import is_zipfile
 from collection.formats.cited_reports import is_cited_report
 from collection.formats.json_fields import is_open, whole_json
 from collection.formats.jsonl import LINES
+from collection.formats.natural_questions import is_question
 from collection.formats.nugget_banks import are_scores, is_assignment, is_nugget_bank
 from collection.formats.pools import is_pool
 from collection.formats.problems import BrokenFile, BrokenLine, InputFile, Problem
 from collection.formats.rubric_workbench import is_graded_topic
 from collection.formats.scores.tools import form_of
+from collection.formats.summaries import is_summary
 from collection.formats.topics import ID_FIELDS, REQUEST_FIELDS
 from collection.formats.trec import TEXT_FIELDS
 from collection.formats.values import strict_json, strict_object
@@ -103,10 +105,14 @@ def _format_of_object(line: str, name: str) -> str:
         return "clapnq"
     if "query_id" in found and (isinstance(found.get("items"), list) or isinstance(found.get("questions"), list)):
         return "questions"
+    if is_question(found):
+        return "natural_questions"
     if is_cited_report(found):
         return "reports"
     if is_pool(found):
         return "pools"
+    if is_summary(found):
+        return "summaries"
     if is_assignment(found):
         return "assignments"
     if is_nugget_bank(found) or are_scores(found):

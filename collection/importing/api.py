@@ -54,6 +54,7 @@ class CollectionFiles(APIView):
             "said": {
                 "relevant_from": sent["relevant_from"],
                 "with_topics": sent["with_topics"],
+                "seed": sent["seed"],
                 "criterion": sent["criterion"],
                 "raters": {file: asdict(rater) for file, rater in raters.items()},
                 **({FORMAT: asdict(wanted)} if wanted else {}),

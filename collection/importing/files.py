@@ -20,10 +20,12 @@ from collection.formats.trec import read_qrels
 from collection.importing.collections import import_collection
 from collection.importing.datasets.cited_reports import import_cited_reports
 from collection.importing.datasets.clapnq import import_clapnq
+from collection.importing.datasets.natural_questions import import_natural_questions
 from collection.importing.datasets.nugget_banks import Assigning, bank_name_of, import_nugget_banks
 from collection.importing.datasets.pools import import_pools
 from collection.importing.datasets.rubric import import_graded, import_question_bank
 from collection.importing.datasets.scores import import_scores
+from collection.importing.datasets.summaries import import_summaries
 from collection.importing.judgment_table import import_judgments
 from collection.importing.origins import QrelsRater
 from collection.importing.outcomes import ImportOutcome
@@ -41,8 +43,8 @@ from collection.models import Collection, Rater, Study, User
 
 # Each needs only what stands before it.
 ORDER = (
-    *("assize", "topics", "questions", "passages", "clapnq", "pools", "run", "reports"),
-    *("nuggets", "assignments", "graded", "qrels", "judgments", "scores"),
+    *("assize", "topics", "summaries", "questions", "natural_questions", "passages", "clapnq", "pools", "run"),
+    *("reports", "nuggets", "assignments", "graded", "qrels", "judgments", "scores"),
 )
 Advance = Callable[[int], object]
 MOST_CHARACTERS = 200
@@ -77,7 +79,7 @@ class FilesOptions:
 
     `run` and `system` name a single run otherwise than its tag. `criterion` is that of scores whose file names none of
     the study's. `study` is the one that judgments go into; where none is given, they go into closed ones, but for
-    tables and scores. `by` is who imports.
+    tables and scores. `by` is who imports. `seed` is that of what an import draws.
     """
 
     study: Study | None = None
@@ -90,6 +92,7 @@ class FilesOptions:
     criterion: str = ""
     kind: str = Rater.Kind.ASSESSOR
     by: User | None = None
+    seed: int = 0
 
 
 def stem_of(name: str) -> str:
@@ -201,6 +204,10 @@ class _Together:
                 return import_topics(file=opened, collection=collection)
             case "questions":
                 return import_question_bank(file=opened, collection=collection)
+            case "summaries":
+                return import_summaries(file=opened, collection=collection)
+            case "natural_questions":
+                return import_natural_questions(file=opened, collection=collection, seed=options.seed)
             case "passages":
                 return import_passages(file=opened, collection=collection)
             case "run":

@@ -41,6 +41,14 @@ FORMATS = {
         "Scores of other tools",
         "Langfuse, Phoenix, MLflow, OpenTelemetry, Inspect, Ragas, UMBRELA or AltTest; reasons are kept.",
     ),
+    "summaries": (
+        "Summaries with documents",
+        "JSONL: a human summary and its documents a line, as in Multi-News: one ||||| another.",
+    ),
+    "natural_questions": (
+        "Natural Questions",
+        "JSONL: questions with their page and annotations; those with a long answer alone become topics, as CLAPNQ’s.",
+    ),
     "clapnq": ("CLAPNQ", "JSONL: questions with a passage each, and the answers that people wrote in two rounds."),
     "ir_datasets": ("ir_datasets", "Topics by a dataset’s id, and its qrels and passages if you ask for them."),
     "questions": ("RUBRIC question bank", "The workbench’s topics with their questions or nuggets, plain or gzipped."),
@@ -147,6 +155,7 @@ def options_of(upload: Upload) -> FilesOptions:
         system=upload.system,
         criterion=upload.said.get("criterion", ""),
         by=upload.user,
+        seed=upload.said.get("seed") or 0,
     )
 
 

@@ -110,6 +110,13 @@ class ImportForm(forms.Form):
         required=False,
         help_text="And questions that a RUBRIC graded file names.",
     )
+    seed = forms.IntegerField(
+        label="Seed of draws",
+        min_value=0,
+        max_value=2**31 - 2,
+        required=False,
+        help_text="Of Natural Questions’ unanswerable questions. 0 if empty; it is kept with each.",
+    )
     without_texts = forms.BooleanField(label="Create missing passages with only an id", required=False)
 
     def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
@@ -179,7 +186,7 @@ class ImportForm(forms.Form):
             "rater": self.cleaned_data["rater"],
             "without_texts": self.cleaned_data["without_texts"],
             "said": {
-                **{name: self.cleaned_data[name] for name in ("relevant_from", "with_topics", "criterion")},
+                **{name: self.cleaned_data[name] for name in ("relevant_from", "with_topics", "criterion", "seed")},
                 **({FORMAT: asdict(self.wanted)} if self.wanted else {}),
             },
         }

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from collection.api_tools import NumberField
+from collection.api_tools import NumberField, WholeField
 from collection.importing.datasets.ir_dataset import MOST_ID
 from collection.importing.files import rater_of_file
 from collection.models import Upload
@@ -72,6 +72,9 @@ class FilesSerializer(serializers.Serializer[Any]):
     )
     relevant_from = NumberField(required=False, allow_null=True, default=None, help_text="η of the qrels.")
     with_topics = serializers.BooleanField(default=False, help_text="Create missing topics with only an id.")
+    seed = WholeField(
+        default=0, min_value=0, max_value=2**31 - 2, help_text="Of the unanswerable Natural Questions that are drawn."
+    )
     without_texts = serializers.BooleanField(default=False, help_text="Create missing passages with only an id.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

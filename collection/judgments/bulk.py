@@ -17,12 +17,17 @@ Converter = Callable[[Any], Any]
 Row = Sequence[Any]
 
 
+class AskedWhileInserting(RuntimeError):
+    """Rows on their way in asked the database, which PostgreSQL cannot answer then."""
+
+
 def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable[Row]) -> None:
     """Insert rows whose values stand in the order of `fields`, in the caller's transaction.
 
     PostgreSQL takes them by COPY, others by one prepared statement. Raises IntegrityError for a row
-    that breaks a constraint; nothing of the transaction holds then. Texts must be without NUL. `rows` must not
-    ask the database while they are taken: PostgreSQL's connection would wait for itself for ever.
+    that breaks a constraint; nothing of the transaction holds then. Texts must be without NUL. Raises
+    AskedWhileInserting where `rows` ask the database while they are taken: PostgreSQL's connection would wait for
+    itself for ever.
     """
     columns: list[Any] = [model._meta.get_field(name) for name in fields]
     converters = [(place, converter) for place, field in enumerate(columns) if (converter := _converter(field))]
@@ -30,7 +35,13 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
     table = connection.ops.quote_name(model._meta.db_table)
     # An iterator: SQLite takes one row after the other, and so does COPY.
     ready: Any = _converted(rows, converters)
-    with connection.cursor() as cursor:
+
+    def refuse(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        if params is ready:
+            return execute(sql, params, many, context)
+        raise AskedWhileInserting(f"Read this before the rows of {model.__name__} are inserted: {sql}")
+
+    with connection.execute_wrapper(refuse), connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             # The wrapped cursor is psycopg's: Django's wrapper has no COPY, and does not see its errors.
             with connection.wrap_database_errors, cursor.cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:

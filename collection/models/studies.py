@@ -30,6 +30,7 @@ class TaskType(models.TextChoices):
     QUESTION_PASSAGE = "question_passage", "relevance of a passage to the question"
     PASSAGE_USE = "passage_use", "relevance of a passage to an answer"
     PREFERENCE = "preference", "preference between two answers"
+    CONFIDENCE = "confidence", "confidence of who judges answers"
     BATTLE = "battle", "battle of two reports"
     CITATION_SUPPORT = "citation_support", "support of a sentence by its citation"
     CITATION_NEED = "citation_need", "need of a sentence for a citation"

@@ -15,7 +15,15 @@ from rest_framework.views import APIView
 from collection.api_tools import checked, conflict_on, invalid_on, pages_by, user_of
 from collection.models import Collection, Retrieval
 from collection.retrieval.jobs import NotAtWork, start_retrieval, stop_retrieval
-from collection.retrieval.serializers import OPTIONS, Bm25Options, DenseOptions, RetrievalSerializer
+from collection.retrieval.samples import sample_contexts
+from collection.retrieval.serializers import (
+    OPTIONS,
+    Bm25Options,
+    DenseOptions,
+    RetrievalSerializer,
+    SampledSerializer,
+    SampleOptions,
+)
 from stats.refusals import Refused
 
 
@@ -54,6 +62,19 @@ class DenseRetrieval(APIView):
         return started(request, name, "dense")
 
 
+class SampledContexts(APIView):
+    """Contexts at random."""
+
+    @extend_schema(request=SampleOptions, responses={201: SampledSerializer})
+    def post(self, request: Request, name: str) -> Response:
+        """Make runs of passages drawn at random from the first ones of a run's rankings."""
+        collection = get_object_or_404(Collection.objects.of(user_of(request)), name=name)
+        options = checked(SampleOptions(data=request.data))
+        with invalid_on(Refused):
+            made = sample_contexts(collection=collection, at=now(), **options)
+        return Response({"runs": [one.name for one in made]}, status=status.HTTP_201_CREATED)
+
+
 def started(request: Request, name: str, method: str) -> Response:
     """Start it for who asks."""
     collection = get_object_or_404(Collection.objects.of(user_of(request)), name=name)
@@ -89,6 +110,7 @@ retrieval_urlpatterns: list[URLPattern] = [
     path("collections/<slug:name>/retrievals/", Retrievals.as_view(), name="retrievals"),
     path("collections/<slug:name>/retrievals/bm25/", Bm25Retrieval.as_view(), name="retrieval_bm25"),
     path("collections/<slug:name>/retrievals/dense/", DenseRetrieval.as_view(), name="retrieval_dense"),
+    path("collections/<slug:name>/retrievals/sample/", SampledContexts.as_view(), name="retrieval_sample"),
     path("collections/<slug:name>/retrievals/<int:pk>/", RetrievalDetail.as_view(), name="retrieval"),
     path("collections/<slug:name>/retrievals/<int:pk>/stop/", RetrievalStop.as_view(), name="retrieval_stop"),
 ]

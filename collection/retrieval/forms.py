@@ -8,7 +8,7 @@ from django import forms
 from rest_framework import serializers
 
 from collection.options import OptionsForm
-from collection.retrieval.serializers import Bm25Options, DenseOptions
+from collection.retrieval.serializers import Bm25Options, DenseOptions, SampleOptions
 
 
 class RetrievalForm(OptionsForm):
@@ -60,4 +60,9 @@ class DenseForm(RetrievalForm):
             field.strip = False  # what ends with a space shall end with it
 
 
-FORMS: dict[str, type[RetrievalForm]] = {"bm25": Bm25Form, "dense": DenseForm}
+class SampleForm(RetrievalForm):
+    options = SampleOptions
+    asked = ("run", "passages", "top", "contexts", "seed")
+
+
+FORMS: dict[str, type[RetrievalForm]] = {"bm25": Bm25Form, "dense": DenseForm, "sample": SampleForm}

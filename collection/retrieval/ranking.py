@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from django.db import transaction
 
 from collection.judgments.bulk import insert_rows
 from collection.models import Collection, Passage, RankedPassage, Retrieval, Run, System, Topic
 from collection.retrieval.bm25 import Bm25Index, Scores, Weighting, Windows, first
+from collection.retrieval.serializers import PARTS
 from stats.refusals import Refused
 
 Advance = Callable[[int], object]
 STEP = 500
+# Passages of each part of a request that are ranked together (LONG²RAG, section 3.2).
+DEPTH_OF_PARTS = 5
 COLUMNS = ("run", "topic", "passage_id", "rank", "score")
 
 
@@ -74,11 +79,23 @@ def query_of(topic: Topic, query: str) -> str:
     return topic.request
 
 
+def parts_of(collection: Collection, query: str) -> dict[int, list[str]]:
+    """Return the shorter questions of each topic that has some, where they are what is searched for."""
+    if query != PARTS:
+        return {}
+    said = {topic.pk: topic.attributes.get("sub_questions") for topic in collection.topics.all()}
+    listed = {pk: parts for pk, parts in said.items() if isinstance(parts, list)}
+    texts = {pk: [one for one in parts if isinstance(one, str) and one.strip()] for pk, parts in listed.items()}
+    return {pk: parts for pk, parts in texts.items() if parts}
+
+
 def rank_by_bm25(collection: Collection, options: dict[str, Any], advance: Advance) -> Ranked:
     """Rank the passages for every topic. `advance` is told of each step, and may raise to end it all."""
     topics, unasked = queries_of(collection, options["query"])
     weighting = Weighting(**{name: options[name] for name in Weighting.__dataclass_fields__})
-    index = Bm25Index([text for _, text in topics], weighting, windows_of(options))
+    parts = parts_of(collection, options["query"])
+    of_parts = [(topic, text) for topic, _ in topics for text in parts.get(topic, ())]
+    index = Bm25Index([text for _, text in (*topics, *of_parts)], weighting, windows_of(options))
     pks, texts = array("q"), hashlib.sha256()
     for pk, docno, title, text, sha256 in in_order(collection):
         index.add(title, text)
@@ -91,12 +108,23 @@ def rank_by_bm25(collection: Collection, options: dict[str, Any], advance: Advan
     ranked = Ranked()
     for number, (topic, _) in enumerate(topics):
         scores = index.scores(number)
+        if topic in parts:
+            of_topic = [len(topics) + place for place, (pk, _) in enumerate(of_parts) if pk == topic]
+            scores = of_those(scores, [first(index.scores(part), DEPTH_OF_PARTS) for part in of_topic])
         places = first(scores, options["depth"])
         ranked.topics.append((topic, array("q", (pks[place] for place in places)), scores[places]))
         advance(0)
     ranked.counts = counts_of(collection, ranked, n=len(pks), windows=index.n_windows, unasked=unasked)
     ranked.made_with = {"library": f"bm25s {version('bm25s')}", "texts_sha256": texts.hexdigest()}
     return ranked
+
+
+def of_those(scores: Scores, found: Sequence[npt.NDArray[np.intp]]) -> Scores:
+    """Return the scores of the places that were found, and 0 for all others."""
+    kept = np.zeros_like(scores)
+    for places in found:
+        kept[places] = scores[places]
+    return kept
 
 
 def windows_of(options: dict[str, Any]) -> Windows:

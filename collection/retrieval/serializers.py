@@ -10,6 +10,8 @@ from collection.api_tools import NumberField, WholeField
 from collection.models import Retrieval
 from collection.texts.words import LANGUAGES, UNSTEMMED
 
+# What BM25 alone can search for: the shorter questions of a topic; the request of a topic without any.
+PARTS = "parts"
 QUERIES = {
     "request": "the request",
     "title": "the title",
@@ -60,6 +62,12 @@ class RetrievalOptions(serializers.Serializer[Any]):
 class Bm25Options(RetrievalOptions):
     """What BM25 is told besides."""
 
+    query = serializers.ChoiceField(
+        choices=[*QUERIES.items(), (PARTS, "the parts of the request (sub_questions), ranked together by the request")],
+        default="request",
+        label="Query",
+        help_text="What of a topic is searched for.",
+    )
     k1 = NumberField(
         min_value=0, max_value=100, default=0.9, label="k₁", help_text="How much a word counts that comes again."
     )
@@ -107,11 +115,38 @@ class DenseOptions(RetrievalOptions):
     )
 
 
+class SampleOptions(serializers.Serializer[Any]):
+    """What contexts at random are told."""
+
+    run = serializers.CharField(max_length=200, label="Run", help_text="The run whose rankings are drawn from.")
+    passages = WholeField(
+        min_value=1, max_value=DEEPEST, default=10, label="Passages", help_text="In each context, for each topic."
+    )
+    top = WholeField(
+        min_value=1, max_value=DEEPEST, default=50, label="Of the first", help_text="How far down passages are drawn."
+    )
+    contexts = WholeField(min_value=1, max_value=200, default=16, label="Contexts", help_text="How many runs are made.")
+    seed = WholeField(
+        min_value=0, max_value=2**31 - 1, default=0, label="Seed", help_text="The same seed draws the same passages."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["passages"] >= attrs["top"]:
+            raise serializers.ValidationError({"passages": "Draw fewer passages than there are to draw from."})
+        return attrs
+
+
 OPTIONS: dict[str, type[RetrievalOptions]] = {"bm25": Bm25Options, "dense": DenseOptions}
 
 
 class AllOptions(Bm25Options, DenseOptions):
     """Those of every method, as the command takes them."""
+
+
+class SampledSerializer(serializers.Serializer[Any]):
+    """The runs that were made."""
+
+    runs = serializers.ListField(child=serializers.CharField())
 
 
 class RetrievalSerializer(serializers.ModelSerializer[Retrieval]):

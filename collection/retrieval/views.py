@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -19,6 +21,8 @@ from collection.page_tools import telling
 from collection.retrieval.forms import FORMS
 from collection.retrieval.in_words import what_is_ranked
 from collection.retrieval.jobs import NotAtWork, ask_stalled_again, start_retrieval, stop_retrieval
+from collection.retrieval.samples import sample_contexts
+from stats.plurals import counted
 from stats.refusals import Refused
 
 MOST_SHOWN = 50
@@ -41,9 +45,7 @@ def retrieval(request: SignedInRequest, name: str) -> HttpResponse:
 
     if form.is_valid():
         try:
-            start_retrieval(
-                collection=collection, user=request.user, method=method, options=form.cleaned_data, at=now()
-            )
+            _make(request, collection, method, form.cleaned_data)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
@@ -59,6 +61,15 @@ def retrieval(request: SignedInRequest, name: str) -> HttpResponse:
         return render(request, "collection/retrieval_progress.html", context)
     context |= {"in_words": what_is_ranked(collection), "embedding_server": shown(settings.EMBED_BASE_URL)}
     return render(request, "collection/retrieval.html", context, status=422 if form.errors else 200)
+
+
+def _make(request: SignedInRequest, collection: Collection, method: str, options: dict[str, Any]) -> None:
+    """Draw contexts now, or have a worker make a run. Raises Refused."""
+    if method == "sample":
+        made = sample_contexts(collection=collection, at=now(), **options)
+        messages.success(request, f"{counted(len(made), 'runs')} are made: “{made[0].name}” to “{made[-1].name}”.")
+    else:
+        start_retrieval(collection=collection, user=request.user, method=method, options=options, at=now())
 
 
 @require_POST

@@ -13,9 +13,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from collection.judgments.services import Span
-from collection.models import Passage
+from collection.models import Passage, Study
 
 SENTENCES = "sentences"
+# Of a study's attributes: whether answers are made of sentences alone, without the title.
+WITHOUT_TITLE = "without_title"
 END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』”’）]*|[\r\n]+")
 FOLLOWS_SMALL = re.compile(r"\s+[\"'“‘(\[]*[a-zß-öø-ÿα-ωа-я]")
 ABBREVIATION = re.compile(
@@ -32,9 +34,10 @@ def sentences_of(passage: Passage) -> list[Span]:
     return [Span(start, end, text[start:end]) for start, end in places]
 
 
-def sentences_to_choose(passage: Passage) -> list[Span]:
-    """Return the passage's title, if it has one, and its sentences: what an answer may be made of."""
-    title = [Span(0, 0, passage.title)] if passage.title.strip() else []
+def sentences_to_choose(passage: Passage, study: Study) -> list[Span]:
+    """Return what an answer may be made of: the passage's title, where the study offers it, and its sentences."""
+    offered = passage.title.strip() and not study.attributes.get(WITHOUT_TITLE)
+    title = [Span(0, 0, passage.title)] if offered else []
     return [*title, *sentences_of(passage)]
 
 

@@ -110,6 +110,7 @@ def load_answers(*, by: User, assessors: Sequence[User], at: datetime) -> Study:
         title="Demonstration: which answer is better?",
         task_types=[TaskType.ANSWER_EVALUATION],
         overlap=len(assessors),
+        confidence=True,
         guidelines=standard_guidelines([TaskType.ANSWER_EVALUATION]),
         assessors=assessors,
         by=by,

@@ -16,6 +16,7 @@ from annotate.assignments.design import Design
 from annotate.models import Task
 from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.lifecycle import make_study, open_study
+from annotate.task_types.key_point import ANSWERS
 from collection.formats.jsonl import written_line
 from collection.formats.problems import InputFile
 from collection.importing.collections import import_collection
@@ -33,6 +34,8 @@ from config.demonstration.simulation import (
     SimulatedAssessor,
     SimulatedGrade,
     answer_evaluation,
+    confidence,
+    looked_for,
     on_its_scale,
     preference,
     shared_words,
@@ -59,6 +62,7 @@ SIMULATED = (
     TaskType.RELEVANCE,
     TaskType.NUGGET,
     TaskType.ANSWER_EVALUATION,
+    TaskType.CONFIDENCE,
     TaskType.PREFERENCE,
     TaskType.BATTLE,
     *OF_SENTENCES,
@@ -213,9 +217,13 @@ def simulated_grades_of(
         assert item.report is not None
         assert item.element is not None
         return [support(assessor, item.item_id, shared_words(item.element.text, item.report.text or ""))]
+    if item.task_type == TaskType.KEY_POINT and item.report and item.element:
+        return looked_for(assessor, item.item_id, shared_words(item.element.text, item.report.text or ""))
     text = item.report.run.name if item.report else item.passage.passage_id if item.passage else ""
     if item.task_type == TaskType.ANSWER_EVALUATION:
         return answer_evaluation(assessor, item.item_id, meant_by(item.topic.topic_id, text))
+    if item.task_type == TaskType.CONFIDENCE:
+        return [confidence(assessor, item.item_id)] if assessor in ASSESSORS else []
     element = item.element.element_id if item.element else ""
     return simulated_grades(assessor, JudgedItem(item.task_type, item.topic.topic_id, text, element))
 
@@ -233,16 +241,19 @@ def add_highlights(rater: Rater, criterion: Criterion, spans: dict[Item, Sequenc
 
 def load_pool(collection: Collection, *, by: User, assessors: Sequence[User], at: datetime) -> Study:
     """Make and open the study: some passages and reports of every topic, and a few that everyone sees."""
+    asked = [TaskType.RELEVANCE, TaskType.NUGGET, TaskType.KEY_POINT]
     study = make_study(
         collection=collection,
         name=POOL_STUDY,
-        title="Demonstration: a pool and its nuggets",
-        task_types=[TaskType.RELEVANCE, TaskType.NUGGET],
+        title="Demonstration: a pool, nuggets and missed points",
+        task_types=asked,
         overlap=2,
-        sample_sizes={TaskType.RELEVANCE.value: 12, TaskType.NUGGET.value: 6},
+        sample_sizes={TaskType.RELEVANCE.value: 12, TaskType.NUGGET.value: 6, TaskType.KEY_POINT.value: 6},
         depth=3,
+        key_points_in=ANSWERS,
+        why_missed=True,
         design=Design(sampling="stratified", control_share=0.1),
-        guidelines=standard_guidelines([TaskType.RELEVANCE, TaskType.NUGGET]),
+        guidelines=standard_guidelines(asked),
         assessors=assessors,
         by=by,
         at=at,

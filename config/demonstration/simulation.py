@@ -24,6 +24,9 @@ WORD = re.compile(r"\S+")
 TIE_BELOW = 0.5
 # From which share of a nugget's words a text is taken to say a part of it, and all of it.
 SUPPORTED_FROM = (0.5, 0.75)
+# As much of a key point is said; from the first of the others on it is missed as too general, from the second as
+# incomplete.
+SAID_FROM, MISSED_FROM = 0.6, (0.2, 0.4)
 LETTERS = 5
 LONG_WORD = re.compile(r"[^\W\d_]{5,}")
 
@@ -154,6 +157,12 @@ def answer_evaluation(assessor: SimulatedAssessor, name: str, meant: Mapping[str
     return said
 
 
+def confidence(assessor: SimulatedAssessor, name: str) -> SimulatedGrade:
+    """Say how confident the assessor is, 1 to 4: surer the less their grades spread."""
+    chance = Random(f"{SEED}/{assessor.name}/{name}")  # noqa: S311 - a stated simulation
+    return SimulatedGrade("confident", min(max(round(3.6 - assessor.spread + chance.gauss(0, 0.7)), 1), 4))
+
+
 def key_point(
     assessor: SimulatedAssessor, topic: SourceTopic, item: JudgedItem, chance: Random
 ) -> list[SimulatedGrade]:
@@ -182,6 +191,15 @@ def support(assessor: SimulatedAssessor, name: str, share: float) -> SimulatedGr
     """Grade how far a text supports the nugget of this item: 0 to 2, from the share of the nugget's words in it."""
     meant = float(sum(share >= bound for bound in SUPPORTED_FROM))
     return on_its_scale(assessor, name, "support", meant, (0, 1, 2))
+
+
+def looked_for(assessor: SimulatedAssessor, name: str, share: float) -> list[SimulatedGrade]:
+    """Say whether a report with this share of a key point's words says it and, if not, how it misses it."""
+    said = on_its_scale(assessor, name, "grounded", float(share >= SAID_FROM), (0, 1))
+    if said.grade:
+        return [said]
+    meant = float(sum(share >= bound for bound in MISSED_FROM))
+    return [said, on_its_scale(assessor, name, "why_missed", meant, (0, 1, 2))]
 
 
 def shared_words(nugget: str, text: str) -> float:

@@ -19,8 +19,8 @@ def score_distribution_chart(
     """Return the Vega-Lite description: bars for the share of items by score, and by threshold two curves.
 
     The curves are the share of items below the threshold (the distribution's CDF) and the false positives among those
-    from it up, mean over people. Dotted lines stand at the scores that are `marked` by their share in the distribution;
-    for scores from 0 to 1 the dashed line is where a uniform distribution's CDF would be.
+    from it up, mean over people with its interval. Dotted lines stand at the scores that are `marked` by their share in
+    the distribution; for scores from 0 to 1 the dashed line is where a uniform distribution's CDF would be.
     """
     import altair as alt
 
@@ -44,6 +44,11 @@ def score_distribution_chart(
         if share is not None
     ]
     scale, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(format=".0%", tickCount=6)
+    spans = [
+        {"at": one.at, "low": wrong.low, "high": wrong.high, "curve": CURVES[1]}
+        for one in found
+        if (wrong := one.false_positives).low is not None
+    ]
     columns = alt.Chart(alt.InlineData(values=bars)).mark_rect(color=QUIET, opacity=0.3).encode(
         x=alt.X("from:Q", title="score, or threshold"), x2="to:Q",
         y=alt.Y("zero:Q", scale=scale, title="share", axis=axis), y2="share:Q", description="says:N",
@@ -59,6 +64,9 @@ def score_distribution_chart(
     if found[0].at >= 0 and found[-1].at <= 1:
         ends = alt.Chart(alt.InlineData(values=[{"at": 0, "share": 0}, {"at": 1, "share": 1}]))
         layers.append(ends.mark_line(color=QUIET, strokeDash=[6, 4]).encode(x="at:Q", y=alt.Y("share:Q", scale=scale)))
+    if spans:
+        drawn = alt.Chart(alt.InlineData(values=spans)).mark_rule(strokeWidth=1.2)
+        layers.append(drawn.encode(x="at:Q", y=alt.Y("low:Q", scale=scale), y2="high:Q", color=apart["color"]))
     return described(alt.layer(*layers, lines, dots).properties(height=320), title=title, subtitle=subtitle)
 
 

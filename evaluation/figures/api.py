@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from collection.api_tools import study_of
+from evaluation.figures.rests_on import rests_on
 from evaluation.figures.serializers import FigureChoice
 from evaluation.parameters.api import chosen_by, figures_of, shows
 
@@ -19,5 +20,6 @@ def figures(request: Request, name: str) -> Response:
 
 @shows("studies_figure", "The numbers of a figure, with what may be chosen for it.", FigureChoice)
 def figure(request: Request, name: str, figure: str) -> Response:
-    chosen = chosen_by(request, FigureChoice)
-    return Response(figures_of(request, "study_figure", study_of(request, name), figure=figure, **chosen).as_dict())
+    study = study_of(request, name)
+    asked = chosen_by(request, FigureChoice) | rests_on(study, figure)
+    return Response(figures_of(request, "study_figure", study, figure=figure, **asked).as_dict())

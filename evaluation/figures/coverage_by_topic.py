@@ -6,6 +6,9 @@ Source: Ju et al., CRUX (2025), Figure 4.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,8 @@ from evaluation.data.judge_pairs import judged_texts, pair_judges, text_names
 from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.data.visibility import in_sight, parts_of
 from evaluation.figures.figure import StudyFigure, chosen_of
+from stats.answers_in_words import in_brackets, listed, shown
+from stats.intervals import SHARE, Estimate, mean_interval
 from stats.judges.coverage import coverage
 from stats.plurals import counted
 from stats.ranking.rank_correlation import spearman
@@ -53,6 +58,7 @@ def coverage_by_topic(study: Study, *, criterion: str = "", judge: str = "") -> 
     return StudyFigure(
         name=NAME,
         title=f"Coverage by topic under {name}",
+        answer=" ".join(filter(None, (_covers(people, runs), _agrees(rho[""], by) if of_judge else ""))),
         sight=sight,
         simulated=chosen.has_simulated_people or bool(paired and paired.judge.simulated),
         description=coverage_by_topic_chart(
@@ -117,6 +123,31 @@ def _rho(people: Any, of_judge: Any, person: str, run: str) -> tuple[int, Any]:
         if who == person and run in ("", of_run) and (topic, of_run) in of_judge
     ]
     return len(both), spearman([one for one, _ in both], [other for _, other in both])
+
+
+def _covers(people: Mapping[tuple[str, str, str], float], runs: Sequence[str]) -> str:
+    """Say which run's reports cover most and which least: the mean over topics of the mean of its people."""
+    found = {}
+    for run in runs:
+        by_topic: dict[str, list[float]] = defaultdict(list)
+        for (topic, of_run, _), share in people.items():
+            if of_run == run:
+                by_topic[topic].append(share)
+        found[run] = mean_interval([fmean(shares) for shares in by_topic.values()], within=SHARE)
+    ordered = sorted(runs, key=lambda run: -(found[run].value or 0))
+    said = [f"“{run}” {in_brackets('coverage', found[run])}" for run in ordered]
+    if len(said) == 1:
+        return f"People judged the reports of {said[0]}."
+    return f"By people, reports of {said[0]} cover most of what is asked, and those of {said[-1]} least."
+
+
+def _agrees(rho: Mapping[str, tuple[int, Estimate]], judge: str) -> str:
+    """Say how far each person and the judge put the reports in the same order."""
+    known = {person: (n, one.value) for person, (n, one) in rho.items() if one.value is not None}
+    if not known:
+        return f"Whether {judge} puts them in people’s order cannot be told."
+    told = listed([f"{shown(value)} with {person} ({counted(n, 'reports')})" for person, (n, value) in known.items()])
+    return f"{judge} orders the reports with ρ {told}; ρ has no interval, for reports on one topic are not independent."
 
 
 def _rho_in_words(of_run: dict[str, Any]) -> str:

@@ -11,8 +11,7 @@ from collection.models import Study
 from evaluation.charts.panels import PanelPoint, panels_chart
 from evaluation.data.visibility import in_sight, parts_of
 from evaluation.figures.figure import StudyFigure, chosen_of
-from evaluation.figures.written_sets import read_written_set
-from evaluation.figures.written_sets_in_words import size_of_a_set
+from evaluation.figures.written_sets import read_written_set, size_of_a_set
 from stats.measures.written_sets import LENGTHS, SetSize, set_size
 from stats.plurals import counted
 
@@ -45,7 +44,7 @@ def question_set(study: Study, *, by: str = "") -> StudyFigure:
             points,
             panels=list(LENGTHS),
             medians={},
-            title=TITLE,
+            title="Questions and answers",  # short: a phone shows it in one line
             subtitle=f"Mean over {counted(len(written.answered), 'questions')} with an answer, 95 % interval",
         ),
         head=["group", *COUNTS, "share_not_consecutive", *(one.replace(" ", "_") for one in LENGTHS)],

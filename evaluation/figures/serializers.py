@@ -23,7 +23,7 @@ class FigureChoice(serializers.Serializer[Any]):
         default="",
         max_length=100,
         label="Slices by",
-        help_text="An attribute of the topics, length of the answer, or length of the documents.",
+        help_text="An attribute of the topics, or of the runs; length of the answer, or of the documents.",
     )
     unit = serializers.CharField(
         default="",

@@ -12,9 +12,12 @@ from evaluation.figures import (
     coverage_by_topic,
     expected_thresholds,
     missed_points,
+    point_scores,
     question_set,
     score_distribution,
     slices,
+    texts,
+    variants,
     what_answers_keep,
     written_sets,
 )
@@ -38,11 +41,17 @@ FIGURES: dict[str, Kind] = {
     score_distribution.NAME: Kind(
         score_distribution.TITLE, score_distribution.offers, score_distribution.score_distribution
     ),
+    point_scores.NAME: Kind(point_scores.TITLE, point_scores.offers, point_scores.point_scores),
     missed_points.NAME: Kind(missed_points.TITLE, missed_points.offers, missed_points.missed_points),
     slices.NAME: Kind(slices.TITLE, slices.offers, slices.slices),
+    variants.NAME: Kind(variants.TITLE, variants.offers, variants.variants),
     question_set.NAME: Kind(question_set.TITLE, written_sets.offers, question_set.question_set),
     what_answers_keep.NAME: Kind(what_answers_keep.TITLE, written_sets.offers, what_answers_keep.what_answers_keep),
+    texts.NAME: Kind(texts.TITLE, texts.offers, texts.texts),
 }
+
+# Figures that need no judgment.
+OF_TEXTS = {texts.NAME}
 
 
 def offered_figures(study: Study) -> dict[str, str]:

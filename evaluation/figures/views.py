@@ -10,7 +10,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
+from collection.models import Study
 from evaluation.data.visibility import in_words
+from evaluation.figures.rests_on import rests_on
 from evaluation.figures.serializers import FigureChoice
 from evaluation.formats.file_names import file_stem
 from evaluation.parameters.downloads import table_file
@@ -30,10 +32,12 @@ from stats.refusals import Refused
 @login_required
 def figures(request: SignedInRequest, name: str) -> HttpResponse:
     """What there is to draw of the study."""
-    from evaluation.figures.studies import offered_figures
+    from evaluation.figures.studies import OF_TEXTS, offered_figures
 
     study = my_study(request, name)
-    return render(request, "evaluation/figures.html", {"study": study, "offered": offered_figures(study)})
+    offered = offered_figures(study)
+    context = {"study": study, "offered": offered, "judged": offered.keys() - OF_TEXTS}
+    return render(request, "evaluation/figures.html", context)
 
 
 @require_safe
@@ -44,7 +48,7 @@ def figure(request: SignedInRequest, name: str, figure: str) -> HttpResponse:
     found, refusal = None, ""
     try:
         with locked_is_not_found():
-            found = figures_of(request, "study_figure", study, figure=figure, **_asked(request))
+            found = figures_of(request, "study_figure", study, figure=figure, **_asked(request, study, figure))
     except Refused as refused:
         refusal = str(refused)
 
@@ -74,7 +78,7 @@ def figure_chart(request: SignedInRequest, name: str, figure: str, form: str) ->
     """The picture, as SVG, PDF or the Vega-Lite description it is drawn from."""
     study = my_study(request, name)
     with refused_is_not_found():
-        chart = figures_of(request, "study_figure_chart", study, figure=figure, **_asked(request))
+        chart = figures_of(request, "study_figure_chart", study, figure=figure, **_asked(request, study, figure))
     return chart_file(request, chart, form=form, stem=file_stem(name, figure))
 
 
@@ -84,14 +88,15 @@ def figure_table(request: SignedInRequest, name: str, figure: str, table: str, t
     """The numbers beside the picture, or all that it shows, as CSV or LaTeX."""
     study = my_study(request, name)
     with refused_is_not_found():
-        found = figures_of(request, "study_figure", study, figure=figure, **_asked(request))
+        found = figures_of(request, "study_figure", study, figure=figure, **_asked(request, study, figure))
     caption = f"{found.title}, study {name}{in_words(found.sight, 'score')}"
     return table_file(
         found.tables(), table, table_format=table_format, stem=file_stem(name, figure, table), caption=caption
     )
 
 
-def _asked(request: SignedInRequest) -> dict[str, Any]:
-    """Return what the address asks for. Raises Refused."""
+def _asked(request: SignedInRequest, study: Study, figure: str) -> dict[str, Any]:
+    """Return what the address asks for, and what the figure rests on besides the study. Raises Refused."""
     with refused_is_not_found():
-        return choose(FigureChoice, {key: value for key, value in request.GET.dict().items() if value})
+        asked = choose(FigureChoice, {key: value for key, value in request.GET.dict().items() if value})
+    return asked | rests_on(study, figure)

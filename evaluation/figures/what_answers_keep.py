@@ -11,8 +11,7 @@ from collection.models import Study
 from evaluation.charts.panels import PanelPoint, panels_chart
 from evaluation.data.visibility import in_sight, parts_of
 from evaluation.figures.figure import NoFigure, StudyFigure
-from evaluation.figures.written_sets import read_written_set
-from evaluation.figures.written_sets_in_words import kept_of_passages
+from evaluation.figures.written_sets import kept_of_passages, read_written_set
 from stats.measures.written_sets import PAIRS, SHARES, Kept, SetQuestion, how_much_is_kept, kept_of
 from stats.plurals import counted
 

@@ -126,7 +126,12 @@ def offered_lengths(boards: StudySources) -> list[str]:
 
 def offered_units(boards: StudySources) -> list[str]:
     """Return what lengths can be counted in: characters, and the tokens of each tokenizer there is."""
-    return [CHARACTERS, *TOKENIZERS, *stored_tokenizers(boards.study.collection_id)]
+    return units_of(boards.study.collection_id)
+
+
+def units_of(collection: int) -> list[str]:
+    """Return what lengths of a collection's texts can be counted in, by the collection's primary key."""
+    return [CHARACTERS, *TOKENIZERS, *stored_tokenizers(collection)]
 
 
 def read_edges(text: str) -> tuple[float, ...]:
@@ -166,7 +171,7 @@ def _of_answers(boards: StudySources, unit: str) -> Lengths:
         rows = seen.values_list("topic_id", "run__name", "text", "attributes").iterator(chunk_size=5_000)
     found: Lengths = {}
     for topic, run, text, attributes in rows:
-        length = _length(unit, text, attributes)
+        length = length_in(unit, text, attributes)
         if length is not None and topic in boards.topic_names:
             found.setdefault(run, {})[boards.topic_names[topic]] = length
     return found
@@ -189,12 +194,13 @@ def _of_passages(wanted: Collection[int], unit: str) -> dict[int, float]:
     found = {}
     for some in batched(sorted(wanted), AT_ONCE):
         for pk, text, attributes in Passage.objects.filter(pk__in=some).values_list("pk", "text", "attributes"):
-            if (length := _length(unit, text, attributes)) is not None:
+            if (length := length_in(unit, text, attributes)) is not None:
                 found[pk] = length
     return found
 
 
-def _length(unit: str, text: str | None, attributes: Mapping[str, Any]) -> float | None:
+def length_in(unit: str, text: str | None, attributes: Mapping[str, Any]) -> float | None:
+    """Return how long the text is; None where it is not held, or not counted in this unit."""
     if unit == CHARACTERS:
         return None if text is None else float(len(text))
     counted = n_tokens(unit, text, dict(attributes))

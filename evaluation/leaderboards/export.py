@@ -205,6 +205,7 @@ def leaderboard_as_dict(board: Leaderboard) -> dict[str, Any]:
         **({"order": board.order} if board.measure.of_rankings else {}),
         "oracle": board.oracle,
         "notes": board.notes,
+        **({"confidence": board.confidence.as_dict()} if board.confidence else {}),
         "topics": {
             "choice": board.topics,
             **board.common.as_dict(),

@@ -16,7 +16,7 @@ class LeaderboardForm(OptionsForm):
     """Which measure a leaderboard is by, and by which rules."""
 
     options = LeaderboardChoice
-    asked = ("measure", "combine", "order", "oracle", "topics", "top", "by")
+    asked = ("measure", "combine", "order", "oracle", "confidence", "topics", "top", "by")
 
 
 class CorrelateForm(OptionsForm):

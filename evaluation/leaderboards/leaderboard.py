@@ -9,6 +9,7 @@ from functools import cached_property
 from collection.models import Rater, Study
 from collection.rankings import ORDERS, Order
 from evaluation.charts.leaderboard import ScorePoint
+from evaluation.data.confidence import Confidence
 from evaluation.data.visibility import LOCKED, AskedPart, Sight, TestPartLocked
 from evaluation.leaderboards.breakdown import LeaderboardBreakdown, LengthSlices, break_down
 from evaluation.leaderboards.columns import TOP_SYSTEMS, Agreement, Cell, Column, Row, sorted_systems
@@ -59,6 +60,7 @@ class Leaderboard:
     breakdown: LeaderboardBreakdown | None = None
     corrected: tuple[Corrected, ...] = ()
     left_out: tuple[str, ...] = ()
+    confidence: Confidence | None = None
 
     @cached_property
     def agreements(self) -> tuple[Agreement, ...]:
@@ -103,7 +105,7 @@ class Leaderboard:
     def notes(self) -> list[str]:
         """What to know of the measure, of the order of passages, and of the oracle if it takes one."""
         if meaning := meaning_of(self.measure.name):
-            return [f"{meaning[0].upper()}{meaning[1:]}."]
+            return [f"{meaning[0].upper()}{meaning[1:]}.", *([str(self.confidence)] if self.confidence else [])]
         found = [f"Passages are ordered {ORDERS[self.order]}."] if self.measure.of_rankings else []
         if self.measure.family in ("coverage", "density"):
             found.append(self._what_is_answerable())
@@ -232,6 +234,7 @@ def measure_leaderboard(
     shown = in_sight if sources else in_sight[:most_sources]
     scored = [score(boards, measure, source) for source in shown]
     columns, common = compare_on_topics(scored, topics)
+    confidence = boards.confidence if measure.of_answers else None
     return Leaderboard(
         study=boards.study,
         measure=measure,
@@ -245,8 +248,9 @@ def measure_leaderboard(
         common=common,
         topics=topics,
         breakdown=break_down(boards, columns, by, lengths) if by else None,
-        corrected=correct_judges(boards, measure, columns),
+        corrected=() if confidence and confidence.at_least is not None else correct_judges(boards, measure, columns),
         left_out=tuple(source.name for source in in_sight[len(shown) :]),
+        confidence=confidence,
     )
 
 

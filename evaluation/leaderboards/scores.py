@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from evaluation.leaderboards.answer_scores import score_answers
 from evaluation.leaderboards.oracle_contexts import load_oracle, load_tokens
 from evaluation.leaderboards.sources import Source, SourceScores, StudySources
 from stats.ranking.measure_names import SystemMeasure
 from stats.ranking.scoring import ScoreTable, score_systems
-from stats.ranking.unjudged import withheld_for_unjudged
+from stats.ranking.unjudged import ITSELF, runs_that_are_the_labels, withheld_for_unjudged
 
 
 def score(boards: StudySources, measure: SystemMeasure, source: Source) -> SourceScores:
@@ -21,7 +23,11 @@ def _scored(boards: StudySources, measure: SystemMeasure, source: Source) -> Sco
     rankings = boards.reports(source) if measure.of_reports else boards.rankings
     oracle = load_oracle(boards, measure, source)
     tokens = load_tokens(boards, measure, oracle) if measure.needs_texts else None
-    return score_systems(measure, grades, rankings, oracle=oracle, tokens=tokens)
+    scored = score_systems(measure, grades, rankings, oracle=oracle, tokens=tokens)
+    if not measure.of_qrels:
+        return scored
+    itself = dict.fromkeys(runs_that_are_the_labels(grades.tables, rankings), ITSELF)
+    return replace(scored, withheld={**scored.withheld, **itself})
 
 
 LEAVE_OUT = ("citations", "nuggets of reports", "ratings")

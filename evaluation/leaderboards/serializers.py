@@ -32,7 +32,19 @@ class LeaderboardRules(serializers.Serializer[Any]):
     part = serializers.ChoiceField(choices=PART, default="development", help_text="If the study is split.")
 
 
-class LeaderboardChoice(LeaderboardRules):
+class ConfidentRules(LeaderboardRules):
+    """The same, and how confident people must have been of a question for their grades of its answers to count."""
+
+    confidence = NumberField(
+        default=None,
+        min_value=-1e9,
+        max_value=1e9,
+        label="Confidence of people",
+        help_text="Of answers, count the grades of people who were at least so confident; default: everybody’s.",
+    )
+
+
+class LeaderboardChoice(ConfidentRules):
     """Which measure, whose judgments, and by which rules."""
 
     measure = serializers.CharField(
@@ -63,7 +75,7 @@ class LeaderboardChoice(LeaderboardRules):
 MOST_COLUMNS = 24
 
 
-class MeasuresChoice(LeaderboardRules):
+class MeasuresChoice(ConfidentRules):
     """Which measures, each by whose judgments, stand side by side, and how the systems are set out."""
 
     column = serializers.ListField(

@@ -20,6 +20,13 @@ from collection.completeness import JudgesOfStudies, judges_of_studies
 from collection.models import Criterion, Item, Rater, Report, Run, Study
 from collection.models.studies import TaskType
 from collection.rankings import Order, read_rankings
+from evaluation.data.confidence import (
+    OF_ANSWERS,
+    Confidence,
+    confidence_asked,
+    confidence_said,
+    of_the_confident,
+)
 from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.data.visibility import AskedPart, Part, Sight, in_sight, parts_of
 from evaluation.leaderboards.grade_tables import Layout, load_layout
@@ -103,11 +110,18 @@ class StudySources:
     """
 
     def __init__(
-        self, study: Study, *, combine: Combine = "majority", oracle: str | None = None, order: Order = "score"
+        self,
+        study: Study,
+        *,
+        combine: Combine = "majority",
+        oracle: str | None = None,
+        order: Order = "score",
+        confidence: float | None = None,
     ) -> None:
         self.study = study
         self.combine = combine
         self.order = order
+        self._confidence = confidence
         self._oracle = oracle
         self.sight: Sight | None = None
         self.apart: tuple[str, ...] = ()
@@ -118,7 +132,8 @@ class StudySources:
 
     def seen(self, sources: Iterable[Source], *, part: AskedPart = "development") -> StudySources:
         """Return the boards of the topics that may be seen of these sources now. Raises as `in_sight` does."""
-        seen = StudySources(self.study, combine=self.combine, oracle=self._oracle, order=self.order)
+        rules: dict[str, Any] = {"combine": self.combine, "order": self.order, "confidence": self._confidence}
+        seen = StudySources(self.study, oracle=self._oracle, **rules)
         seen.sight = in_sight(parts_of(self.study), judges_among(sources), part=part)
         seen._completeness = self._completeness
         seen._judged = {pk: seen._in_sight(judged) for pk, judged in self._judged.items()}
@@ -324,8 +339,20 @@ class StudySources:
     def judgments(self, criterion: Criterion) -> CriterionRatings:
         """Return the judgments under the criterion on the topics in sight, read once."""
         if criterion.pk not in self._judged:
-            self._judged[criterion.pk] = self._in_sight(load_criterion(criterion))
+            judged = self._in_sight(load_criterion(criterion))
+            if self._confidence is not None and criterion.task_type in OF_ANSWERS:
+                said = self.judgments(confidence_asked(self.criteria))
+                judged = of_the_confident(judged, said, at_least=self._confidence)
+            self._judged[criterion.pk] = judged
         return self._judged[criterion.pk]
+
+    @property
+    def confidence(self) -> Confidence | None:
+        """What people said of their confidence on the topics in sight, where they were asked. Raises NoLeaderboard."""
+        asked = any(one.task_type == TaskType.CONFIDENCE for one in self.criteria)
+        if not asked and self._confidence is None:
+            return None
+        return confidence_said(self.judgments(confidence_asked(self.criteria)), at_least=self._confidence)
 
     def submit(self, criterion: Criterion, grades: Mapping[str, Mapping[int, float | None]]) -> None:
         """Take grades by judges that are not stored, by name and item, beside the criterion's judgments."""

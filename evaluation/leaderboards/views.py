@@ -226,7 +226,7 @@ def _form(request: SignedInRequest, study: Study) -> tuple[LeaderboardForm, list
     from evaluation.leaderboards.sources import StudySources
 
     offered = offered_measures(study)
-    data = {"measure": next(iter(offered), ""), "oracle": "", **LeaderboardForm.usual()}
+    data = {"measure": next(iter(offered), ""), "oracle": "", "confidence": "", **LeaderboardForm.usual()}
     data |= {key: value for key, value in request.GET.dict().items() if key in data and value}
     runs = [(name, name) for name in study.collection.runs.values_list("name", flat=True)]
     by = [(name, name) for name in groupings(StudySources(study))]

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from collection.api_tools import study_of
 from evaluation.parameters.api import CRITERION, chosen_by, criterion_of, figures_of, shows
 from evaluation.parameters.pages import locked_is_not_found
+from evaluation.publishing.making import line_of
 from evaluation.publishing.serializers import FilledChoice, Published, QrelsChoice, filling_of
 from evaluation.publishing.views import bundle_file
 from stats.qrels import asked_of
@@ -57,3 +58,8 @@ def filled_qrels(request: Request, name: str) -> Response:
 def bundle(request: Request, name: str) -> HttpResponse:
     study = study_of(request, name)
     return bundle_file(study, figures_of(request, "bundle", study, **chosen_by(request, Published)))
+
+
+@shows("studies_making", "The line from documents to qrels: who wrote, reviewed and judged what a study asks about.")
+def making(request: Request, name: str) -> Response:
+    return Response(line_of(study_of(request, name)).as_dict())

@@ -27,6 +27,7 @@ from collection.models import (
     Topic,
     TopicDraw,
 )
+from collection.texts.generated import generated_in
 from evaluation.data.visibility import Parts, parts_of
 from evaluation.formats.zip_files import write_archive
 from evaluation.publishing.croissant import CROISSANT, croissant_of
@@ -107,10 +108,10 @@ def _raters(study: Study, called: dict[int, str]) -> list[dict[str, Any]]:
     excluded = set(Exclusion.objects.filter(study=study, lifted_at=None).values_list("rater", flat=True))
     parts = parts_of(study)
     raters = study_raters(study)
-    marks = _marks(study, parts)
+    marks, generated = _marks(study, parts), generated_in(study)
     return [
         {
-            **about_rater(rater, called[rater.pk]),
+            **about_rater(rater, called[rater.pk], generated),
             "excluded": rater.pk in excluded,
             **({"test_readings": parts.readings.get(rater.pk, 0)} if parts and rater.kind == Rater.Kind.JUDGE else {}),
             **({"marks": marks[rater.pk]} if rater.pk in marks else {}),

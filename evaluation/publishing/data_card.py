@@ -17,7 +17,7 @@ from collection.models import (
     TextFlag,
 )
 from collection.models.studies import TaskType
-from evaluation.data.generated import generated_in
+from collection.texts.generated import generated_in, own_texts
 from evaluation.data.topic_sample import topic_sample_of
 from evaluation.formats.text import LABELS
 from evaluation.publishing.data_card_judges import (
@@ -27,16 +27,13 @@ from evaluation.publishing.data_card_judges import (
     describe_suggestions,
 )
 from evaluation.publishing.data_card_parts import Card, figure_cells, markdown_table, plain, share_of
+from evaluation.publishing.making import REVIEWS
 from evaluation.publishing.provenance import code_version
 from stats.completeness import complete_first
 from stats.plurals import counted
 
 FEW_TOPICS = 20
 # What a person did with a text that a model wrote.
-REVIEWS = {
-    "accepted": "accepted by a person", "edited": "edited by a person",
-    "accepted unread": "accepted in a person’s name without being read",
-}  # fmt: skip
 ORIGINS = {"here": "judged here", "imported": "imported", "simulated": "simulated"}
 
 
@@ -88,6 +85,10 @@ def _generated(card: Card) -> Iterator[str]:
         )
     yield ""
     yield "A judge of the same model family as the writer may find its own texts easier to answer or to agree with."
+    for own in own_texts(card.of_kind(Rater.Kind.JUDGE), makings):
+        families = ", ".join(map(plain, own.families))
+        yield ""
+        yield f"**{plain(card.called[own.judge.pk])}** is of the same model family ({families}): {plain(own.in_words)}."
 
 
 def _asked(card: Card) -> Iterator[str]:

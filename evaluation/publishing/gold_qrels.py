@@ -8,9 +8,12 @@ from collections.abc import Mapping, Set
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Count
+
 from collection.models import Collection, RankedPassage, Run, Study
 from collection.texts.evidence import gold_of
 from evaluation.publishing.provenance import about_study, code_version
+from stats.answers_in_words import listed
 from stats.plurals import counted
 from stats.qrels import QrelsLabels, QrelsRefused, marked_labels
 
@@ -69,7 +72,7 @@ def about_gold(
         "code": code_version(),
         "collection": about_study(study)["collection"],
         "study": {"name": study.name, "title": study.title},
-        "gold": {"source": gold, "in_words": source, "left_out": left},
+        "gold": {"source": gold, "in_words": source, "left_out": left, "caveat": _caveat(study.collection, labels)},
         "raters": [],
         "excluded_raters": [],
         "simulated": False,
@@ -78,6 +81,25 @@ def about_gold(
         "counts": {**labels.counts(), "judgments": 0, **without},
         "sha256": {"qrels": hashlib.sha256(labels.text.encode()).hexdigest()},
     }
+
+
+def _caveat(collection: Collection, labels: QrelsLabels) -> str:
+    """Say which runs these labels must not judge: those that rank nothing else. Empty where there are none."""
+    rankings = RankedPassage.objects.filter(run__collection=collection, topic__topic_id__in=list(labels.judged))
+    sizes = rankings.values("run").annotate(n=Count("pk")).filter(n__lte=len(labels.lines)).values("run")
+    rows = rankings.filter(run__in=list(sizes.values_list("run", flat=True)))
+    ranked: dict[str, bool] = {}
+    for run, topic, docno in rows.values_list("run__name", "topic__topic_id", "passage_id").iterator(10_000):
+        ranked[run] = ranked.get(run, True) and docno in labels.judged[topic]
+    runs = sorted(run for run, only_gold in ranked.items() if only_gold)
+    if not runs:
+        return ""
+    one = len(runs) == 1
+    return (
+        f"{listed([f'“{run}”' for run in runs])} {'ranks' if one else 'rank'} nothing but these passages, so measures "
+        f"by these labels flatter {'it' if one else 'them'} and say nothing: leave {'it' if one else 'them'} out of "
+        "a comparison."
+    )
 
 
 def _source_in_words(gold: str) -> str:

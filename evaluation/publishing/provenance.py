@@ -16,7 +16,7 @@ from django.db.models import Count, QuerySet
 
 from collection.models import Criterion, Exclusion, Guideline, Item, Judgment, Rater, Study
 from collection.models.texts import text_hash
-from evaluation.data.generated import generated_in
+from collection.texts.generated import Generated, generated_in, own_texts
 from evaluation.data.topic_sample import topic_sample_of
 from stats.agreement.report import plain_grade
 
@@ -109,8 +109,11 @@ def about_guidelines(study: Study, judgments: QuerySet[Judgment]) -> list[dict[s
     ]
 
 
-def about_rater(rater: Rater, name: str) -> dict[str, Any]:
-    """Return who the rater is. What tells a person from others stays out: only judges' and simulations' details."""
+def about_rater(rater: Rater, name: str, generated: Sequence[Generated] = ()) -> dict[str, Any]:
+    """Return who the rater is. What tells a person from others stays out: only judges' and simulations' details.
+
+    Of a judge it says what of the study's `generated` texts a model of its own family wrote.
+    """
     about: dict[str, Any] = {
         "name": name,
         "kind": rater.kind,
@@ -120,6 +123,8 @@ def about_rater(rater: Rater, name: str) -> dict[str, Any]:
     }
     if rater.kind == Rater.Kind.JUDGE or rater.simulated:
         about |= {"source": rater.source, "attributes": rater.attributes}
+    if rater.kind == Rater.Kind.JUDGE and (own := own_texts([rater], generated)):
+        about["same_family_as_writer"] = own[0].as_dict()
     return about
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from collection.models import Rater
+from collection.texts.generated import Generated
 from evaluation.publishing.provenance import about_exclusions, about_rater, code_version, hash_of
 from evaluation.publishing.qrels_source import QrelsSource
 from stats.qrels import QrelsLabels, Rule, Unjudged
@@ -38,6 +39,7 @@ def about_qrels(
         "code": code_version(),
         "collection": inputs["collection"],
         "study": {name: inputs[name] for name in ("name", "title", "overlap")},
+        **({"generated": inputs["generated"]} if "generated" in inputs else {}),
         "criterion": inputs["criterion"],
         "guidelines": inputs["guidelines"],
         "raters": raters,
@@ -73,7 +75,7 @@ def about_column(source: QrelsSource, column: int) -> dict[str, Any]:
     judged, rater = source.judged, source.judged.raters[column]
     n_graded = int((judged.ratings.codes[:, column] != MISSING).sum())
     return {
-        **about_rater(rater, source.called[rater.pk]),
+        **about_rater(rater, source.called[rater.pk], [Generated(**one) for one in source.inputs.get("generated", ())]),
         **(source.completeness.of(judged.criterion.pk, rater.pk).as_dict() if rater.kind == Rater.Kind.JUDGE else {}),
         "judgments": n_graded,
         "ungraded": int(judged.asked[:, column].sum()) - n_graded,

@@ -14,6 +14,7 @@ urlpatterns: list[URLPattern] = [
     ),
     path("studies/<slug:name>/publish/", views.publish, name="publish"),
     path("studies/<slug:name>/publish/bundle/", views.bundle, name="bundle"),
+    path("studies/<slug:name>/publish/making/", views.making, name="making"),
     path("studies/<slug:name>/publish/card/", views.data_card, name="data_card"),
     path("studies/<slug:name>/publish/card/file/", views.data_card_file, name="data_card_file"),
 ]

@@ -20,6 +20,7 @@ from collection.texts.markdown import render_markdown
 from evaluation.formats.file_names import file_stem
 from evaluation.parameters.downloads import as_file
 from evaluation.parameters.pages import figures_of, my_study
+from evaluation.publishing.making import line_of
 
 SCROLLING = '<div class="table-scroll" tabindex="0" role="group" aria-label="Table {}"><table>{}'
 
@@ -44,6 +45,14 @@ def publish(request: SignedInRequest, name: str) -> HttpResponse:
         "n_excluded": study.exclusions.filter(lifted_at=None).count(),
     }
     return render(request, "evaluation/publish.html", context)
+
+
+@require_safe
+@login_required
+def making(request: SignedInRequest, name: str) -> HttpResponse:
+    """The whole line from documents to qrels: who wrote, reviewed and judged what."""
+    study = my_study(request, name)
+    return render(request, "evaluation/making.html", {"study": study, "line": line_of(study)})
 
 
 @require_safe

@@ -17,6 +17,7 @@ from evaluation.rubrics.serializers import (
     GradedPassageChoice,
     MaskingChoice,
     MaskingSent,
+    OracleSent,
     RedundancyChoice,
 )
 
@@ -50,14 +51,32 @@ def masking(request: Request, name: str) -> Response:
     return Response(found.as_dict() | {"masked": n})
 
 
-@shows(
-    "studies_redundancy",
-    "Required and redundant passages of each topic, as in CRUX, and as qrels of 3, 2 and 1.",
-    RedundancyChoice,
+@extend_schema(
+    operation_id="studies_redundancy",
+    methods=["GET"],
+    description="Required and redundant passages of each topic, as in CRUX, and as qrels of 3, 2 and 1.",
+    parameters=[RedundancyChoice],
+    responses=OpenApiTypes.OBJECT,
 )
+@extend_schema(
+    operation_id="studies_redundancy_keep",
+    methods=["POST"],
+    description="Keep the required passages as a run: the oracle's contexts.",
+    request=OracleSent,
+    responses=OpenApiTypes.OBJECT,
+)
+@answers("GET", "POST")
 def redundancy(request: Request, name: str) -> Response:
-    found = figures_of(request, "redundancy", study_of(request, name), **chosen_by(request, RedundancyChoice))
-    return Response({**found.as_dict(), "qrels": found.qrels})
+    study = study_of(request, name)
+    if request.method == "GET":
+        found = figures_of(request, "redundancy", study, **chosen_by(request, RedundancyChoice))
+        return Response({**found.as_dict(), "qrels": found.qrels})
+    from evaluation.rubrics.oracle import keep_oracle  # it takes pandas
+
+    chosen = chosen_by(request, OracleSent)
+    run = chosen.pop("name")
+    kept = keep_oracle(kept_here("redundancy", study, **chosen), name=run, by=user_of(request), at=now())
+    return Response({"run": kept.name, **kept.attributes["oracle"]})
 
 
 @shows(

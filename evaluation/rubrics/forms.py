@@ -1,19 +1,35 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from evaluation.parameters.options import OptionsForm
-from evaluation.rubrics.serializers import BankCheckChoice, GradedAnswerChoice, MaskingSent, RedundancyChoice
+from evaluation.rubrics.serializers import (
+    BankCheckChoice,
+    GradedAnswerChoice,
+    MaskingSent,
+    OracleSent,
+    RedundancyChoice,
+)
 from stats.measures.crux import ORDERS
 
 
 class GradesOfPassagesForm(OptionsForm):
     """Whose grades of passages, and of which passages."""
 
-    def __init__(self, *args: Any, sources: list[tuple[str, str]], runs: list[str], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        sources: list[tuple[str, str]],
+        runs: list[str],
+        written: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> None:
         every = [("", "All judged passages"), *((name, f"Passages ranked by {name}") for name in runs)]
         orders: list[tuple[str, str]] = list(ORDERS.items())
-        super().__init__(*args, choices={"source": sources, "run": every, "order": orders}, **kwargs)
+        summaries = [("", "None"), *((name, name) for name in written)]
+        choices = {"source": sources, "run": every, "order": orders, "summaries": summaries}
+        super().__init__(*args, choices=choices, **kwargs)
 
 
 class MaskingByGradesForm(GradesOfPassagesForm):
@@ -27,7 +43,14 @@ class RedundancyForm(GradesOfPassagesForm):
     """Whose ratings class passages as required or redundant, and how the required ones are chosen."""
 
     options = RedundancyChoice
-    asked = ("source", "order", "run")
+    asked = ("source", "order", "run", "summaries", "others")
+
+
+class OracleForm(GradesOfPassagesForm):
+    """The same, with the name of the run that the required passages are kept as."""
+
+    options = OracleSent
+    asked = (*RedundancyForm.asked, "name")
 
 
 class BankCheckForm(OptionsForm):

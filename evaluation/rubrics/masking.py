@@ -42,7 +42,7 @@ class MaskingByGrades:
     """What one source's grades say of a study's elements that are not masked.
 
     `criteria`: a text fulfils an element that reaches the threshold of each. `run`: the run whose passages count, all
-    that were judged if it is empty.
+    that were judged if it is empty. `n_masked` elements were masked by grades of this criterion before.
     """
 
     study: Study
@@ -50,6 +50,17 @@ class MaskingByGrades:
     criteria: tuple[Criterion, ...]
     run: str
     found: tuple[Fulfilment, ...]
+    n_masked: int = 0
+
+    @property
+    def retained(self) -> int:
+        """How many elements are asked and count once those that nothing fulfils are masked."""
+        return len(self.found) - len(self.unfulfilled)
+
+    @property
+    def retained_of(self) -> int:
+        """How many there were before anything was masked by these grades."""
+        return len(self.found) + self.n_masked
 
     @cached_property
     def unfulfilled(self) -> list[Fulfilment]:
@@ -75,7 +86,8 @@ class MaskingByGrades:
     @property
     def reason(self) -> str:
         """Why the unfulfilled elements are masked, where nobody says it otherwise."""
-        return f"No passage fulfils it: {self.rule}."
+        of_documents = self.source.criterion.task_type == TaskType.RATING
+        return f"{'Not answered by its documents' if of_documents else 'No passage fulfils it'}: {self.rule}."
 
     @property
     def basis(self) -> dict[str, Any]:
@@ -93,6 +105,8 @@ class MaskingByGrades:
             **self.basis,
             "rule": self.rule,
             **self.counts,
+            "retained": self.retained,
+            "retained_of": self.retained_of,
             "elements": [
                 {
                     "topic_id": one.element.topic.topic_id,
@@ -134,9 +148,9 @@ def masking_by_grades(boards: StudySources, *, source: str = "", criterion: str 
         utility := boards.criterion_named(TaskType.KEY_POINT, UTILITY)
     ):
         criteria.append(utility)
-    return MaskingByGrades(
-        boards.study, chosen, tuple(criteria), run, tuple(_fulfilments(boards, chosen, criteria, run))
-    )
+    before = RubricElement.objects.filter(masked=True, masking__criterion=chosen.criterion).count()
+    fulfilments = tuple(_fulfilments(boards, chosen, criteria, run))
+    return MaskingByGrades(boards.study, chosen, tuple(criteria), run, fulfilments, before)
 
 
 def _fulfilments(boards: StudySources, source: Source, criteria: Sequence[Criterion], run: str) -> Iterator[Fulfilment]:

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q
 
-from collection.models import Item, Study
+from collection.models import Item, Passage, Study
 from collection.models.studies import TaskType
 from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.rubrics.human_summaries import SummaryCoverage, coverage_of_summaries
 from stats.answers_in_words import passages_needed
 from stats.measures.crux import ORDERS, Order, RequiredSubset, required_subset
 from stats.measures.grades import GradeTable
+from stats.measures.words import WORDS
 from stats.ranking.measure_names import NoLeaderboard
+
+# How long CRUX's contexts may be (appendix A.1).
+MOST_TOKENS = 2_500
 
 
 @dataclass(frozen=True)
 class TopicRedundancy:
-    """A topic's passages by class. `n_answered` of `n_questions` are answered by some passage."""
+    """A topic's passages by class. `n_answered` of `n_questions` are answered by some passage.
+
+    `others`: passages of other topics, irrelevant by origin; none of a topic of which nothing is answered. `tokens`: of
+    the required passages together, in words; None where a text is not held.
+    """
 
     topic: str
     subset: RequiredSubset
     n_questions: int
     n_answered: int
+    others: tuple[str, ...] = ()
+    tokens: int | None = None
 
     @property
     def classes(self) -> list[tuple[int, str, tuple[str, ...]]]:
@@ -47,6 +58,7 @@ class Redundancy:
     order: Order
     run: str
     topics: tuple[TopicRedundancy, ...]
+    summaries: SummaryCoverage | None = None
 
     @property
     def rule(self) -> str:
@@ -67,12 +79,17 @@ class Redundancy:
         return passages_needed(self.source.name, self.totals, len(self.topics))
 
     @property
+    def long_contexts(self) -> list[str]:
+        """The topics whose required passages have more tokens than CRUX's contexts may have."""
+        return [one.topic for one in self.topics if one.tokens is not None and one.tokens > MOST_TOKENS]
+
+    @property
     def qrels(self) -> str:
-        """The classes as a qrels file: 3 required, 2 partly and 1 fully redundant."""
+        """The classes as a qrels file: 3 required, 2 partly and 1 fully redundant, 0 of other topics."""
         lines = [
             f"{one.topic} 0 {passage} {grade}\n"
             for one in self.topics
-            for passage, grade in sorted(one.subset.qrels().items())
+            for passage, grade in sorted((dict.fromkeys(one.others, 0) | one.subset.qrels()).items())
         ]
         return "".join(lines)
 
@@ -86,6 +103,7 @@ class Redundancy:
             "order": self.order,
             "run": self.run,
             "passages": self.totals,
+            "summaries": self.summaries.as_dict() if self.summaries else None,
             "topics": [
                 {
                     "topic_id": one.topic,
@@ -93,6 +111,7 @@ class Redundancy:
                     "answered": one.n_answered,
                     "reason": one.subset.reason,
                     "missing_grades": one.subset.n_ungraded,
+                    "tokens": one.tokens,
                     **{name.replace(" ", "_"): list(passages) for _, name, passages in one.classes},
                     "unjudged": list(one.subset.unjudged),
                 }
@@ -110,8 +129,20 @@ def rating_sources(boards: StudySources) -> list[Source]:
     return boards.marked(source for criterion in criteria for source in boards.sources_of(criterion))
 
 
-def measure_redundancy(boards: StudySources, *, source: str = "", order: Order = "gain", run: str = "") -> Redundancy:
-    """Class the passages that a source rated, the first if none is named. Raises NoLeaderboard."""
+def measure_redundancy(
+    boards: StudySources,
+    *,
+    source: str = "",
+    order: Order = "gain",
+    run: str = "",
+    others: bool = False,
+    summaries: str = "",
+) -> Redundancy:
+    """Class the passages that a source rated, the first if none is named. Raises NoLeaderboard.
+
+    `run`: whose passages count, in its order; `others`: with those of other topics, as irrelevant; `summaries`: the run
+    of the human summaries, whose coverage by the same source says whether the questions are good.
+    """
     there = rating_sources(boards)
     chosen = next((one for one in there if source in ("", one.name)), None)
     if chosen is None:
@@ -119,22 +150,57 @@ def measure_redundancy(boards: StudySources, *, source: str = "", order: Order =
         raise NoLeaderboard(f"There are no such ratings of passages. Choose one of: {listed}.")
     if run and run not in boards.rankings:
         raise NoLeaderboard(f"No run “{run}” ranks passages. Choose one of: {', '.join(boards.rankings) or 'none'}.")
-    return Redundancy(boards.study, chosen, order, run, tuple(_topics(boards, chosen, order, run)))
+    tables = _tables(boards, chosen, run)
+    classed = tuple(_classed(tables, chosen.criterion.threshold, order, boards.study.collection_id, others=others))
+    covered = coverage_of_summaries(boards, chosen, tables, run=summaries) if summaries else None
+    return Redundancy(boards.study, chosen, order, run, classed, covered)
 
 
-def _topics(boards: StudySources, source: Source, order: Order, run: str) -> Iterator[TopicRedundancy]:
-    """Class the passages over all sub-questions that were rated, those that these ratings masked too."""
-    grades, at = boards.item_grades(source), source.criterion.threshold
+def _tables(boards: StudySources, source: Source, run: str) -> dict[str, GradeTable]:
+    """Return the grades by topic of all sub-questions that were rated, those that these ratings masked too.
+
+    The passages stand in the order of the run, or in that in which they were asked: the first is taken on ties.
+    """
+    grades = boards.item_grades(source)
     items = Item.objects.filter(study=boards.study, task_type=TaskType.RATING, passage__isnull=False)
     asked = items.filter(Q(element__masked=False) | Q(element__masking__criterion__study=boards.study))
-    rows: dict[str, list[tuple[str, str, float | None]]] = defaultdict(list)
+    ranks = {
+        (topic, passage): rank
+        for topic, ranking in (boards.rankings[run].items() if run else ())
+        for rank, passage in enumerate(ranking)
+    }
+    rows: dict[str, list[tuple[int, tuple[str, str, float | None]]]] = defaultdict(list)
     for pk, topic, passage, element in asked.order_by("pk").values_list(
         "pk", "topic__topic_id", "passage__passage_id", "element__element_id"
     ):
-        if not run or passage in boards.rankings[run].get(topic, ()):
-            rows[topic].append((str(passage), str(element), grades.get(pk)))
-    for topic in sorted(rows):
-        table = GradeTable.from_rows(rows[topic])
-        subset = required_subset(table, threshold=at, order=order)
-        n_answered = int((table.grades >= at).any(axis=0).sum())
-        yield TopicRedundancy(topic, subset, len(table.elements), n_answered)
+        if not run or (topic, passage) in ranks:
+            rank = ranks.get((topic, str(passage)), 0)
+            rows[topic].append((rank, (str(passage), str(element), grades.get(pk))))
+    for listed in rows.values():
+        listed.sort(key=lambda row: row[0])
+    return {topic: GradeTable.from_rows(row for _, row in rows[topic]) for topic in sorted(rows)}
+
+
+def _classed(
+    tables: Mapping[str, GradeTable], at: float, order: Order, collection: int, *, others: bool
+) -> Iterator[TopicRedundancy]:
+    subsets = {topic: required_subset(table, threshold=at, order=order) for topic, table in tables.items()}
+    everybody = dict.fromkeys(passage for table in tables.values() for passage in table.passages)
+    required = {passage for subset in subsets.values() for passage in subset.required}
+    tokens = _tokens(collection, required)
+    for topic, table in tables.items():
+        counts = [tokens.get(passage) for passage in subsets[topic].required]
+        own = set(table.passages)
+        yield TopicRedundancy(
+            topic,
+            subsets[topic],
+            len(table.elements),
+            int((table.grades >= at).any(axis=0).sum()),
+            tuple(passage for passage in everybody if passage not in own) if others and subsets[topic].required else (),
+            None if None in counts else sum(filter(None, counts)),
+        )
+
+
+def _tokens(collection: int, wanted: set[str]) -> dict[str, int]:
+    texts = Passage.objects.filter(collection=collection, passage_id__in=wanted, text__isnull=False)
+    return {name: WORDS.count([text or ""]) for name, text in texts.values_list("passage_id", "text")}

@@ -43,6 +43,27 @@ class RedundancyChoice(GradesOfPassages):
     """Whose ratings class the passages, by which rule, and of which run."""
 
     order = serializers.ChoiceField(choices=list(ORDERS.items()), default="gain", label="Choice of required passages")
+    others = serializers.BooleanField(
+        default=False,
+        label="With other topics’ passages as irrelevant",
+        help_text="Qrels say 0 of them: they are irrelevant by origin.",
+    )
+    summaries = serializers.CharField(
+        default="",
+        label="Human summaries",
+        help_text="The run of reports whose coverage by the same source checks the questions; default: none.",
+    )
+
+
+class OracleSent(RedundancyChoice):
+    """The same, with the run that the required passages are kept as."""
+
+    name = serializers.CharField(
+        default="oracle",
+        max_length=200,
+        label="Run",
+        help_text="Leaderboards take “oracle” for Z* by default.",
+    )
 
 
 class BankCheckChoice(serializers.Serializer[Any]):

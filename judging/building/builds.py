@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,10 +19,9 @@ from kombu.exceptions import OperationalError
 
 from collection.models import Collection, User
 from judging.building.calls import NO_REPLY, pipeline_of, plan, step_of, topics_of
-from judging.building.pipelines import Options, Pipeline
+from judging.building.drafts import Request, draft
 from judging.building.prompt_files import StepPrompt
-from judging.building.shipped import PIPELINES
-from judging.building.sources import CannotBuild, check_sources, chosen_topics, inputs_of, lacking
+from judging.building.sources import CannotBuild
 from judging.engines.token_quotas import check_quota, quota_for
 from judging.grading.jobs import JobLimits, LimitReached, WrongState
 from judging.grading.spending import spent
@@ -35,101 +34,13 @@ MESSAGES = 4
 PATIENCE = timedelta(seconds=45)
 
 
-@dataclass(frozen=True)
-class Writer:
-    """The model that writes. `endpoint` is chat or completions, on a server."""
-
-    engine: str = Build.Engine.EMBEDDED
-    model: str = ""
-    endpoint: str = "chat"
-
-    def check(self) -> None:
-        """Raise CannotBuild where no model could be asked."""
-        if self.engine not in Build.Engine.values:
-            raise CannotBuild(f"“{self.engine}” is not an engine that writes. Use {', '.join(Build.Engine.values)}.")
-        if self.engine != Build.Engine.EMBEDDED and not self.model.strip():
-            raise CannotBuild("Name the model, as the server lists it.")
-
-
-@dataclass(frozen=True)
-class Request:
-    """What somebody asks for: a pipeline, where its texts are, and how they want it."""
-
-    pipeline: str
-    writer: Writer = Writer()
-    topics: tuple[str, ...] = ()
-    summaries: str = ""
-    documents: str = ""
-    depth: int = 10
-    options: Options = field(default_factory=Options)
-    prompts: Mapping[str, StepPrompt] = field(default_factory=dict)
-    seed: int = 1
-    reviews_steps: bool = False
-    reviewers: int = 1
-    limits: JobLimits = field(default_factory=JobLimits)
-
-    @property
-    def of(self) -> Pipeline:
-        """The pipeline. Raises CannotBuild."""
-        if self.pipeline not in PIPELINES:
-            raise CannotBuild(f"There is no pipeline “{self.pipeline}”. Use one of {', '.join(PIPELINES)}.")
-        return PIPELINES[self.pipeline]
-
-
-def draft(collection: Collection, asked: Request, *, by: User | None, at: datetime) -> tuple[Build, dict[str, str]]:
-    """Return the build as it would be, not stored, and the topics that it leaves out, each with why.
-
-    Raises CannotBuild and BadPrompt.
-    """
-    pipeline = asked.of
-    asked.writer.check()
-    check_sources(collection, pipeline, summaries=asked.summaries, documents=asked.documents)
-    topics = chosen_topics(collection, asked.topics)
-    inputs = inputs_of(topics, summaries=asked.summaries, documents=asked.documents, depth=asked.depth)
-    left_out = {one.topic_id: "no " + ", no ".join(why) for one in inputs.values() if (why := lacking(one, pipeline))}
-    kept = [topic.pk for topic in topics if topic.topic_id not in left_out]
-    if not kept:
-        raise CannotBuild(f"No topic has what “{pipeline.title}” needs: {next(iter(left_out.values()))}.")
-    if unknown := set(asked.prompts) - {step.name for step in pipeline.steps}:
-        raise CannotBuild(f"“{pipeline.title}” has no step “{sorted(unknown)[0]}”.")
-    prompts = {}
-    for step in pipeline.steps:
-        prompt = asked.prompts.get(step.name) or step.prompt()
-        step.check(prompt)
-        prompts[step.name] = prompt.as_stored()
-    build = Build(
-        collection=collection,
-        pipeline=pipeline.name,
-        engine=asked.writer.engine,
-        model=asked.writer.model.strip(),
-        decoding={"endpoint": asked.writer.endpoint},
-        options={
-            **asdict(asked.options),
-            "topics": kept,
-            "left_out": left_out,
-            "summaries": asked.summaries if "summary" in pipeline.needs else "",
-            "documents": asked.documents if "documents" in pipeline.needs else "",
-            "depth": asked.depth,
-        },
-        prompts=prompts,
-        seed=asked.seed,
-        reviews_steps=asked.reviews_steps,
-        reviewers=asked.reviewers,
-        created_by=by,
-        created_at=at,
-        queued_at=at,
-        **asdict(asked.limits),
-    )
-    return build, left_out
-
-
 @transaction.atomic
 def start_build(collection: Collection, asked: Request, *, by: User | None, at: datetime) -> Build:
     """Store the build with its first calls, and send for workers. Raises CannotBuild, BadPrompt and QuotaSpent."""
     build, _ = draft(collection, asked, by=by, at=at)
     check_quota(build, by, at=at)
     build.save()
-    plan(build, topics_of(build))
+    plan(build, topics_of(build), at=at)
     send_messages(build)
     return build
 
@@ -149,7 +60,7 @@ def advance(build: Build, *, at: datetime) -> bool:
         if unfinished(locked).exists():
             return True
         topics = topics_of(locked) if topics is None else topics
-        if plan(locked, topics):
+        if plan(locked, topics, at=at):
             continue
         last = locked.step + 1 == len(pipeline_of(locked).steps)
         if last or locked.reviews_steps:
@@ -199,10 +110,11 @@ def do_again(
     *,
     step: str,
     prompt: StepPrompt | None = None,
+    kind: str = "",
     seed: int | None = None,
     at: datetime,
 ) -> None:
-    """Do a step and those behind it again, with another prompt or seed if one is given.
+    """Do a step and those behind it again, with another prompt (of this kind of its calls) or seed if one is given.
 
     Calls of before are set aside with their products, unless they come out the same: then their replies are used.
     What was added to the collection stays there. Raises WrongState, CannotBuild and BadPrompt.
@@ -215,8 +127,11 @@ def do_again(
         raise CannotBuild(f"There is no step “{step}” that was begun.")
     number = names.index(step)
     if prompt is not None:
-        pipeline_of(locked).steps[number].check(prompt)
-        locked.prompts[step] = prompt.as_stored()
+        slot = pipeline_of(locked).steps[number].slot(kind)
+        if slot not in pipeline_of(locked).slots:
+            raise CannotBuild(f"There is no prompt “{slot}”.")
+        pipeline_of(locked).slots[slot].check(prompt)
+        locked.prompts[slot] = prompt.as_stored()
     locked.calls.filter(step__in=names[number:]).update(set_aside=True, holder="", leased_until=None)
     _queue(locked, at=at, step=number, prompts=locked.prompts, seed=locked.seed if seed is None else seed)
     build.refresh_from_db()

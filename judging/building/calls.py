@@ -16,9 +16,9 @@ from django.db.models import F, Q
 
 from collection.http import storable
 from collection.models import Judgment, Topic
-from judging.building.pipelines import Ask, Done, Options, Pipeline, Step, TopicInputs, View, mark_of
+from judging.building.pipelines import Ask, Done, Key, Options, Pipeline, Step, TopicInputs, View, mark_of
 from judging.building.prompt_files import StepPrompt
-from judging.building.reply_parsing import Fault, Parsed, Row
+from judging.building.reply_parsing import Fault, Parsed, Row, with_probabilities
 from judging.building.shipped import PIPELINES
 from judging.building.sources import inputs_of
 from judging.engines import GradeRequest, Reply, Sampling
@@ -56,7 +56,8 @@ def topics_of(build: Build) -> list[Topic]:
 
 def inputs_for(build: Build, topics: Iterable[Topic]) -> dict[int, TopicInputs]:
     said = build.options
-    return inputs_of(topics, summaries=said["summaries"], documents=said["documents"], depth=said["depth"])
+    texts = {name: said[name] for name in ("summaries", "documents", "depth")}
+    return inputs_of(topics, options_of(build), **texts)
 
 
 def views_of(build: Build, topics: Sequence[Topic], step: int | None = None) -> dict[int, View]:
@@ -64,20 +65,48 @@ def views_of(build: Build, topics: Sequence[Topic], step: int | None = None) -> 
     number = build.step if step is None else step
     steps = pipeline_of(build).steps
     inputs, options = inputs_for(build, topics), options_of(build)
+    done = done_of(build, steps[number].name, topics)
+    earlier = done_of(build, steps[number - 1].name, topics) if number and steps[number].reads_calls else {}
+    before: dict[int, list[Row]] = defaultdict(list)
+    if number:
+        for product in counting(build, steps[number - 1].name).filter(topic__in=topics):
+            before[product.topic_id].append(Row(product.text, product.data))
+    whole = whole_build(build, steps[number])
+    return {
+        topic.pk: View(
+            inputs[topic.pk],
+            options,
+            done.get(topic.pk, ()),
+            tuple(before[topic.pk]),
+            earlier.get(topic.pk, ()),
+            **whole,
+        )
+        for topic in topics
+    }
+
+
+def whole_build(build: Build, step: Step) -> dict[str, Any]:
+    """Return what a step that reads the whole build sees of it besides one topic; nothing for others."""
+    if not step.reads_build:
+        return {}
+    topics = topics_of(build)
+    return {
+        "everywhere": {topic.pk: topic.attributes for topic in topics},
+        "done_everywhere": done_of(build, step.name, topics) if build.pk else {},
+        "filled": build.options.get("filled", {}),
+    }
+
+
+def done_of(build: Build, step: str, topics: Sequence[Topic]) -> dict[int, tuple[Done, ...]]:
+    """Return the step’s calls that have a reply, by topic, in the order in which they were planned."""
     done: dict[int, list[Done]] = defaultdict(list)
-    calls = build.calls.filter(step=steps[number].name, topic__in=topics, set_aside=False, finished_at__isnull=False)
+    calls = build.calls.filter(step=step, topic__in=topics, set_aside=False, finished_at__isnull=False)
     for topic, key, rows, faults in calls.order_by("pk").values_list("topic_id", "key", "rows", "faults"):
         kinds = [fault["kind"] for fault in faults]
         if NO_REPLY not in kinds:
             details = tuple(fault["detail"] for fault in faults)
             done[topic].append(Done(key, tuple(Row(**row) for row in rows), tuple(kinds), details))
-    before: dict[int, list[Row]] = defaultdict(list)
-    if number:
-        for product in counting(build, steps[number - 1].name).filter(topic__in=topics):
-            before[product.topic_id].append(Row(product.text, product.data))
-    return {
-        topic.pk: View(inputs[topic.pk], options, tuple(done[topic.pk]), tuple(before[topic.pk])) for topic in topics
-    }
+    return {topic: tuple(calls) for topic, calls in done.items()}
 
 
 def counting(build: Build, step: str) -> Any:
@@ -91,55 +120,95 @@ def counting(build: Build, step: str) -> Any:
 # --- Planning -------------------------------------------------------------------------------------
 
 
-def plan(build: Build, topics: Sequence[Topic]) -> int:
+def plan(build: Build, topics: Sequence[Topic], *, at: datetime) -> int:
     """Store the calls that the step wants of these topics and are not there. Returns how many are new, or revived.
 
     A call that was set aside and is wanted again, prompt and sampling the same, keeps its reply: it is not repeated.
     """
-    step, prompt = step_of(build), StepPrompt.from_stored(build.prompts[step_of(build).name])
+    step = step_of(build)
     new = 0
     for start in range(0, len(topics), TOPICS_AT_ONCE):
         views = views_of(build, topics[start : start + TOPICS_AT_ONCE])
-        wanted = [
-            call_for(build, step, prompt, topic, ask) for topic, view in views.items() for ask in step.wants(view)
-        ]
-        hashes = [call.inputs_hash for call in wanted]
+        asks = [(topic, ask) for topic, view in views.items() for ask in step.wants(view)]
+        wanted = {call.inputs_hash: (call, ask) for topic, ask in asks if (call := call_for(build, step, topic, ask))}
         of_step = build.calls.filter(step=step.name)
-        known = set(of_step.filter(inputs_hash__in=hashes).values_list("inputs_hash", flat=True))
-        new += of_step.filter(inputs_hash__in=hashes, set_aside=True).update(set_aside=False)
-        missing = {call.inputs_hash: call for call in wanted if call.inputs_hash not in known}
-        GenerationCall.objects.bulk_create(missing.values(), ignore_conflicts=True)
+        known = set(of_step.filter(inputs_hash__in=wanted).values_list("inputs_hash", flat=True))
+        new += of_step.filter(inputs_hash__in=wanted, set_aside=True).update(set_aside=False)
+        missing = [both for inputs_hash, both in wanted.items() if inputs_hash not in known]
+        asked = [_bound(build, step, call, ask) for call, ask in missing if call.sampling]
+        _store_given([call for call, _ in missing if not call.sampling], at=at)
+        GenerationCall.objects.bulk_create(asked, ignore_conflicts=True)
         new += len(missing)
     return new
 
 
-def call_for(build: Build, step: Step, prompt: StepPrompt, topic: int, ask: Ask) -> GenerationCall:
+def _store_given(calls: Sequence[GenerationCall], *, at: datetime) -> None:
+    """Store what no model was asked for, with its products. The build is locked by who plans."""
+    for call in calls:
+        call.finished_at = at
+    GenerationCall.objects.bulk_create(calls)
+    Product.objects.bulk_create(
+        product for call in calls for product in _products(call, [Row(**row) for row in call.rows])
+    )
+
+
+def call_for(build: Build, step: Step, topic: int, ask: Ask) -> GenerationCall:
     """Return the call, not stored, with the hash over all that shapes its reply."""
+    if ask.given is not None:
+        return _given(build, step, topic, ask.key, ask.given)
+    prompt = StepPrompt.from_stored(build.prompts[step.slot(ask.prompt)])
     system, text = prompt.filled({**ask.values, "mark": mark_of(ask.values)})
     attempt = int(ask.key.get("attempt", 1))
     sampling = asdict(step.sampling(options_of(build), seed=build.seed + attempt - 1))
-    sampling["reply_tokens"] = options_of(build).reply_tokens
+    del sampling["grammar"]  # follows from the rest
+    sampling |= {"choices": step.choices} if step.choices else {"reply_tokens": options_of(build).reply_tokens}
     shaping = [topic, dict(ask.key), system, text, sampling, build.engine, build.model]
-    canonical = json.dumps(shaping, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return GenerationCall(
         build=build,
         step=step.name,
         topic_id=topic,
-        inputs_hash=sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest(),
+        inputs_hash=_hash_of(shaping),
         key=dict(ask.key),
+        kind=ask.prompt,
         system=storable(system),
         prompt=storable(text),
         sampling=json.loads(json.dumps(sampling)),
     )
 
 
+def _bound(build: Build, step: Step, call: GenerationCall, ask: Ask) -> GenerationCall:
+    """Bind the call to the form of its replies. Whoever brings a prompt may ask for another form: that is not bound."""
+    name = step.slot(ask.prompt)
+    if ask.form and step.slots[name].prompt().content_hash == build.prompts[name]["hash"] and (form := ask.form()):
+        call.sampling["grammar"] = form
+    return call
+
+
+def _given(build: Build, step: Step, topic: int, key: Key, given: Parsed) -> GenerationCall:
+    rows = [row.as_stored() for row in given.rows]
+    return GenerationCall(
+        build=build,
+        step=step.name,
+        topic_id=topic,
+        inputs_hash=_hash_of([topic, dict(key), rows]),
+        key=dict(key),
+        rows=rows,
+        faults=[fault.as_stored() for fault in given.faults],
+    )
+
+
+def _hash_of(shaping: Sequence[Any]) -> str:
+    canonical = json.dumps(shaping, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def request_of(call: GenerationCall) -> GradeRequest:
     """Return the call as an engine sees it."""
     drawn = dict(call.sampling)
-    reply_tokens = drawn.pop("reply_tokens")
+    reply_tokens, choices = drawn.pop("reply_tokens", None), tuple(drawn.pop("choices", ()))
     sampling = Sampling(**drawn | {"stop": tuple(drawn["stop"])})
     return GradeRequest(
-        call.pk, (), "", "", prompt=call.prompt, system=call.system, reply_tokens=reply_tokens, sampling=sampling
+        call.pk, choices, "", "", prompt=call.prompt, system=call.system, reply_tokens=reply_tokens, sampling=sampling
     )
 
 
@@ -180,7 +249,8 @@ def store_replies(build: Build, received: Sequence[Received], *, at: datetime) -
     }
     Build.objects.filter(pk=build.pk).update(heartbeat_at=at, **counted)
     if current := by_step.get(step_of(locked).name):
-        plan(locked, list({call.topic_id: call.topic for call in current}.values()))
+        touched = list({call.topic_id: call.topic for call in current}.values())
+        plan(locked, topics_of(locked) if step_of(locked).reads_build else touched, at=at)
     return len(calls)
 
 
@@ -195,20 +265,14 @@ def _finish(
     for call in calls:
         reply, view = replies[call.pk], views[call.topic_id]
         parsed = parsed_reply(reply, partial(_read, step, call, view))
-        call.reply, call.finish_reason = storable(reply.text), reply.finish_reason
+        call.reply, call.finish_reason = said_in(reply), reply.finish_reason
         call.rows = [row.as_stored() for row in parsed.rows]
         call.faults = [fault.as_stored() for fault in parsed.faults]
         call.prompt_tokens, call.completion_tokens = reply.prompt_tokens, reply.completion_tokens
         call.seconds, call.engine_identity = reply.seconds, reply.identity
         call.finished_at, call.holder, call.leased_until = at, "", None
         if step.keeps(call.key, parsed, view):
-            products += [
-                Product(
-                    build=build, call=call, step=name, topic_id=call.topic_id, position=place, raw=row.text,
-                    text=row.text, data=dict(row.data),
-                )
-                for place, row in enumerate(parsed.rows)
-            ]  # fmt: skip
+            products += _products(call, parsed.rows)
     changed = (
         "reply", "finish_reason", "rows", "faults", "prompt_tokens", "completion_tokens", "seconds",
         "engine_identity", "finished_at", "holder", "leased_until",
@@ -218,8 +282,25 @@ def _finish(
     Product.objects.bulk_create(products)
 
 
+def _products(call: GenerationCall, rows: Sequence[Row]) -> list[Product]:
+    """Return what these rows of a call are to be reviewed as, not stored."""
+    return [
+        Product(
+            build_id=call.build_id, call=call, step=call.step, topic_id=call.topic_id, position=place, raw=row.text,
+            text=row.text, data=dict(row.data),
+        )
+        for place, row in enumerate(rows)
+    ]  # fmt: skip
+
+
 def _read(step: Step, call: GenerationCall, view: View, text: str) -> Parsed:
     return step.reads(text, call.key, view)
+
+
+def said_in(reply: Reply) -> str:
+    """Return what the model said, as it is stored and read: a choice with its log-probabilities under it."""
+    text = storable(reply.text)
+    return with_probabilities(text, reply.log_probabilities) if reply.log_probabilities else text
 
 
 def parsed_reply(reply: Reply, read: Callable[[str], Parsed]) -> Parsed:
@@ -235,7 +316,7 @@ def parsed_reply(reply: Reply, read: Callable[[str], Parsed]) -> Parsed:
         return Parsed(
             empty.rows, (Fault(kind, reply.error), *(one for one in empty.faults if one.kind != "unreadable"))
         )
-    parsed = read(storable(reply.text))
+    parsed = read(said_in(reply))
     if reply.finish_reason == "length":
         return Parsed(parsed.rows, (Fault("truncated"), *parsed.faults))
     return parsed

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import mean
 
 from django.db.models import Avg
 
-from judging.building.calls import call_for, inputs_for, options_of, pipeline_of, topics_of, views_of
+from judging.building.calls import call_for, inputs_for, options_of, pipeline_of, topics_of, views_of, whole_build
 from judging.building.pipelines import Step, View
-from judging.building.prompt_files import StepPrompt
 from judging.engines.token_counts import CHARACTERS_A_TOKEN
 from judging.models import Build
 
@@ -70,31 +71,33 @@ def estimate(build: Build) -> BuildEstimate:
     steps = pipeline_of(build).steps
     found = []
     for number, step in enumerate(steps):
-        views = views_of(build, topics, number) if build.pk else _first_views(build)
+        views = views_of(build, topics, number) if build.pk else _first_views(build, step)
         found.append(_of_step(build, step, views))
     return BuildEstimate(tuple(found), build.price_in, build.price_out)
 
 
-def _first_views(build: Build) -> Mapping[int, View]:
+def _first_views(build: Build, step: Step) -> Mapping[int, View]:
     """Return what a build that is not stored may look at: its texts, and no replies."""
-    options = options_of(build)
-    return {pk: View(inputs, options) for pk, inputs in inputs_for(build, topics_of(build)).items()}
+    options, whole = options_of(build), whole_build(build, step)
+    return {pk: View(inputs, options, **whole) for pk, inputs in inputs_for(build, topics_of(build)).items()}
 
 
 def _of_step(build: Build, step: Step, views: Mapping[int, View]) -> StepEstimate:
-    most = sum(step.most_calls(view) for view in views.values())
-    prompt = StepPrompt.from_stored(build.prompts[step.name])
-    lengths = [
-        len(call.system) + len(call.prompt)
-        for topic, view in list(views.items())[:LOOKED_AT]
-        for ask in step.wants(view)
-        for call in [call_for(build, step, prompt, topic, ask)]
-    ]
-    if not lengths:
-        return StepEstimate(step, most, None, None)
+    most: Counter[str] = Counter()
+    for view in views.values():
+        bound = step.most_calls(view)
+        most.update({"": bound} if isinstance(bound, int) else bound)
+    lengths: dict[str, list[int]] = defaultdict(list)
+    for topic, view in list(views.items())[:LOOKED_AT]:
+        for ask in (step.expects or step.wants)(view):
+            if ask.given is None:
+                call = call_for(build, step, topic, ask)
+                lengths[call.kind].append(len(call.system) + len(call.prompt))
+    if any(count and kind not in lengths for kind, count in most.items()):
+        return StepEstimate(step, most.total(), None, None)
     reply = float(options_of(build).reply_tokens)
     if build.pk:
         seen = build.calls.filter(step=step.name, completion_tokens__isnull=False)
         reply = seen.aggregate(mean=Avg("completion_tokens"))["mean"] or reply
-    mean = sum(lengths) / len(lengths) / CHARACTERS_A_TOKEN
-    return StepEstimate(step, most, round(most * mean), round(most * reply))
+    characters = sum(count * mean(lengths[kind]) for kind, count in most.items() if count)
+    return StepEstimate(step, most.total(), round(characters / CHARACTERS_A_TOKEN), round(most.total() * reply))

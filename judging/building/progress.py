@@ -8,11 +8,14 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q
 
-from judging.building.calls import pipeline_of
+from judging.building.calls import options_of, pipeline_of
 from judging.building.pipelines import MAKES, Step
 from judging.building.reply_parsing import FAULTS
 from judging.building.review import ReviewCounts, review_counts
-from judging.models import Build, GenerationCall
+from judging.building.shipped.long2rag_evolution import DOMAINS
+from judging.building.topic_attributes import CATEGORIES
+from judging.models import Build, GenerationCall, Product
+from stats.plurals import counted
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class StepProgress:
     faulty: int
     faults: dict[str, int]
     products: ReviewCounts
-    prompt: dict[str, object]
+    prompts: dict[str, dict[str, object]]
 
     @property
     def waiting(self) -> int:
@@ -35,7 +38,8 @@ class StepProgress:
 
     @property
     def made(self) -> str:
-        return MAKES[self.step.makes][1]
+        """What its products are called, as many as there are."""
+        return MAKES[self.step.makes][self.products.total != 1]
 
     @property
     def kinds(self) -> list[tuple[str, str, int]]:
@@ -45,7 +49,7 @@ class StepProgress:
 
 def steps_of(build: Build) -> list[StepProgress]:
     """Return each step with its counts; a step that has not begun has none."""
-    calls = build.calls.filter(set_aside=False).order_by()
+    calls = build.calls.filter(set_aside=False).exclude(sampling={}).order_by()  # without, no model was asked
     done = Count("pk", filter=Q(finished_at__isnull=False))
     counted = {name: (total, n) for name, total, n in calls.values_list("step").annotate(all=Count("pk"), done=done)}
     found = []
@@ -55,7 +59,8 @@ def steps_of(build: Build) -> list[StepProgress]:
         found.append(
             StepProgress(
                 number, step, _state(build, number), total, finished, faulty, faults,
-                review_counts(build, step.name), build.prompts[step.name],
+                review_counts(build, step.name),
+                {name: build.prompts[name] for name in step.slots},
             )
         )  # fmt: skip
     return found
@@ -69,8 +74,9 @@ def _state(build: Build, number: int) -> str:
 
 def _faults(build: Build, step: Step) -> tuple[dict[str, int], int]:
     faulty = GenerationCall.objects.filter(build=build, step=step.name, set_aside=False).exclude(faults=[])
-    listed = list(faulty.values_list("faults", flat=True))
-    return dict(Counter(fault["kind"] for faults in listed for fault in faults).most_common()), len(listed)
+    listed = list(faulty.values_list("faults", "sampling"))
+    kinds = Counter(fault["kind"] for faults, _ in listed for fault in faults)
+    return dict(kinds.most_common()), sum(sampling != {} for _, sampling in listed)
 
 
 def in_words(build: Build, steps: list[StepProgress]) -> str:
@@ -90,6 +96,21 @@ def in_words(build: Build, steps: list[StepProgress]) -> str:
     )
 
 
+def short_cells(build: Build) -> list[tuple[str, int]]:
+    """Return the cells that have too few questions, with how many; a rejected one does not count."""
+    pipeline = pipeline_of(build)
+    if "per_cell" not in pipeline.asks:
+        return []
+    found = Counter(build.options.get("filled", {}))
+    kept = build.products.filter(call__set_aside=False).exclude(state=Product.State.REJECTED)
+    for said in kept.values_list("data", flat=True):
+        found[f"{said['attributes']['category']}\t{said['attributes']['domain']}"] += 1
+    options = options_of(build)
+    names = [(category, domain) for category in CATEGORIES for domain in options.domains or DOMAINS]
+    counts = [(f"{category}, {domain}", found[f"{category}\t{domain}"]) for category, domain in names]
+    return [(name, n) for name, n in counts if n < options.per_cell]
+
+
 def lines(build: Build) -> Iterator[str]:
     """Yield the account as text."""
     steps = steps_of(build)
@@ -102,6 +123,10 @@ def lines(build: Build) -> Iterator[str]:
         yield (
             f"     {counts.total:,} {each.made}: {counts.proposed:,} proposed, {counts.accepted:,} accepted, "
             f"{counts.edited:,} edited, {counts.rejected:,} rejected"
+        )
+    if short := short_cells(build):
+        yield f"{counted(len(short), 'cells')} with too few questions: " + "; ".join(
+            f"{name} ({n})" for name, n in short
         )
     if build.tokens:
         yield f"{build.tokens:,} tokens" + (f", cost {build.cost:,.2f}" if build.cost is not None else "")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,13 @@ FAULTS = {
     "doubled": "an original that two statements stand for",
     "unknown": "a number that no original has",
     "bad_label": "a label that was not offered",
+    "cut": "longer than allowed, the rest cut off",
+    "context_cut": "passages over the context’s limit of tokens, left out of the prompt",
+    "too_many_citations": "more citations of a sentence than allowed, those ranked last left out",
+    "no_such_passage": "a citation of a passage that was not offered",
+    "uninformative": "a line that is no fact, left out",
+    "no_permutation": "an order that does not name everything once",
+    "unscored": "no score: the model gave no probabilities of yes and no",
 }
 
 NUMBERING = re.compile(r"^\s*(?:\(?\d{1,3}[.):]|[-*•]|[Qq]uestion\s+\d{1,3}\s*[.:])\s+")
@@ -69,10 +77,30 @@ def tagged(reply: str, tag: str, *, count: int | None = None) -> Parsed:
     """Return what stands between `<tag>` and `</tag>`, numbering stripped; the first `count`, if that is given.
 
     A text whose end tag is missing may be cut off in the middle: it is left out. Fewer than `count`, none at all and
-    repeats are faults.
+    repeats are faults. A prompt may end with the first `<tag>`, as papers’ do: then the reply begins within it.
     """
+    if _begins_within(reply, tag):
+        reply = f"<{tag}>{reply}"
     found = [_without_number(text) for text in re.findall(rf"<{tag}>(.*?)</{tag}>", reply, re.DOTALL | re.IGNORECASE)]
     return _counted([text for text in found if text], count, unreadable=f"no <{tag}>…</{tag}>")
+
+
+def first_tagged(reply: str, tag: str) -> Parsed:
+    """Return the text before the first `</tag>`, after the `<tag>` if there is one; a prompt may end with that.
+
+    Without `</tag>`, or empty, it is unreadable.
+    """
+    before, end, _ = re.sub(rf"</{tag}>", f"</{tag}>", reply, flags=re.IGNORECASE).partition(f"</{tag}>")
+    text = " ".join(re.split(rf"<{tag}>", before, flags=re.IGNORECASE)[-1].split())
+    if not end or not text:
+        return Parsed(faults=(Fault("unreadable", f"nothing before </{tag}>" if end else f"no </{tag}>"),))
+    return Parsed((Row(text[:LONGEST_ROW]),))
+
+
+def _begins_within(reply: str, tag: str) -> bool:
+    """Whether the first of the tags ends something."""
+    first = re.search(rf"<(/?){tag}>", reply, re.IGNORECASE)
+    return bool(first and first[1])
 
 
 def json_list(reply: str, name: str, *, count: int | None = None, most: int | None = None) -> Parsed:
@@ -118,11 +146,50 @@ def json_list_raw(reply: str, name: str) -> list[Any] | None:
     return listed if isinstance(listed, list) else None
 
 
-def points_with_spans(reply: str, document: str, *, docno: str) -> Parsed:
+def json_object(reply: str) -> dict[str, Any] | None:
+    """Return the JSON object of a reply; None if it is none."""
+    try:
+        said = json.loads(_unfenced(reply))
+    except (ValueError, RecursionError):
+        return None
+    return said if isinstance(said, dict) else None
+
+
+def bracketed_number(reply: str, least: int, most: int) -> int | None:
+    """Return the whole number in brackets, as in `[3]`; None without one from `least` to `most`, or with several."""
+    found = set(map(int, re.findall(r"\[\s*(\d{1,9})\s*\]", reply)))
+    (number,) = found if len(found) == 1 else (None,)
+    return number if number is not None and least <= number <= most else None
+
+
+def with_probabilities(text: str, found: Mapping[str, float]) -> str:
+    """Write a choice with the log-probabilities (nats) of all choices under it, as `share_of` reads it."""
+    return f"{text.strip()}\n{json.dumps(dict(found), sort_keys=True)}"
+
+
+def share_of(reply: str, choice: str, other: str) -> float | None:
+    """Return e^choice / (e^choice + e^other) of log-probabilities under a reply (LONG²RAG, section 3.3).
+
+    None where the reply has none of them.
+    """
+    try:
+        found = json.loads(reply.rpartition("\n")[2])
+        difference = float(found[other]) - float(found[choice])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    if math.isnan(difference):
+        return None
+    return 1 / (1 + math.exp(difference)) if difference < 700 else 0.0
+
+
+def points_with_spans(
+    reply: str, document: str, *, docno: str, known: Collection[str] = (), without_spans: bool = False
+) -> Parsed:
     """Return LONG²RAG's points, each with the spans that stand in the document letter for letter.
 
-    A span that does not is a fault and is left out; so is a point without any span that does. “None” is no point and
-    no fault.
+    A span that does not is a fault and is left out; so is a point without any span that does. A point that is `known`,
+    or stands twice, is a repeat. “None” is no point and no fault. `without_spans` keeps points of which no span stands
+    there: they are faults, and rows.
     """
     marks = list(POINT.finditer(reply))
     if not marks:
@@ -130,6 +197,7 @@ def points_with_spans(reply: str, document: str, *, docno: str) -> Parsed:
         return Parsed(faults=() if nothing else (Fault("unreadable", "no <point_start>…<point_end>"),))
     rows: list[Row] = []
     faults: list[Fault] = []
+    seen = {text.casefold() for text in known}
     for number, mark in enumerate(marks):
         until = marks[number + 1].start() if number + 1 < len(marks) else len(reply)
         text = mark[1].strip()
@@ -137,9 +205,13 @@ def points_with_spans(reply: str, document: str, *, docno: str) -> Parsed:
         if not text:
             faults.append(Fault("unreadable", f"point {number + 1} is empty"))
             continue
+        if text.casefold() in seen:
+            faults.append(Fault("repeated", text))
+            continue
         if not any(quotes):
             faults.append(Fault("no_span", text))
-            continue
+            if not without_spans:
+                continue
         spans = []
         for quote in filter(None, quotes):
             start = document.find(quote)
@@ -147,7 +219,8 @@ def points_with_spans(reply: str, document: str, *, docno: str) -> Parsed:
                 faults.append(Fault("not_verbatim", quote))
             else:
                 spans.append({"docno": docno, "start": start, "end": start + len(quote), "quote": quote})
-        if spans:
+        if spans or without_spans:
+            seen.add(text.casefold())
             rows.append(Row(text, {"spans": spans}))
     return Parsed(tuple(rows), tuple(faults))
 

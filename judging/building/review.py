@@ -16,7 +16,7 @@ from judging.models import Build, Product, ProductReview
 State = Product.State
 MOST_CHARACTERS = 20_000
 # What stands in an acceptance by which nobody read anything.
-UNREAD = "unread"
+UNREAD = ProductReview.UNREAD
 
 
 class NotReviewable(ValueError):
@@ -79,7 +79,7 @@ def decide(
     rows = list(products_to_review(locked).filter(pk__in=list(products)))
     if len(rows) < len(set(products)):
         raise NotReviewable("Some of these cannot be decided now: their step was done again, or another has begun.")
-    if any(row.element_id or row.passage_id for row in rows):
+    if any(row.is_added for row in rows):
         raise NotReviewable("Some of these are in the collection already. Change them there.")
     if decision == State.PROPOSED:
         ProductReview.objects.filter(product__in=rows, reviewer=by).delete()

@@ -14,9 +14,9 @@ from django.views.decorators.http import require_http_methods
 from collection.accounts.views import SignedInRequest
 from collection.models import Collection
 from judging.building.calls import step_of
-from judging.building.forms import DecisionForm
 from judging.building.pipelines import MAKES
 from judging.building.review import NotReviewable, decide, products_to_review, review_counts
+from judging.building.review_forms import DecisionForm
 from judging.models import Product, ProductReview
 
 PRODUCTS_A_PAGE = 50

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any
 
 from django.db.models import QuerySet
 
 from collection.models import Collection, Passage, RankedPassage, Report, Run, Topic
 from collection.rankings import Ranked, in_order
-from judging.building.pipelines import NEEDS, Document, Needs, Pipeline, TopicInputs
+from judging.building.pipelines import Document, Needs, Options, Pipeline, TopicInputs
+from stats.measures.words import TOKENIZERS, Tokenizer
 
 
 class CannotBuild(ValueError):
@@ -38,7 +40,9 @@ def chosen_topics(collection: Collection, topic_ids: Sequence[str]) -> list[Topi
     return [known[name] for name in dict.fromkeys(topic_ids)] or topics
 
 
-def check_sources(collection: Collection, pipeline: Pipeline, *, summaries: str, documents: str) -> None:
+def check_sources(
+    collection: Collection, pipeline: Pipeline, *, summaries: str, documents: str, words_of: str = ""
+) -> None:
     """Raise CannotBuild where the pipeline needs a run that was not named or is not there."""
     wanted: list[tuple[Needs, str, QuerySet[Run]]] = [
         ("summary", summaries, runs_of_reports(collection)),
@@ -48,31 +52,60 @@ def check_sources(collection: Collection, pipeline: Pipeline, *, summaries: str,
         if need not in pipeline.needs:
             continue
         if not name:
-            raise CannotBuild(f"“{pipeline.title}” needs {NEEDS[need]}. Choose one.")
+            raise CannotBuild(f"“{pipeline.title}” needs {pipeline.need(need)}. Choose one.")
         if not runs.filter(name=name).exists():
             what = "reports" if need == "summary" else "ranked passages"
             raise CannotBuild(f"The collection has no run “{name}” with {what}.")
+    if words_of and not runs_that_rank(collection).filter(name=words_of).exists():
+        raise CannotBuild(f"The collection has no run “{words_of}” with ranked passages to count the words of.")
 
 
 def inputs_of(
-    topics: Iterable[Topic], *, summaries: str = "", documents: str = "", depth: int = 10
+    topics: Iterable[Topic], options: Options, *, summaries: str = "", documents: str = "", depth: int = 10
 ) -> dict[int, TopicInputs]:
-    """Return what there is of each topic: its summary, and of a ranking’s first `depth` passages those with a text."""
+    """Return what there is of each topic: its summary, and of a ranking’s first `depth` passages those with a text.
+
+    Where the options name a run whose words count, `words` are those of all its passages on the topic. Where they
+    limit the context’s tokens, it ends before the passage that would take it over.
+    """
+    tokenizer, words_of = TOKENIZERS[options.tokenizer], options.words_of
     listed = list(topics)
     texts: dict[int, str] = {}
     if summaries:
         reports = Report.objects.filter(topic__in=listed, run__name=summaries).values_list("topic_id", "text")
         texts = dict(reports)
     found = _documents(listed, documents, depth) if documents else {}
+    counted = _documents(listed, words_of, None) if words_of else {}
+    words = {topic.pk: tokenizer.count(one.text for one in counted.get(topic.pk, ())) for topic in listed}
+    within = {pk: _within(texts, options.context_tokens, tokenizer) for pk, texts in found.items()}
     return {
         topic.pk: TopicInputs(
-            topic.pk, topic.topic_id, topic.request, texts.get(topic.pk, ""), tuple(found.get(topic.pk, ()))
+            topic.pk,
+            topic.topic_id,
+            topic.request,
+            texts.get(topic.pk, ""),
+            tuple(within[topic.pk]) if topic.pk in within else (),
+            topic.attributes,
+            words[topic.pk] if words_of else None,
+            tuple(found[topic.pk][len(within[topic.pk]) :]) if topic.pk in within else (),
         )
         for topic in listed
     }
 
 
-def _documents(topics: Sequence[Topic], run: str, depth: int) -> dict[int, list[Document]]:
+def _within(documents: Sequence[Document], most: int, tokenizer: Tokenizer) -> Sequence[Document]:
+    """Return the first passages that have together at most so many tokens, titles included; 0: all of them."""
+    tokens = accumulate(tokenizer.count([one.title, one.text]) for one in documents)
+    return documents[: sum(count <= most for count in tokens)] if most else documents
+
+
+def filled_cells(collection: Collection) -> dict[str, int]:
+    """Return how many questions that came of seeds each category and domain has already, both in a name."""
+    made = collection.topics.filter(attributes__has_key="seed").values_list("attributes", flat=True)
+    return dict(sorted(Counter(f"{one.get('category')}\t{one.get('domain')}" for one in made).items()))
+
+
+def _documents(topics: Sequence[Topic], run: str, depth: int | None) -> dict[int, list[Document]]:
     ranked: dict[int, list[Ranked]] = defaultdict(list)
     rows = RankedPassage.objects.filter(topic__in=topics, run__name=run)
     for topic, docno, rank, score in rows.values_list("topic_id", "passage_id", "rank", "score"):
@@ -90,5 +123,13 @@ def _columns(passages: QuerySet[Passage]) -> Iterable[tuple[Any, ...]]:
 
 def lacking(inputs: TopicInputs, pipeline: Pipeline) -> list[str]:
     """Return what of this topic is missing: such a topic is left out, and said so."""
-    there = {"request": inputs.request.strip(), "summary": inputs.summary.strip(), "documents": inputs.documents}
-    return [NEEDS[need] for need in pipeline.needs if not there[need]]
+    there = {
+        "request": inputs.request.strip(),
+        "summary": inputs.summary.strip(),
+        "documents": inputs.documents,
+        "category": inputs.attributes.get("category"),
+    }
+    no_words = ["passages in the run whose words count"] if inputs.words == 0 else []
+    if inputs.over and not inputs.documents:
+        return ["passage within the context’s limit of tokens"]
+    return [pipeline.need(need) for need in pipeline.needs if not there[need]] + no_words

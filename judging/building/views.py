@@ -17,14 +17,18 @@ from collection.accounts.views import SignedInRequest
 from collection.models import Collection
 from collection.page_tools import telling
 from judging.building import builds as life
-from judging.building.additions import add_to_collection, waiting_for_addition
+from judging.building.additions.addition import add_to_collection, waiting_for_addition
+from judging.building.additions.reports import usual_name
 from judging.building.calls import pipeline_of
+from judging.building.chain.following import follow_again, told
+from judging.building.drafts import draft
 from judging.building.estimate import estimate
-from judging.building.forms import AdditionForm, AgainForm, StartForm
-from judging.building.pipelines import MAKES, NEEDS
-from judging.building.progress import in_words, steps_of
+from judging.building.forms import AgainForm, StartForm
+from judging.building.pipelines import MAKES
+from judging.building.progress import in_words, short_cells, steps_of
 from judging.building.prompt_files import BadPrompt
 from judging.building.reply_parsing import FAULTS
+from judging.building.review_forms import AdditionForm
 from judging.building.shipped import PIPELINES
 from judging.building.sources import CannotBuild
 from judging.engines.token_quotas import QuotaSpent
@@ -41,7 +45,7 @@ CALLS_A_PAGE = 20
 def builds(request: SignedInRequest, name: str) -> HttpResponse:
     """The pipelines and what they need, and the collection's builds."""
     collection = _collection(request, name)
-    offered = [(one, [NEEDS[need] for need in one.needs], MAKES[one.makes][1]) for one in PIPELINES.values()]
+    offered = [(one, [one.need(need) for need in one.needs], MAKES[one.makes][1]) for one in PIPELINES.values()]
     listed = [(one, PIPELINES[one.pipeline], in_words(one, steps_of(one))) for one in collection.builds.all()[:50]]
     context = {"collection": collection, "offered": offered, "builds": listed}
     return render(request, "judging/builds.html", context)
@@ -64,7 +68,7 @@ def build_new(request: SignedInRequest, name: str, pipeline: str) -> HttpRespons
             if "start" in request.POST:
                 started = life.start_build(collection, asked, by=request.user, at=now())
                 return redirect("judging:build", collection.name, started.pk)
-            drafted, left_out = life.draft(collection, asked, by=request.user, at=now())
+            drafted, left_out = draft(collection, asked, by=request.user, at=now())
             expected = (estimate(drafted), left_out, len(drafted.options["topics"]))
         except (CannotBuild, BadPrompt, QuotaSpent) as refusal:
             form.add_error(None, str(refusal))
@@ -97,7 +101,9 @@ def _context(collection: Collection, found: Build) -> dict[str, Any]:
         "waiting": waiting_for_addition(found).count(),
         "may_add": not found.active and found.state != Build.State.REVIEW,
         "left_out": found.options.get("left_out", {}),
-        "form": AdditionForm(initial={"bank": found.pipeline}),
+        "short_cells": short_cells(found),
+        "chain": told(found),
+        "form": AdditionForm(initial={"bank": found.pipeline, "run": usual_name(found)}),
         "limits": LimitsForm(initial=LimitsForm.initial_of(found)) if spent_up else None,
     }
 
@@ -120,6 +126,8 @@ def build_move(request: SignedInRequest, name: str, pk: int, move: str) -> HttpR
                 life.go_on(found, limits=form.terms if sent else None, at=now())
             case "retry":
                 life.ask_again(found, at=now())
+            case "follow":
+                follow_again(found, at=now())
             case "cancel":
                 life.cancel(found, at=now())
             case _:
@@ -138,7 +146,7 @@ def build_again(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
         return redirect("judging:build", name, pk)
     sent = form.cleaned_data
     with telling(request, WrongState, CannotBuild, BadPrompt):
-        life.do_again(found, step=sent["step"], prompt=sent["prompt"], seed=sent["seed"], at=now())
+        life.do_again(found, **sent, at=now())
     return redirect("judging:build", name, pk)
 
 
@@ -152,9 +160,9 @@ def build_add(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
         messages.error(request, " ".join(str(error) for errors in form.errors.values() for error in errors))
         return redirect("judging:build", name, pk)
     with telling(request, CannotBuild):
-        added = add_to_collection(found, bank=form.cleaned_data["bank"], by=request.user, at=now())
+        added = add_to_collection(found, **form.cleaned_data, by=request.user, at=now())
         many = MAKES[pipeline_of(found).makes][1]
-        version = f" They are in {added.version}." if added.version else ""
+        version = f" They are in {added.into}." if added.into else ""
         known = f", {added.known:,} were there already" if added.known else ""
         messages.success(request, f"{counted(added.new, many)} added to the collection{known}.{version}")
     return redirect("judging:build", name, pk)

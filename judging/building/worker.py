@@ -51,6 +51,7 @@ def take_turn(
     try:
         if not advance(build, at=now()):
             return False
+        build.refresh_from_db(fields=["step"])  # the worker before may have ended between two steps
         turn = Turn(build, engine_for(build), stopping=stopping, seconds=seconds)
         turn.take()
     except DatabaseError:

@@ -20,13 +20,17 @@ class EngineUnavailable(Exception):
 
 @dataclass(frozen=True)
 class Sampling:
-    """How free text is drawn. A server that can be bound to `schema`, which is JSON, is bound to it."""
+    """How free text is drawn. A server that can be bound to `schema`, which is JSON, is bound to it.
+
+    `grammar` says the same more narrowly in GBNF; a server that takes grammars is bound to it instead.
+    """
 
     temperature: float = 0.0
     top_p: float = 1.0
     seed: int | None = None
     stop: tuple[str, ...] = ()
     schema: str = ""
+    grammar: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
+from typing import Any
 
 import httpx
 
@@ -13,9 +14,18 @@ from collection.http import storable
 from collection.models import Judgment
 from judging.engines import EngineState, EngineUnavailable, GradeRequest, Reply, Sampling
 from judging.engines.embedded import INSTALL, MODEL, SERVER, EmbeddedServer, missing_packages
-from judging.engines.messages import conversation
+from judging.engines.log_probabilities import choice_log_probabilities, positions_of
+from judging.engines.messages import conversation, room_for
 from judging.engines.responses import TOO_LONG_MARKS
-from judging.engines.server_probe import choices_of, sampling_parameters, text_of, tokens_of
+from judging.engines.server_probe import (
+    MOST_LOG_PROBABILITIES,
+    choices_of,
+    constraint_parameters,
+    log_probability_parameters,
+    sampling_parameters,
+    text_of,
+    tokens_of,
+)
 
 TIMEOUT_SECONDS = 300.0
 
@@ -48,9 +58,10 @@ class EmbeddedWriter:
         began = time.perf_counter()
         asked = {
             "messages": conversation(request),
-            "max_tokens": request.reply_tokens,
+            "max_tokens": request.reply_tokens or room_for(request.choices),
             "cache_prompt": True,
-            **sampling_parameters(request.sampling or Sampling(), "response_format"),
+            **(_bound_to(request.choices) if request.constrained else {}),
+            **sampling_parameters(request.sampling or Sampling(), "grammar"),
         }
         try:
             answer = client.post("/v1/chat/completions", json=asked, timeout=TIMEOUT_SECONDS)
@@ -71,11 +82,18 @@ class EmbeddedWriter:
         return Reply(
             text=storable(text_of(choice)),
             finish_reason=str(choice.get("finish_reason") or "")[:30],
+            log_probabilities=choice_log_probabilities(request.choices, positions_of(choice)),
             prompt_tokens=of_prompt,
             completion_tokens=of_reply,
             seconds=time.perf_counter() - began,
             identity=_identity(),
         )
+
+
+def _bound_to(choices: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters that bind the reply to the choices, and ask for their log-probabilities."""
+    most = MOST_LOG_PROBABILITIES["llama.cpp"][0]
+    return constraint_parameters("grammar", choices) | log_probability_parameters("chat", most)
 
 
 def _failed(kind: str, error: str, began: float) -> Reply:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
@@ -19,6 +20,7 @@ from judging.engines import PAID_REPLIES_MAY_TAKE, EngineState, EngineUnavailabl
 from judging.engines.http import MOST_BYTES, client_for, post, wait_in_steps
 from judging.engines.messages import completion_prompt, conversation, room_for
 from judging.engines.pool import Member, Pool
+from judging.engines.prefetch import Feed
 from judging.engines.request_size import RequestSize
 from judging.engines.responses import NotOneReplyEach, Question, read_answer
 from judging.engines.server_probe import (
@@ -36,6 +38,8 @@ MOST_CHARACTERS = 1_000_000
 TOO_MANY = 429
 # So often it is asked whether somebody has paused or cancelled while nothing comes back.
 LOOK_SECONDS = 0.2
+# A batch takes along what comes so shortly behind its last request.
+GATHER_SECONDS = 0.02
 
 Batch = Sequence[GradeRequest]
 Replies = list[tuple[GradeRequest, Reply]]
@@ -108,8 +112,12 @@ class OpenAIEngine:
     def grade(
         self, requests: Iterable[GradeRequest], *, stopping: Callable[[], bool]
     ) -> Iterator[tuple[GradeRequest, Reply]]:
+        """Hand on each reply as it comes, also while the next request is waited for: it may follow from a reply."""
         self.pool.look()
-        waiting = _Waiting(requests)
+        with Feed(requests) as feed:
+            yield from self._as_they_come(_Waiting(feed), stopping)
+
+    def _as_they_come(self, waiting: _Waiting, stopping: Callable[[], bool]) -> Iterator[tuple[GradeRequest, Reply]]:
         gone: EngineUnavailable | None = None
         letting_go = LettingGo(stopping, seconds=PAID_REPLIES_MAY_TAKE)
         executor = ThreadPoolExecutor(self.concurrency, thread_name_prefix="judge")
@@ -117,11 +125,12 @@ class OpenAIEngine:
         try:
             while not letting_go.due():
                 while len(running) < self.concurrency and gone is None and not stopping():
-                    batch = waiting.next_batch(self._prompts_at_once())
+                    seconds = GATHER_SECONDS if running else LOOK_SECONDS
+                    batch = waiting.next_batch(self._prompts_at_once(), first_within=seconds)
                     if not batch:
                         break
                     running.add(executor.submit(self.replies_to, batch, stopping))
-                if not running:
+                if not running and (gone is not None or stopping() or waiting.ended):
                     break
                 done, running = wait(running, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
                 for future in done:
@@ -235,25 +244,33 @@ class OpenAIEngine:
 
 
 class _Waiting:
-    """Requests that are not sent yet, handed out in their order. Their source may make us wait for the next one."""
+    """Requests that are not sent yet, handed out in their order."""
 
-    def __init__(self, requests: Iterable[GradeRequest]) -> None:
-        self._requests = iter(requests)
-        self._held: GradeRequest | None = None
+    def __init__(self, feed: Feed[GradeRequest]) -> None:
+        self._feed = feed
+        self._here: deque[GradeRequest] = deque()
 
-    def next_batch(self, most: int) -> list[GradeRequest]:
-        """Return up to so many that can be asked in one request: those with the same choices and room."""
+    @property
+    def ended(self) -> bool:
+        return self._feed.ended and not self._here
+
+    def next_batch(self, most: int, *, first_within: float) -> list[GradeRequest]:
+        """Return up to so many that can be asked in one request: those with the same choices and room.
+
+        No batch waits until it is full: what is missing may follow from the replies to what is here.
+        """
+        while len(self._here) < most:
+            came = self._feed.take(most - len(self._here), seconds=GATHER_SECONDS if self._here else first_within)
+            if not came:
+                break
+            self._here += came
         batch: list[GradeRequest] = []
         characters = 0
-        while len(batch) < most and characters < MOST_CHARACTERS:
-            request, self._held = self._held or next(self._requests, None), None
-            if request is None:
+        while self._here and len(batch) < most and characters < MOST_CHARACTERS:
+            if batch and _asked_alike(self._here[0]) != _asked_alike(batch[0]):
                 break
-            if batch and _asked_alike(request) != _asked_alike(batch[0]):
-                self._held = request
-                break
-            batch.append(request)
-            characters += len(request.prompt) + len(request.system)
+            batch.append(self._here.popleft())
+            characters += len(batch[-1].prompt) + len(batch[-1].system)
         return batch
 
 

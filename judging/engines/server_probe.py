@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
@@ -41,6 +41,12 @@ WAYS: Mapping[Kind, tuple[Constraint, ...]] = {
     "vllm": ("structured_outputs", "guided_choice", "response_format"),
     "llama.cpp": ("grammar", "response_format"),
     "other": ("response_format", "structured_outputs", "grammar", "guided_choice"),
+}
+# How those that take a grammar are sent one.
+GRAMMARS: Mapping[str, Callable[[str], dict[str, Any]]] = {
+    "structured_outputs": lambda grammar: {"structured_outputs": {"grammar": grammar}},
+    "guided_choice": lambda grammar: {"guided_grammar": grammar},
+    "grammar": lambda grammar: {"grammar": grammar},
 }
 # How many log-probabilities of tokens to ask for. vLLM refuses more than 20; llama.cpp gives raw ones, so that
 # the choices have to be found among many.
@@ -271,12 +277,17 @@ def constraint_parameters(way: Constraint, choices: Sequence[str]) -> dict[str, 
 
 
 def sampling_parameters(sampling: Sampling, way: Constraint) -> dict[str, Any]:
-    """Return how a text is drawn, bound to its schema as the server was seen to be bound to choices."""
+    """Return how a text is drawn, bound to its form as the server was seen to be bound to choices.
+
+    That is its grammar where the server takes one, else its schema.
+    """
     asked: dict[str, Any] = {"temperature": sampling.temperature, "top_p": sampling.top_p}
     if sampling.seed is not None:
         asked["seed"] = sampling.seed
     if sampling.stop:
         asked["stop"] = list(sampling.stop)
+    if sampling.grammar and way in GRAMMARS:
+        return asked | GRAMMARS[way](sampling.grammar)
     if not sampling.schema or not way:
         return asked
     schema = json.loads(sampling.schema)

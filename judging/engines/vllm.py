@@ -188,14 +188,15 @@ class VLLMEngine:
         if request.constrained:
             bound = {"structured_outputs": _bound_to(choice=list(request.choices)), "logprobs": LOG_PROBABILITIES}
         if (drawn := request.sampling) is not None:
-            schema = {"structured_outputs": _bound_to(json=drawn.schema)} if drawn.schema else {}
+            form = {"grammar": drawn.grammar} if drawn.grammar else {"json": drawn.schema} if drawn.schema else {}
+            form = {"structured_outputs": _bound_to(**form)} if form else {}
             return vllm.SamplingParams(
                 temperature=drawn.temperature,
                 top_p=drawn.top_p,
                 seed=drawn.seed,
                 stop=list(drawn.stop),
-                max_tokens=request.reply_tokens,
-                **schema,
+                max_tokens=request.reply_tokens or room_for(request.choices),
+                **bound | form,
             )
         return vllm.SamplingParams(
             temperature=self.decoding.get("temperature", 0),

@@ -23,7 +23,7 @@ from collection.formats.json_fields import Fields, json_objects
 from collection.formats.problems import BrokenFile, InputFile, Problem
 from collection.formats.scores.evaluation_files import ALL, EvaluationRow, written_evaluation
 from collection.importing.studies import closed_study
-from collection.models import Collection, Criterion, Item, Judgment, Report
+from collection.models import Collection, Criterion, Item, Judgment, Report, Study
 from collection.task_types import TASK_TYPES
 from judging.data.items import with_texts
 from judging.data.selection import Selection, items_asked
@@ -53,6 +53,23 @@ class Served:
     uneven: tuple[str, ...]
 
 
+def criterion_like(judge: Judge, study: Study) -> Criterion:
+    """Return the study's criterion that the judge grades under, made as its task type has it if it is new."""
+    asked = next((one for one in TASK_TYPES[judge.task_type].criteria if one.name == judge.criterion_name), None)
+    criterion, _ = Criterion.objects.get_or_create(
+        study=study,
+        name=judge.criterion_name,
+        defaults={
+            "task_type": judge.task_type,
+            "question": asked.question if asked else judge.criterion_name,
+            "scale": judge.scale,
+            "threshold": asked.threshold if asked else judge.scale.values[-1],
+            "position": study.criteria.count(),
+        },
+    )
+    return criterion
+
+
 @transaction.atomic
 def criterion_of_reports(judge: Judge, collection: Collection) -> Criterion:
     """Return the criterion under which the judge grades the collection's reports, with an item for all it is asked.
@@ -65,18 +82,7 @@ def criterion_of_reports(judge: Judge, collection: Collection) -> Criterion:
             f"“{judge}” is for “{judge.get_task_type_display()}”, and does not grade reports. Use manage.py grade."
         )
     study = closed_study(f"{collection.name[:93]}-served", collection, owner=collection.owner, source="serve_judge")
-    asked = next((one for one in shape.criteria if one.name == judge.criterion_name), None)
-    criterion, _ = Criterion.objects.get_or_create(
-        study=study,
-        name=judge.criterion_name,
-        defaults={
-            "task_type": judge.task_type,
-            "question": asked.question if asked else judge.criterion_name,
-            "scale": judge.scale,
-            "threshold": asked.threshold if asked else judge.scale.values[-1],
-            "position": study.criteria.count(),
-        },
-    )
+    criterion = criterion_like(judge, study)
     reports = Report.objects.filter(run__collection=collection).select_related("run", "topic").order_by("pk")
     items = []
     for report in reports.defer("text"):

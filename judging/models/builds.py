@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 
-from collection.models import Collection, Passage, RubricElement, Topic
+from collection.models import Collection, Passage, Report, RubricElement, Topic
 from judging.models.judges import VLLM_QUEUE
 from judging.models.spending import Spending
 
@@ -95,6 +95,7 @@ class Build(Spending):
 class GenerationCall(models.Model):
     """One call of a step: what the model was asked, its raw reply, the rows read of it and what is wrong with it.
 
+    One without sampling asked no model: its rows followed from what was there.
     `inputs_hash` covers the prompt and the sampling, so no call is made twice in a build. Where a step is done again
     with another prompt, its calls of before are `set_aside`: kept, and of no effect.
     """
@@ -104,6 +105,9 @@ class GenerationCall(models.Model):
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="+")
     inputs_hash = models.CharField(max_length=64)
     key: Any = models.JSONField(default=dict, help_text="What it is about: a document, a round, an attempt.")
+    kind = models.SlugField(
+        max_length=50, blank=True, help_text="Which of the step’s prompts was filled; usually its only one."
+    )
     system = models.TextField(blank=True)
     prompt = models.TextField()
     sampling: Any = models.JSONField(default=dict)
@@ -133,7 +137,8 @@ class GenerationCall(models.Model):
 class Product(models.Model):
     """One thing that a model wrote, and what people made of it. `raw` is as it came and never changes.
 
-    Only what is accepted, or edited, counts. `element` or `passage` is what it became in the collection.
+    Only what is accepted, or edited, counts. `element`, `passage` or `report` is what it became in the collection, or
+    `request_of` the topic whose request it is; `became_topic` is the topic that it became, or says something of.
     """
 
     class State(models.TextChoices):
@@ -143,6 +148,7 @@ class Product(models.Model):
         REJECTED = "rejected", "rejected"
 
     COUNTS = (State.ACCEPTED, State.EDITED)
+    BECOMES = ("element", "passage", "report", "request_of", "became_topic")
 
     build = models.ForeignKey(Build, on_delete=models.CASCADE, related_name="products", db_index=False)
     call = models.ForeignKey(GenerationCall, on_delete=models.CASCADE, related_name="products")
@@ -157,6 +163,9 @@ class Product(models.Model):
     reviewed_at = models.DateTimeField(null=True)
     element = models.ForeignKey(RubricElement, null=True, on_delete=models.SET_NULL, related_name="made_from")
     passage = models.ForeignKey(Passage, null=True, on_delete=models.SET_NULL, related_name="made_from")
+    report = models.ForeignKey(Report, null=True, on_delete=models.SET_NULL, related_name="made_from")
+    request_of = models.ForeignKey(Topic, null=True, on_delete=models.SET_NULL, related_name="request_made_from")
+    became_topic = models.ForeignKey(Topic, null=True, on_delete=models.SET_NULL, related_name="made_from")
 
     class Meta:
         ordering = ["topic_id", "call_id", "position"]
@@ -166,9 +175,16 @@ class Product(models.Model):
     def __str__(self) -> str:
         return self.text
 
+    @property
+    def is_added(self) -> bool:
+        """Whether it is in the collection."""
+        return any(getattr(self, f"{name}_id") for name in self.BECOMES)
+
 
 class ProductReview(models.Model):
-    """What one person decided about a product: their last word."""
+    """What one person decided about a product: their last word. `UNREAD` is the text of what none read."""
+
+    UNREAD = "unread"
 
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="reviews")
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")

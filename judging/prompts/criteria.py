@@ -10,7 +10,7 @@ from collection.scales import ScaleShape
 from collection.task_types import RUBRIC_0_5, TASK_TYPES
 
 # Task types whose criteria are about what people did themselves: no judge is asked them.
-FOR_PEOPLE_ALONE = {TaskType.WRITTEN_ANSWER, TaskType.ANSWER_REVISION}
+FOR_PEOPLE_ALONE = {TaskType.WRITTEN_ANSWER, TaskType.ANSWER_REVISION, TaskType.CONFIDENCE}
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,8 @@ class InBothOrders:
             elif pair.complete_with(request, reply):
                 del pairs[request.item_id]
                 yield pair.request, pair.reply
-        yield from answered
+        while answered:
+            yield answered.popleft()
 
 
 class _Pair:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stats.ratings import FloatArray
+from stats.intervals import Estimate, undefined
+from stats.judges.accuracy import mean_accuracy
+from stats.ratings import FloatArray, IntArray
 
 # More thresholds than these are drawn on a grid of equal steps between the least and the highest score.
 MOST_THRESHOLDS = 21
@@ -24,8 +26,8 @@ MARKED = (0.5, 0.6, 0.7)
 class ScoreThreshold:
     """What scores from `at` up keep: `n_kept` items, the share of all with a score; `n_labelled` of them by anybody.
 
-    `by_person`: the share of the items kept that the person labelled and says no to; None without any. `mean`: over
-    people who have one.
+    `by_person`: the share of the items kept that the person labelled and says no to; None without any.
+    `false_positives`: the mean over people who have one, with its interval over topics, or over items without any.
     """
 
     at: float
@@ -33,21 +35,26 @@ class ScoreThreshold:
     share_kept: float
     n_labelled: int
     by_person: Mapping[str, float | None]
+    false_positives: Estimate
 
     @property
     def mean(self) -> float | None:
-        known = [share for share in self.by_person.values() if share is not None]
-        return sum(known) / len(known) if known else None
+        return self.false_positives.value
 
 
 def thresholds_of_scores(
-    scores: FloatArray, people: Mapping[str, FloatArray], *, yes: float, at: Sequence[float] = ()
+    scores: FloatArray,
+    people: Mapping[str, FloatArray],
+    *,
+    yes: float,
+    at: Sequence[float] = (),
+    topics: IntArray | None = None,
 ) -> list[ScoreThreshold]:
     """Return what each threshold keeps, the lowest first; nothing without a score.
 
     `at`: the thresholds, which rise; without them each score is one, or a grid of many. `scores`, shape (items,), in
     the judge's unit; `people` by name, of the same shape, in that of their scale, a yes from `yes` up. NaN where there
-    is none: an item without a score is in no figure.
+    is none: an item without a score is in no figure. `topics`, shape (items,): what intervals leave out in turn.
     """
     known = ~np.isnan(scores)
     values = np.unique(scores[known])
@@ -55,14 +62,16 @@ def thresholds_of_scores(
         values = np.asarray(at, dtype=float)
     elif len(values) > MOST_THRESHOLDS:
         values = np.linspace(values[0], values[-1], MOST_THRESHOLDS)
+    given = np.column_stack(list(people.values())) if people else np.full((len(scores), 0), np.nan)
     found = []
     for least in values.tolist():
         kept = known & (scores >= least - 1e-9)
         labels = {person: of[kept & ~np.isnan(of)] for person, of in people.items()}
-        any_label = np.any([~np.isnan(of) for of in people.values()], axis=0) if people else np.zeros(len(scores), bool)
         shares = {person: float((of < yes).mean()) if len(of) else None for person, of in labels.items()}
-        n_kept = int(kept.sum())
-        found.append(ScoreThreshold(least, n_kept, n_kept / int(known.sum()), int((kept & any_label).sum()), shares))
+        labelled = ~np.isnan(given) & kept[:, None]
+        wrong = mean_accuracy(given < yes, labelled, topics).estimate if people else undefined("nobody labelled any")
+        n_kept, n_labelled = int(kept.sum()), int(labelled.any(axis=1).sum())
+        found.append(ScoreThreshold(least, n_kept, n_kept / int(known.sum()), n_labelled, shares, wrong))
     return found
 
 

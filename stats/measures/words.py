@@ -34,10 +34,16 @@ class Tokenizer:
     name: str
     meaning: str
     split: Callable[[str], Sequence[str]]
+    spans: Callable[[str], Sequence[Span]]
 
     def count(self, texts: Iterable[str]) -> int:
         """Return the number of tokens in all texts together."""
         return sum(len(self.split(text)) for text in texts)
+
+    def cut(self, text: str, most: int) -> str:
+        """Return the text as far as its first `most` tokens go (at least 1), all of it where it has no more."""
+        found = self.spans(text)
+        return text if len(found) <= most else text[: found[most - 1][1]]
 
 
 def word_spans(text: str) -> list[Span]:
@@ -77,8 +83,18 @@ def words(text: str) -> list[str]:
     return [unicodedata.normalize("NFKC", text[start:end]).casefold() for start, end in word_spans(text)]
 
 
-WORDS = Tokenizer("words", "runs of Unicode letters, digits and marks", words)
-WHITESPACE = Tokenizer("whitespace", "text between white space", str.split)
+def _whitespace_spans(text: str) -> list[Span]:
+    """Return the places of what `str.split` gives."""
+    places, at = [], 0
+    for token in text.split():
+        start = text.index(token, at)
+        at = start + len(token)
+        places.append((start, at))
+    return places
+
+
+WORDS = Tokenizer("words", "runs of Unicode letters, digits and marks", words, word_spans)
+WHITESPACE = Tokenizer("whitespace", "text between white space", str.split, _whitespace_spans)
 TOKENIZERS = {tokenizer.name: tokenizer for tokenizer in (WORDS, WHITESPACE)}
 
 

@@ -1,4 +1,4 @@
-"""Which systems have no score, because too much of what it would rest on was never judged.
+"""Which systems have no score: too much of what it would rest on was never judged, or the labels are their own ranking.
 
 What is unjudged counts as not relevant, so a mean is too low by at most the share that is unjudged: P@10 with 10 % of
 the first ten unjudged is at most .1 too low, and in fact by that share times the chance that an unjudged passage is
@@ -19,6 +19,9 @@ from stats.ratings import FloatArray
 MOST_UNJUDGED = 0.1
 # How far down judged@k looks where a measure reads the whole ranking: as deep as the usual pool.
 DEPTH = 10
+# Of fewer topics a good run may rank what is relevant, and nothing else, by chance.
+FEWEST_TOPICS = 5
+ITSELF = "the labels are what it ranks itself, so its score would say nothing"
 
 
 def judged_share(table: GradeTable, top: Sequence[str], *, asked: FloatArray | None = None) -> float:
@@ -47,3 +50,25 @@ def withheld_for_unjudged(judged: pd.DataFrame, what: str) -> dict[str, str]:
         for system, share in means.items()
         if share < 1 - MOST_UNJUDGED
     }
+
+
+def runs_that_are_the_labels(
+    tables: Mapping[str, GradeTable], rankings: Mapping[str, Mapping[str, Sequence[str]]]
+) -> list[str]:
+    """Return the runs that rank, on every labelled topic, the labelled passages and no other.
+
+    None where any label is 0: who judges passages finds some that are not relevant, who lists gold ones does not.
+    """
+    labelled = {topic: table for topic, table in tables.items() if not np.isnan(table.grades).all()}
+    if len(labelled) < FEWEST_TOPICS or any((table.grades <= 0).any() for table in labelled.values()):
+        return []
+    wanted = {topic: set(table.n_there) - _without(table) for topic, table in labelled.items()}
+    return [
+        run
+        for run, ranked in rankings.items()
+        if all(passages == set(ranked.get(topic, ())) for topic, passages in wanted.items())
+    ]
+
+
+def _without(table: GradeTable) -> set[str]:
+    return {passage for passage, n in table.n_there.items() if not n}

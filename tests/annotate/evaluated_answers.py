@@ -45,11 +45,19 @@ def a_question(
 
 
 def a_study_of_answers(
-    owner: User, *, systems: tuple[str, ...] = SYSTEMS, retrieved: bool = False, name: str = "humming"
+    owner: User,
+    *,
+    systems: tuple[str, ...] = SYSTEMS,
+    retrieved: bool = False,
+    name: str = "humming",
+    confidence: bool = False,
 ) -> Study:
     """An open study of the question with its task laid out."""
     collection = a_question(owner, systems=systems, retrieved=retrieved, name=name)
-    study = a_study(collection, name=name, task_types=ITEM_TYPES, overlap=2)
+    item_types = (*ITEM_TYPES, "confidence") if confidence else ITEM_TYPES
+    study = a_study(collection, name=name, task_types=item_types, overlap=2)
+    Study.objects.filter(pk=study.pk).update(attributes={"confidence": True} if confidence else {})
+    study.refresh_from_db()
     lay_out_tasks(study=study, at=NOON)
     return an_open_study(study)
 
@@ -91,6 +99,8 @@ def see_the_passages(assignment: Assignment) -> None:
 def judge_the_rest(assignment: Assignment) -> None:
     for row in rows_of(assignment, TaskType.ANSWER_EVALUATION):
         say(assignment, row, faithful=2)
+    for row in rows_of(assignment, TaskType.CONFIDENCE):
+        say(assignment, row, confident=3)
     for row in rows_of(assignment, TaskType.QUESTION_PASSAGE):
         say(assignment, row, passage_for_question=1)
     for row in rows_of(assignment, TaskType.PASSAGE_USE):

@@ -133,8 +133,8 @@ FIELDS: dict[str, dict[str, str]] = {
         "reason": TEXT,
     },
     "judging.GenerationCall": {
-        "step": OURS, "inputs_hash": HASH, "key": OURS, "system": TEXT, "prompt": TEXT, "sampling": OURS, "reply": TEXT,
-        "rows": LEAVES, "faults": LEAVES, "finish_reason": TEXT, "engine_identity": TEXT, "holder": OURS,
+        "step": OURS, "kind": OURS, "inputs_hash": HASH, "key": OURS, "system": TEXT, "prompt": TEXT, "sampling": OURS,
+        "reply": TEXT, "rows": LEAVES, "faults": LEAVES, "finish_reason": TEXT, "engine_identity": TEXT, "holder": OURS,
     },
     "judging.Product": {"step": OURS, "raw": TEXT, "text": TEXT, "data": LEAVES},
     "judging.ProductReview": {"text": TEXT},

@@ -50,7 +50,8 @@ from collection.models import (
 )
 from config.demonstration.loading import load_demonstration
 from evaluation.figures.studies import FIGURES
-from judging.building.builds import Request, start_build
+from judging.building.builds import start_build
+from judging.building.drafts import Request
 from judging.building.review import decide
 from judging.grading.jobs import start_job
 from judging.gullibility.audit import start_audit
@@ -331,7 +332,7 @@ def _things(address: str, world: World) -> list[dict[str, Any]]:
         mine = Assignment.objects.filter(rater__user=world.people["ada"]).values_list("pk", "task__study__name")
         return [{"pk": pk, "study": name} for pk, name in mine]
     if address.startswith(("/collections/<slug:name>/", "/api/v1/collections/<")):
-        if "/building/" in address or "/retrieval" in address:
+        if any(part in address for part in ("/building/", "/builds/", "/retrieval")):
             return _made_by_models(address, studies)
         return [_of_collection(address, study) for study in studies]
     if "/judge/<" in address or "/judges/(" in address:
@@ -349,7 +350,7 @@ def _made_by_models(address: str, studies: list[Study]) -> list[dict[str, Any]]:
     found = []
     for collection in collections.values():
         named = {"name": collection.name, "pipeline": "nuggets", "step": "questions", "pk": 0}
-        made = collection.builds if "/building/" in address else collection.retrievals
+        made = collection.retrievals if "/retrieval" in address else collection.builds
         found += [named | {"pk": pk} for pk in made.values_list("pk", flat=True)] or [named]
     return found
 

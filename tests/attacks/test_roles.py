@@ -49,6 +49,7 @@ RESEARCHERS = (
     "/api/v1/templates/",
     "/api/v1/errands/",
     "/api/v1/trust-in-judges/",
+    "/api/v1/pipelines/",
 )
 # Open to whoever has the link, or to everybody.
 OPEN = (

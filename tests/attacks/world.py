@@ -22,8 +22,10 @@ from collection.banks.changes import Worded
 from collection.banks.versions import NewEntry, make_version
 from collection.collections.sharing import invite_researcher
 from collection.models import Collection, Item, NuggetBank, NuggetWording, Retrieval, Study, Upload, User
-from judging.building.builds import Request, start_build
-from judging.models import Errand, GradingJob, PromptTemplate
+from judging.building.builds import start_build
+from judging.building.drafts import Request
+from judging.building.shipped import PIPELINES
+from judging.models import Build, Errand, GradingJob, PromptTemplate
 from tests.annotate.crowd_factories import a_session, an_entry
 from tests.annotate.factories import a_report_task, an_open_study, in_hands_of
 from tests.factories import a_collection, a_study, a_user, rater_of
@@ -138,6 +140,9 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         collection=collection, user=rosa, method="bm25", run_name="x", asked_at=now(), heard_of_at=now()
     )
     build = start_build(collection, Request("rubric-questions"), by=rosa, at=now())
+    facts = start_build(collection, Request("rubric-questions"), by=rosa, at=now())
+    prompts = {name: slot.prompt().as_stored() for name, slot in PIPELINES["rifer"].slots.items()}
+    Build.objects.filter(pk=facts.pk).update(pipeline="rifer", prompts=prompts)
     comment = comment_on(item=item, rater=rater_of(ada), text="x", at=now())
     reply_to(comment=comment, by=rosa, text="x", at=now())
     notice = Notice.objects.get(user=ada, kind=Notice.Kind.REPLY)
@@ -152,6 +157,7 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
             "step": "questions",
             "move": "pause",
         },
+        "/collections/<slug:name>/building/<int:pk>/facts/": {"pk": facts.pk},
         "/collections/<slug:name>/retrieval/": {"pk": retrieval.pk},
         "/collections/<slug:name>/topics/": {"pk": item.topic_id},
         "/collections/<slug:name>/researchers/": {"username": "colleague"},
@@ -161,6 +167,7 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         "/api/v1/invitations/": {"pk": offer.pk, "answer": "accept"},
         "/api/v1/collections/<slug:name>/invitations/": {"pk": offer.pk},
         "/api/v1/collections/": {"name": collection.name, "bank": bank.name, "before": 1, "after": 1},
+        "/api/v1/collections/<slug:name>/builds/": {"pk": build.pk},
         "/api/v1/collections/<slug:name>/retrievals/": {"pk": retrieval.pk},
         "/api/v1/uploads/": {"pk": upload.pk},
         "/workshops/": {"pk": workshop.pk, "topic": item.topic_id, "wording": wording.pk, "form": "qrels"},

@@ -116,26 +116,12 @@ def quadratic_by_library(ratings: Ratings, rows: Any) -> float:
 def measure_study(n_judgments: int) -> list[dict[str, Any]]:
     """Measure the figures and pages of a study of that many judgments on SQLite, in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="assize-bench-") as folder:
-        os.environ |= {
-            "DATA_DIR": folder,
-            "DATABASE_URL": f"sqlite:///{folder}/bench.sqlite3",
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-        }
-        import django
-
-        django.setup()
-        path = Path(folder) / "bench.sqlite3"
+        path = a_site_in(folder)
         criterion_id = fill_study(path, n_judgments)
-
-        from django.conf import settings
 
         from collection.models import Criterion
         from evaluation.agreement.report import measure_criterion
 
-        settings.ALLOWED_HOSTS = ["testserver"]
-        settings.WORK_AT_ONCE = True
-        settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
-        settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
         criterion = Criterion.objects.select_related("study", "scale").get(pk=criterion_id)
         works: dict[str, Callable[[], Any]] = {
             "figures": partial(measure_criterion, criterion),
@@ -151,34 +137,55 @@ def measure_study(n_judgments: int) -> list[dict[str, Any]]:
         ]
 
 
-def page_of(url: str, *, anew: bool = False) -> Callable[[], None]:
-    """Return what asks for the page as the researcher does; `anew`: nothing of it is kept."""
+def a_site_in(folder: str) -> Path:
+    """Set up an empty site on SQLite in the folder; return its database. Figures are computed in the request."""
+    os.environ |= {
+        "DATA_DIR": folder,
+        "DATABASE_URL": f"sqlite:///{folder}/bench.sqlite3",
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+    }
+    import django
+
+    django.setup()
+
+    from django.conf import settings
+    from django.core.management import call_command
+
+    settings.ALLOWED_HOSTS = ["testserver"]
+    settings.WORK_AT_ONCE = True
+    settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+    settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    call_command("migrate", verbosity=0)
+    return Path(folder) / "bench.sqlite3"
+
+
+def page_of(
+    url: str, *, anew: bool = False, by: str = "rosa", sent: dict[str, str] | None = None
+) -> Callable[[], None]:
+    """Return what asks for the page as this user, or sends it a form; `anew`: nothing of it is kept."""
     from django.core.cache import caches
     from django.test import Client
 
     from collection.models import User
 
     client = Client()
-    client.force_login(User.objects.get(username="rosa"))
+    client.force_login(User.objects.get(username=by))
 
     def ask() -> None:
         if anew:
             caches["figures"].clear()
-        response = client.get(url)
-        assert response.status_code == 200, response.status_code
+        response = client.get(url) if sent is None else client.post(url, sent)
+        assert response.status_code == 200, (url, response.status_code)
 
     return ask
 
 
 def fill_study(path: Path, n_judgments: int) -> int:
     """Write a study with three assessors, each of whom judged a third of that many items, in 50 topics."""
-    from django.core.management import call_command
-
     from collection.models import Collection, Criterion, Passage, Study, Topic
     from collection.task_types import TASK_TYPES
     from tests.factories import a_user, rater_of
 
-    call_command("migrate", verbosity=0)
     collection = Collection.objects.create(name="bench", owner=a_user("rosa", is_researcher=True))
     study = Study.objects.create(collection=collection, name="bench", created_by=collection.owner)
     shape = TASK_TYPES["rating"].criteria[0]
@@ -246,7 +253,7 @@ def as_table(rows: list[dict[str, Any]]) -> str:
     lines = [f"{'what':<58}{'ours':>10}  {'baseline':<14}{'takes':>11}{'ratio':>10}"]
     lines += [
         f"{one['what']:<58}{one['seconds'] * 1_000:>7,.0f} ms  {one['baseline']:<14}"
-        f"{one['baseline_seconds']:>9,.2f} s{one['ratio']:>10,.2f}"
+        f"{one['baseline_seconds']:>9,.3f} s{one['ratio']:>10,.2f}"
         for one in rows
     ]
     return "\n".join(lines)

@@ -5,6 +5,7 @@ On SQLite, and on PostgreSQL where POSTGRES_URL (postgres://postgres@127.0.0.1:5
 - *instant*: a job whose engine replies at once, so that all of the time is ours: reading items, filling
   prompts, reading replies, writing completions, judgments and counts. Its baseline, in the same run, writes
   the same two rows for each pair with a bare executemany (SQLite) or COPY (PostgreSQL) and does nothing else.
+- *build*: the same for a build's calls, each of which brings ten questions to be reviewed; its baseline is the job.
 - *latency*: a job whose engine takes as long for a reply as a server might, sixteen at a time, against the
   same engine asked directly. The ratio is what our worker leaves of the engine's speed.
 - *processor time*: what the worker's process uses for a pair, which a busy machine does not change much.
@@ -35,6 +36,7 @@ CONCURRENCY = 16
 LATENCY_SECONDS = 0.05
 LATENCY_PAIRS = 6_000
 REPORT_WORDS = 300
+BUILD_CALLS = 2_000
 
 
 def main() -> None:
@@ -94,7 +96,7 @@ def measure(url: str, pairs: int) -> list[dict[str, Any]]:
         study = a_study_of(pairs)
         return [
             {"database": url.partition(":")[0], **row}
-            for row in (*instant(study, pairs), *pages(study), latency(study))
+            for row in (*with_builds(instant(study, pairs), pairs), *pages(study), latency(study))
         ]
 
 
@@ -272,6 +274,57 @@ def instant(study: str, pairs: int) -> Iterator[dict[str, Any]]:
         "baseline": "at a tenth",
         "baseline_mb": first,
         "ratio": last / first,
+    }
+
+
+def with_builds(rows: Iterator[dict[str, Any]], pairs: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the job that was instant, and behind the first how a build compares with it."""
+    job = next(rows)
+    yield job
+    yield build(min(pairs, BUILD_CALLS), job["a_second"])
+    yield from rows
+
+
+def build(calls: int, pairs_a_second: float) -> dict[str, Any]:
+    """Build a bank of questions for so many topics with an engine that replies at once."""
+    from django.utils.timezone import now
+
+    from collection.models import Collection, Topic, User
+    from judging.building.builds import start_build
+    from judging.building.drafts import Request
+    from judging.building.worker import take_turn
+    from judging.engines import EngineState, Reply
+
+    class Writer:
+        def state(self) -> EngineState:
+            return EngineState(available=True)
+
+        def grade(self, requests: Iterable[Any], *, stopping: Callable[[], bool]) -> Iterator[tuple[Any, Reply]]:
+            questions = [f"What is said of part {number} there?" for number in range(10)]
+            reply = Reply(json.dumps({"questions": questions}), finish_reason="stop", identity="instant")
+            for request in requests:
+                if stopping():
+                    return
+                yield request, reply
+
+    collection = Collection.objects.create(name="bench-builds", owner=User.objects.get(username="rosa"))
+    Topic.objects.bulk_create(
+        Topic(collection=collection, topic_id=f"t{t}", request=f"What is known of {t}?") for t in range(calls)
+    )
+    one = start_build(collection, Request("rubric-questions"), by=None, at=now())
+    began = time.perf_counter()
+    while take_turn(build_id=one.pk, generation=one.generation, engine_for=lambda _: Writer()):
+        pass
+    a_second = calls / (time.perf_counter() - began)
+    one.refresh_from_db()
+    if (one.state, one.products.count()) != ("done", 10 * calls):
+        raise RuntimeError(f"The build is {one.state} with {one.products.count()} products. {one.reason}")
+    return {
+        "what": f"instant engine, a build of {calls:,} calls with ten products each",
+        "a_second": a_second,
+        "baseline": "pairs of the job",
+        "baseline_a_second": pairs_a_second,
+        "ratio": a_second / pairs_a_second,
     }
 
 

@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 from assize_client import AssizeError, Site
 
-from collection.models import User
+from collection.models import Collection, User
+from judging.models import Build
+from tests.judging.building.world import Scripted, finish
 
 TOPICS = [f"q{n}" for n in range(12)]
 DOCUMENTS = [f"d{n}" for n in range(30)]
@@ -53,6 +55,22 @@ def test_files_go_in_and_an_answer_comes_out(site: Callable[[User], Site], rosa:
     assert set(study.judgments(rater_kind="judge")["rater"]) == {"llm"}
     assert "items" in study.how_many_labels("relevance", half_width=0.01)["answer"]
     assert rosas.collection("dl").push(*files, judges={"llm.qrels": "llm"}).counts["new"].sum() == 0
+
+
+def test_a_model_writes_and_what_is_accepted_is_added(
+    site: Callable[[User], Site], rosa: User, collection: Collection
+) -> None:
+    mine = site(rosa).collection(collection.name)
+    build = mine.start_build("crux-questions", summaries="alpha-1", count=1)
+    finish(Build.objects.get(), Scripted(lambda _: "<q>Is it so?</q>"))
+
+    state = build.wait()["state"]
+    products = build.products(state="proposed")
+    decided = build.decide(products["id"], "accepted")
+
+    assert (state, list(products["text"]), decided) == ("done", ["Is it so?"] * 2, 2)
+    assert build.add() == {"new": 2, "known": 0, "into": None}
+    assert list(mine.builds()["pipeline"]) == ["crux-questions"]
 
 
 def test_what_lacks_its_topics_is_named(site: Callable[[User], Site], rosa: User, files: list[Path]) -> None:

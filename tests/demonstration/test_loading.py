@@ -287,6 +287,25 @@ def test_pool_and_answers_have_simulated_people_and_judges_from_the_first_look(d
     }
 
 
+def test_people_said_how_reports_miss_key_points_where_they_miss_them(demonstration: Study) -> None:
+    pool = Study.objects.get(name="demonstration-pool")
+    said = Judgment.objects.filter(criterion__study=pool, rater__kind="assessor")
+    missed = said.filter(criterion__name="grounded", grade=0).values_list("item", "rater")
+
+    ways = said.filter(criterion__name="why_missed")
+
+    assert pool.tasks.filter(task_type="key_point").count() == 6
+    assert {one.grade for one in ways} == {0, 1, 2}
+    assert set(ways.values_list("item", "rater")) == set(missed)
+
+
+def test_people_said_once_a_question_how_confident_they_are(demonstration: Study) -> None:
+    said = Judgment.objects.filter(criterion__name="confident", rater__kind="assessor")
+
+    assert said.count() == 3 * 4
+    assert not Judgment.objects.filter(criterion__name="confident", rater__kind="judge").exists()
+
+
 def test_people_disagree_somewhere_in_every_study_so_that_a_third_person_can_decide(demonstration: Study) -> None:
     assert count_disagreements(demonstration) > 10
     assert all(count_disagreements(study) for study in Study.objects.all())

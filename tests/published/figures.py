@@ -54,10 +54,11 @@ class Shown:
     says: str
     head: Sequence[str]
     rows: Sequence[Sequence[float | int | str | None]]
+    simulated: bool = True
 
     @property
     def lines(self) -> Iterator[str]:
-        yield f"**{self.where}**, simulated. {self.says}\n"
+        yield f"**{self.where}**{', simulated' if self.simulated else ', of the data here'}. {self.says}\n"
         yield f"    manage.py {self.command}\n"
         yield f"| {' | '.join(self.head)} |\n|{' --- |' * len(self.head)}"
         yield from (f"| {' | '.join(map(_cell, row))} |" for row in self.rows)
@@ -91,7 +92,10 @@ class Paper:
             yield from (f"- **{one.where}**: {one.reason}" for one in self.left_out)
             yield ""
         if self.shown:
-            yield "Shown on **simulated** data, since theirs are not published: what each table looks like here. The"
+            yield (
+                "What each table looks like here. Where theirs are not published it is shown on **simulated** data: "
+                "these"
+            )
             yield "numbers are of grades drawn by chance, and say nothing about any system.\n"
             for one in self.shown:
                 yield from one.lines

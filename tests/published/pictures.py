@@ -10,12 +10,12 @@ from pathlib import Path
 from django.core.management import call_command
 
 from collection.models import Study
-from tests.published.simulated import CRUX, LONG2RAG, SCORES
-from tests.published.simulated_tables import TABLE_1
+from tests.published.simulated import CRUX, DRAWN_FROM, LONG2RAG, SAMPLED, SCORES
+from tests.published.simulated_tables import FIGURE_5, TABLE_1
 
 FOLDER = "papers-figures"
 APART = ("--apart", "oracle", "--apart", "direct", "--apart", "summary")
-FIGURE_5 = ("coverage@oracle", "alpha-nDCG@oracle", "R(rel=η)@10", "AP(rel=η)@10", "nDCG@10", "coverage")
+SOURCES = tuple(word for run in DRAWN_FROM for word in ("--apart", run))
 KPR = ("--measure", "KPR", "--source", "evaluator 1")
 LARGEST = 200_000
 HEAD = """# Published figures, drawn
@@ -66,9 +66,10 @@ PICTURES = (
     Picture(
         "crux-figure-5-simulated",
         "CRUX, Figure 5 (simulated)",
-        ("correlations", *APART, *(word for measure in FIGURE_5 for word in ("--column", measure))),
-        CRUX,
-        "τ of six measures over 21 pipelines. The paper's are over 48 contexts of ten passages drawn at random.",
+        ("correlations", *SOURCES, *(word for measure in FIGURE_5 for word in ("--column", measure))),
+        SAMPLED,
+        "τ of six measures over 48 contexts: 16 of each of three retrievers, ten passages drawn at random of the first "
+        "50 by `manage.py sample_contexts`, and a report from each.",
     ),
     Picture(
         "crux-table-5-simulated",

@@ -6,12 +6,16 @@ can make of such data, and nothing about real systems.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from random import Random
 from tempfile import NamedTemporaryFile
+
+from django.core.management import call_command
 
 from annotate.studies.lifecycle import make_study, open_study
 from collection.formats.jsonl import (
@@ -30,7 +34,7 @@ from collection.formats.jsonl import (
 from collection.formats.problems import InputFile
 from collection.importing.collections import import_collection
 from collection.judgments.services import NewJudgment, add_judgments
-from collection.models import Collection, Criterion, Rater, Scale, Study, User
+from collection.models import Collection, Criterion, RankedPassage, Rater, Scale, Study, User
 from collection.scales import ScaleShape
 from judging.judges.report_rating import add_report_rating
 from stats.measures.crux import required_subset
@@ -38,27 +42,39 @@ from stats.measures.grades import GradeTable
 
 SEED = 2025
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-CRUX, LONG2RAG, DOCUMENTS, SCORES = "crux-simulated", "long2rag-simulated", "documents-simulated", "scores-simulated"
+CRUX, SAMPLED = "crux-simulated", "contexts-simulated"
+LONG2RAG, DOCUMENTS, SCORES = "long2rag-simulated", "documents-simulated", "scores-simulated"
 WORDS = ("tide", "stone", "river", "winter", "market", "harbour", "letter", "signal", "garden", "copper", "window")
 SOURCE = f"A simulation, seed {SEED}: tests/published/simulated.py states it."
 
 
 def make_simulations() -> None:
-    """Make the four studies. Needs the user “papers”."""
+    """Make the studies. Needs the user “papers”."""
     make_crux()
+    make_contexts()
     make_long2rag()
     make_documents()
     make_scores()
 
 
-def _study(lines: Iterable[Line], name: str, task_types: Sequence[str], **settings: object) -> Study:
+def opened_study(lines: Iterable[Line], name: str, task_types: Sequence[str], **settings: object) -> Study:
     """Import the lines as a collection and open a study of the same name on it."""
     owner = User.objects.get(username="papers")
     collection = Collection.objects.create(name=name, owner=owner)
+    _import(collection, lines)
+    return _opened(collection, task_types, **settings)
+
+
+def _import(collection: Collection, lines: Iterable[Line]) -> None:
     with NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
         file.writelines(map(written_line, lines))
         file.flush()
-        import_collection(file=InputFile(Path(file.name), name=f"{name}.jsonl"), collection=collection)
+        import_collection(file=InputFile(Path(file.name), name=f"{collection.name}.jsonl"), collection=collection)
+
+
+def _opened(collection: Collection, task_types: Sequence[str], **settings: object) -> Study:
+    """Open a study of the collection's name on it."""
+    name, owner = collection.name, collection.owner
     study = make_study(
         collection=collection, name=name, title=name, task_types=task_types, by=owner, at=AT, **settings  # type: ignore[arg-type]
     )  # fmt: skip
@@ -66,13 +82,13 @@ def _study(lines: Iterable[Line], name: str, task_types: Sequence[str], **settin
     return study
 
 
-def _rater(study: Study, name: str, kind: str = Rater.Kind.JUDGE) -> Rater:
+def simulated_rater(study: Study, name: str, kind: str = Rater.Kind.JUDGE) -> Rater:
     return Rater.objects.create(
         collection=study.collection, kind=kind, name=name, origin=Rater.Origin.SIMULATED, source=SOURCE
     )
 
 
-def _text(chance: Random, n: int) -> str:
+def drawn_text(chance: Random, n: int) -> str:
     """Return so many words, ten a sentence."""
     words = [chance.choice(WORDS) for _ in range(n)]
     sentences = [" ".join(words[start : start + 10]).capitalize() for start in range(0, n, 10)]
@@ -109,9 +125,53 @@ def make_crux() -> Study:
     """Make 21 pipelines, three bounds and a judge who errs by a grade in 15 of 100 cases."""
     chance = Random(f"{SEED}/crux")
     topics = [_crux_topic(chance, f"topic-{number:02}") for number in range(1, TOPICS + 1)]
-    study = _study(_crux_lines(chance, topics), CRUX, ["answerability", "rating"], depth=RANKED)
+    study = opened_study(_crux_lines(chance, topics), CRUX, ["answerability", "rating"], depth=RANKED)
+    _judged(chance, study, topics)
+    return study
+
+
+def make_contexts() -> Study:
+    """Make three retrievers, 16 contexts of each as `sample_contexts` draws them, a report from each, and the judge."""
+    chance = Random(f"{SEED}/contexts")
+    topics = [_crux_topic(chance, f"topic-{number:02}", others=106, depth=60) for number in range(1, TOPICS + 1)]
+    topics = [
+        replace(
+            one,
+            rankings={run: one.rankings[run] for run in DRAWN_FROM},
+            reports={run: one.reports[run] for run in DRAWN_FROM},
+        )
+        for one in topics
+    ]
+    owner = User.objects.get(username="papers")
+    collection = Collection.objects.create(name=SAMPLED, owner=owner)
+    _import(collection, (one for one in _crux_lines(chance, topics) if not isinstance(one, ReportLine)))
+    for run in DRAWN_FROM[1:]:
+        call_command("sample_contexts", "--collection", SAMPLED, "--run", run, "--seed", str(SEED), stdout=StringIO())
+    by_name = {topic.name: topic for topic in topics}
+    drawn: dict[tuple[str, str], list[dict[str, int]]] = defaultdict(list)
+    rows = RankedPassage.objects.filter(run__collection=collection, run__attributes__has_key="sample")
+    for run, topic, docno in rows.order_by("run", "topic", "rank").values_list(
+        "run__name", "topic__topic_id", "passage_id"
+    ):
+        drawn[topic, run].append(by_name[topic].passages[docno])
+    for (topic, run), context in drawn.items():
+        by_name[topic].reports[run] = _crux_report(chance, context)
+    _import(
+        collection,
+        [
+            ReportLine(run=run, topic_id=topic, text=drawn_text(chance, chance.randint(150, 250)))
+            for topic, run in drawn
+        ],
+    )
+    study = _opened(collection, ["answerability", "rating"], depth=10)
+    _judged(chance, study, topics)
+    return study
+
+
+def _judged(chance: Random, study: Study, topics: Sequence[SimulatedTopic]) -> None:
+    """Add the judge, who errs by a grade in 15 of 100 cases."""
     rating, of_reports = study.criteria.get(name="rating"), add_report_rating(study)
-    judge = _rater(study, "simulated judge")
+    judge = simulated_rater(study, "simulated judge")
     by_name = {topic.name: topic for topic in topics}
     items = study.items.values_list(
         "pk", "task_type", "topic__topic_id", "passage__passage_id", "report__run__name", "element__element_id"
@@ -124,13 +184,16 @@ def make_crux() -> Study:
         criterion = rating if of_passage else of_reports
         rows.append(NewJudgment(pk, criterion.pk, judge.pk, float(min(max(seen, 0), 5)), AT))
     add_judgments(rows)
-    return study
 
 
-def _crux_topic(chance: Random, name: str) -> SimulatedTopic:
+# Which runs contexts are drawn from, with the oracle that tells what can be answered.
+DRAWN_FROM = ("oracle", *(f"{retriever} + none" for retriever in RETRIEVERS))
+
+
+def _crux_topic(chance: Random, name: str, *, others: int = OTHERS, depth: int = RANKED) -> SimulatedTopic:
     questions = [f"{name}/q{number:02}" for number in range(1, QUESTIONS + 1)]
     passages: dict[str, dict[str, int]] = {}
-    for number in range(1, RELEVANT + OTHERS + 1):
+    for number in range(1, RELEVANT + others + 1):
         answered = chance.sample(questions, chance.randint(1, 4)) if number <= RELEVANT else []
         passages[f"{name}:d{number:02}"] = {
             one: chance.randint(3, 5) if one in answered else chance.choice((0, 0, 0, 1, 2)) for one in questions
@@ -145,7 +208,7 @@ def _crux_topic(chance: Random, name: str) -> SimulatedTopic:
                 passage: (skill + boost) * sum(grade >= 3 for grade in grades.values()) / 2 + chance.gauss(0, 2.2)
                 for passage, grades in passages.items()
             }
-            rankings[f"{retriever} + {reranker}"] = sorted(score, key=score.__getitem__, reverse=True)[:RANKED]
+            rankings[f"{retriever} + {reranker}"] = sorted(score, key=score.__getitem__, reverse=True)[:depth]
     size = len(rankings["oracle"])
     reports = {run: _crux_report(chance, [passages[one] for one in ranked[:size]]) for run, ranked in rankings.items()}
     reports |= {run: _report_of(chance, dict.fromkeys(questions, share)) for run, share in BY_CHANCE.items()}
@@ -176,15 +239,17 @@ def _crux_lines(chance: Random, topics: Sequence[SimulatedTopic]) -> Iterator[Li
         yield SystemLine(name=run, attributes={"retriever": retriever})
         yield RunLine(name=run, system=run)
     for topic in topics:
-        yield TopicLine(topic_id=topic.name, request=f"Report on {topic.name}: {_text(chance, 12)}")
+        yield TopicLine(topic_id=topic.name, request=f"Report on {topic.name}: {drawn_text(chance, 12)}")
         for question in topic.reports["oracle"]:
             text = f"What is said of {chance.choice(WORDS)} and {chance.choice(WORDS)}?"
             yield RubricElementLine(topic_id=topic.name, kind="sub_question", element_id=question, text=text)
         for passage in topic.passages:
-            yield PassageLine(passage_id=passage, text=_text(chance, chance.randint(80, 150)))
+            yield PassageLine(passage_id=passage, text=drawn_text(chance, chance.randint(80, 150)))
         for run in topic.reports:
             said = sum(grade >= 3 for grade in topic.reports[run].values())
-            yield ReportLine(run=run, topic_id=topic.name, text=_text(chance, 150 + 20 * said + chance.randint(0, 80)))
+            yield ReportLine(
+                run=run, topic_id=topic.name, text=drawn_text(chance, 150 + 20 * said + chance.randint(0, 80))
+            )
             for rank, passage in enumerate(topic.rankings.get(run, ()), start=1):
                 yield RankingLine(run=run, topic_id=topic.name, passage_id=passage, rank=rank, score=1 / rank)
 
@@ -210,7 +275,7 @@ def make_long2rag() -> Study:
     study = _answers(chance, LONG2RAG, runs)
     missed = study.criteria.get(name="why_missed")
     grounded = study.criteria.get(name="grounded")
-    people = [_rater(study, name, Rater.Kind.ASSESSOR) for name in PEOPLE]
+    people = [simulated_rater(study, name, Rater.Kind.ASSESSOR) for name in PEOPLE]
     rows = []
     items = study.items.filter(report__isnull=False).order_by("pk").values_list("pk", "report__run__name")
     for pk, run in items:
@@ -240,9 +305,9 @@ def _answers(chance: Random, name: str, runs: dict[str, SimulatedRun]) -> Study:
     words: dict[str, int] = {}
     lengths: dict[tuple[str, str], int] = {}
     lines = list(_long2rag_lines(chance, name, runs, words, lengths))
-    study = _study(lines, name, ["key_point"], key_points_in="answers", why_missed=True)
+    study = opened_study(lines, name, ["key_point"], key_points_in="answers", why_missed=True)
     grounded = study.criteria.get(name="grounded")
-    judges = {_rater(study, one): rates for one, rates in EVALUATORS.items()}
+    judges = {simulated_rater(study, one): rates for one, rates in EVALUATORS.items()}
     items = study.items.filter(report__isnull=False).order_by("pk")
     rows = []
     for pk, topic, run in items.values_list("pk", "topic__topic_id", "report__run__name"):
@@ -273,14 +338,14 @@ def _long2rag_lines(
     for place, (category, number) in enumerate(places):
         topic = f"{category}-{number + 1}"
         attributes = {"category": category, "domain": DOMAINS[place % len(DOMAINS)]}
-        yield TopicLine(topic_id=topic, request=f"{_text(chance, 12)[:-1]}?", attributes=attributes)
-        texts = {f"{topic}/d{n}": _text(chance, chance.randint(100, 1900)) for n in range(1, 4)}
+        yield TopicLine(topic_id=topic, request=f"{drawn_text(chance, 12)[:-1]}?", attributes=attributes)
+        texts = {f"{topic}/d{n}": drawn_text(chance, chance.randint(100, 1900)) for n in range(1, 4)}
         words[topic] = sum(len(text.split()) for text in texts.values())
         yield from (PassageLine(passage_id=passage, text=text) for passage, text in texts.items())
         for n in range(1, POINTS + 1):
             point = f"{topic}/k{n}"
             passage = list(texts)[n % 3]
-            yield RubricElementLine(topic_id=topic, kind="key_point", element_id=point, text=_text(chance, 10))
+            yield RubricElementLine(topic_id=topic, kind="key_point", element_id=point, text=drawn_text(chance, 10))
             quote = texts[passage].split(". ", 1)[0]
             yield ElementSpanLine(
                 topic_id=topic,
@@ -293,7 +358,7 @@ def _long2rag_lines(
             )
         for run in runs:
             lengths[run, topic] = chance.randint(120, 800)
-            yield ReportLine(run=run, topic_id=topic, text=_text(chance, lengths[run, topic]))
+            yield ReportLine(run=run, topic_id=topic, text=drawn_text(chance, lengths[run, topic]))
 
 
 # --- LONG²RAG: Figure 13 --------------------------------------------------------------------------
@@ -307,14 +372,16 @@ def make_scores() -> Study:
     lines: list[Line] = [CollectionLine(name=SCORES, description=SOURCE)]
     for number in range(1, 21):
         topic, passage = f"question-{number:02}", f"document-{number:02}"
-        lines.append(TopicLine(topic_id=topic, request=_text(chance, 10)))
-        lines.append(PassageLine(passage_id=passage, text=_text(chance, 60)))
+        lines.append(TopicLine(topic_id=topic, request=drawn_text(chance, 10)))
+        lines.append(PassageLine(passage_id=passage, text=drawn_text(chance, 60)))
         quote = lines[-1].text.split(". ", 1)[0]  # type: ignore[union-attr]
         for n in range(1, 31):
             point = f"{topic}/p{n:02}"
-            lines.append(RubricElementLine(topic_id=topic, kind="key_point", element_id=point, text=_text(chance, 8)))
+            lines.append(
+                RubricElementLine(topic_id=topic, kind="key_point", element_id=point, text=drawn_text(chance, 8))
+            )
             lines.append(ElementSpanLine(topic, "key_point", point, passage, quote, start=0, end=len(quote)))
-    study = _study(lines, SCORES, ["key_point"])
+    study = opened_study(lines, SCORES, ["key_point"])
     scale = ScaleShape(
         "P(YES)", Scale.Level.INTERVAL, tuple((step / STEPS, f"{step / STEPS:g}", "") for step in range(STEPS + 1))
     )
@@ -322,8 +389,8 @@ def make_scores() -> Study:
         study=study, task_type="key_point", name="helps", question="Does it help to answer the question?",
         scale=scale.stored(), threshold=0.5, position=9,
     )  # fmt: skip
-    judge = _rater(study, "simulated scorer")
-    people = [_rater(study, name, Rater.Kind.ASSESSOR) for name in PEOPLE]
+    judge = simulated_rater(study, "simulated scorer")
+    people = [simulated_rater(study, name, Rater.Kind.ASSESSOR) for name in PEOPLE]
     rows = []
     for pk in study.items.order_by("pk").values_list("pk", flat=True):
         score = round(chance.random() ** 0.9 * STEPS) / STEPS

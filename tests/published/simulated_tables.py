@@ -11,12 +11,14 @@ from typing import Any
 from django.core.management import call_command
 
 from tests.published.figures import Shown
-from tests.published.simulated import CRUX, DOCUMENTS, LONG2RAG
+from tests.published.simulated import CRUX, DOCUMENTS, DRAWN_FROM, LONG2RAG, SAMPLED
 
 APART = " ".join(f"--apart {run}" for run in ("oracle", "direct", "summary"))
 CONTEXTS = ("coverage@oracle", "alpha-nDCG@oracle")
 TABLE_1 = (*CONTEXTS, "coverage", "density@oracle", "density")
 BY_SIZE = ("coverage", "alpha-nDCG", "R(rel=η)", "AP(rel=η)", "nDCG")
+OF_TABLE_4 = ("requests", "sub-questions", "passages", "reports of oracle")
+FIGURE_5 = ("coverage@10", "alpha-nDCG@10", "R(rel=η)@10", "AP(rel=η)@10", "nDCG@10", "coverage")
 BY_PEOPLE = '"KPR · evaluator 1"'
 
 
@@ -28,7 +30,7 @@ def crux_tables() -> Iterator[Shown]:
         board,
         "Three bounds set apart, 21 pipelines by the first column, and below them τ of contexts with reports.",
         ["pipeline", "Cov(Z)", "α-nDCG", "Cov(y)", "Den(Z)", "Den(y)"],
-        [*_board_rows(board), *_rank_correlations()],
+        [*board_rows(board), *_rank_correlations()],
     )
     command = f'{_correlations(CONTEXTS[:1])} --measure coverage@oracle --reference "coverage · simulated judge"'
     found = _answer(command)
@@ -44,6 +46,16 @@ def crux_tables() -> Iterator[Shown]:
         ],
     )
     yield _table_3()
+    yield _figure_5()
+    command = f"figure texts --study {CRUX} --unit words"
+    kept = ("texts", "there", "per_topic", "mean", "median", "total")
+    yield Shown(
+        "Table 4, first blocks",
+        command,
+        "Counts of topics and texts, and their lengths in words.",
+        kept,
+        [[one[name] for name in kept] for one in _answer(command)["numbers"] if one["texts"] in OF_TABLE_4],
+    )
     redundancy = f"redundancy --study {CRUX}"
     totals = _answer(redundancy)
     yield Shown(
@@ -67,20 +79,18 @@ def long2rag_tables() -> Iterator[Shown]:
         head,
         [list(one.values()) for one in sorted(found["numbers"], key=lambda one: -one["all"])],
     )
-    command = f"measures_board --study {DOCUMENTS} --column {BY_PEOPLE} --by documents"
-    groups = _answer(command)["groups"]
-    by = {group["name"]: {one["system"].split(",")[0]: _value(one) for one in group["systems"]} for group in groups}
-    order = ["512", "1024", "2048", "snippet", "summary", "whole"]
+    command = f'figure variants --study {DOCUMENTS} --measure KPR --source "evaluator 1" --by documents'
+    numbers = _answer(command)["numbers"]
     yield Shown(
         "Table 2",
         command,
-        "KPR by how the documents were cut or shortened; the page has a group for each way, in place of a column.",
-        ["model", *order],
-        [[model, *(by[way].get(model) for way in order)] for model in by["whole"]],
+        "KPR by how the documents were cut or shortened.",
+        list(numbers[0]),
+        [list(one.values()) for one in numbers],
     )
     command = f'measures_board --study {LONG2RAG} --column {BY_PEOPLE} --column "KPR · evaluator 2"'
     yield Shown(
-        "Table 3", command, "KPR by two evaluators.", ["model", "evaluator 1", "evaluator 2"], _board_rows(command)
+        "Table 3", command, "KPR by two evaluators.", ["model", "evaluator 1", "evaluator 2"], board_rows(command)
     )
     command = f"figure missed-points --study {LONG2RAG}"
     yield Shown(
@@ -111,6 +121,24 @@ def _table_3() -> Shown:
     )
 
 
+def _figure_5() -> Shown:
+    apart = " ".join(f"--apart {shlex.quote(run)}" for run in DRAWN_FROM)
+    command = f"correlations --study {SAMPLED} {apart} {_columns(FIGURE_5)}"
+    matrix = _matrix(command)
+    return Shown(
+        "Figure 5",
+        command,
+        "τ over 48 contexts: 16 of each of three retrievers, ten passages at random of the first 50 "
+        "(`manage.py sample_contexts`), with a report from each.",
+        ["", *FIGURE_5],
+        [[one, *(1.0 if one == other else _either(matrix, one, other) for other in FIGURE_5)] for one in FIGURE_5],
+    )
+
+
+def _either(matrix: dict[tuple[str, str], float | None], one: str, other: str) -> float | None:
+    return matrix.get((one, other), matrix.get((other, one)))
+
+
 def _sized(name: str, size: str) -> str:
     return f"{name}@{size}"
 
@@ -137,7 +165,7 @@ def _tau(one: dict[str, Any]) -> list[float | None]:
     return [one["kendall"], one["kendall_low"], one["kendall_high"]]
 
 
-def _board_rows(command: str) -> list[list[float | str | None]]:
+def board_rows(command: str) -> list[list[float | str | None]]:
     groups = _answer(command)["groups"]
     ordered = [*(one for one in groups if one["set_apart"]), *(one for one in groups if not one["set_apart"])]
     return [
@@ -157,3 +185,32 @@ def _answer(command: str) -> dict[str, Any]:
     call_command(*shlex.split(command), "--json", stdout=out, stderr=StringIO())
     found: dict[str, Any] = json.loads(out.getvalue())
     return found
+
+
+RATED = ("faithful", "appropriate", "F+A", "win-rate")
+
+
+def clapnq_tables() -> Iterator[Shown]:
+    """Tables 7 and 9."""
+    for where, says, setups in (
+        (
+            "Table 7",
+            "Grades from 1 to 4 over the 40 answerable of 50 questions, win rates over all, by three people, with the "
+            "gold passage and with three retrieved ones. F+A is one person's harmonic mean.",
+            {"GOLD": "gold-simulated", "RAG": "rag-simulated"},
+        ),
+        (
+            "Table 9",
+            "The same of four systems on 20 questions of each of two sets.",
+            {"own set": "own-simulated", "other set": "other-simulated"},
+        ),
+    ):
+        commands = [f"measures_board --study {study} {_columns(RATED)}" for study in setups.values()]
+        boards = zip(setups, map(board_rows, commands), strict=True)
+        yield Shown(
+            where,
+            commands[0],
+            says,
+            ["setup", "model", "faithful", "appropriate", "F+A", "win rate"],
+            [[setup, *row] for setup, rows in boards for row in rows],
+        )

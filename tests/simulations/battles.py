@@ -25,7 +25,8 @@ class Battles:
     """How many systems and raters meet, and how much.
 
     - `topics`: sd of what a system is better or worse on a topic than elsewhere, `raters`: than with other raters;
-    - `voting`: how many raters vote on a pair, `share`: of how many pairs of a topic.
+    - `voting`: how many raters vote on a pair, `share`: of how many pairs of a topic;
+    - `spread`: log-odds of the best system, and of the last with a minus.
     """
 
     systems: int
@@ -36,6 +37,7 @@ class Battles:
     share: float = 1.0
     log_nu: float = -0.3
     left: float = 0.3
+    spread: float = 1.0
 
     def __str__(self) -> str:
         own = ", who differ" if self.own else ""
@@ -49,7 +51,7 @@ class Battles:
 
     @property
     def abilities(self) -> FloatArray:
-        return np.linspace(1.0, -1.0, self.systems)
+        return np.linspace(self.spread, -self.spread, self.systems)
 
     def draw(self, rng: np.random.Generator, n: int) -> Votes:
         """Return the votes of n topics; a drawn share of pairs is asked, by drawn raters."""

@@ -66,8 +66,10 @@ def _note_flaws(imported: Imported, report: CitedReport) -> None:
     where = f"run “{report.run}”, topic “{report.topic_id}”"
     references = set(report.references)
     for number, sentence in enumerate(report.sentences, start=1):
+        if sentence.n_cited > len(sentence.citations):
+            imported.flaw("documents cited twice by a sentence, kept once", f"{where}, sentence {number}")
         for cited in sentence.citations:
-            if cited.docno not in references:
+            if references and cited.docno not in references:
                 imported.flaw("cited documents that are no references", f"{where}, sentence {number}: {cited.docno}")
             if cited.weight is not None and not LEAST_WEIGHT <= cited.weight <= MOST_WEIGHT:
                 imported.flaw("weights outside 0 to 100", f"{where}, sentence {number}: {cited.weight:g}")

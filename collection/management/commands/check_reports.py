@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from collection.formats.cited_reports import TRACKS, broken_rules, read_cited_reports
+from collection.formats.cited_reports import read_cited_reports
+from collection.formats.cited_reports.tracks import TRACKS, advice, broken_by_all, broken_rules
 from collection.importing.commands import mended_by_the_reader, reading
 from stats.plurals import counted
 
@@ -17,13 +18,18 @@ class Command(BaseCommand):
         parser.add_argument("--track", required=True, choices=TRACKS)
 
     def handle(self, *args: Any, file: Path, track: str, **options: Any) -> None:
-        reports = broken = 0
+        found, broken, asked = [], 0, TRACKS[track]
         with mended_by_the_reader(), reading(file, quiet=True) as opened, opened:
             for number, report in read_cited_reports(opened):
-                reports += 1
-                for rule in broken_rules(report, TRACKS[track]):
+                found.append((report.run, report.topic_id))
+                for rule in broken_rules(report, asked):
                     broken += 1
                     self.stdout.write(f"{file}, line {number}: {rule}")
+                for rule in advice(report, asked):
+                    self.stdout.write(f"{file}, line {number}, advice: {rule}")
+        for rule in broken_by_all(found, asked):
+            broken += 1
+            self.stdout.write(f"{file}: {rule}")
         if broken:
-            raise CommandError(f"{counted(broken, 'rules')} of {TRACKS[track].title} broken.")
-        self.stdout.write(f"{counted(reports, 'reports')} in the form of {TRACKS[track].title}.")
+            raise CommandError(f"{counted(broken, 'rules')} of {asked.title} broken.")
+        self.stdout.write(f"{counted(len(found), 'reports')} in the form of {asked.title}.")

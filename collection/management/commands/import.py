@@ -15,7 +15,7 @@ from collection.management.commands.import_collection import collection_of
 from collection.models import Collection, Rater
 from stats.plurals import counted
 
-SAID = ("criterion", "relevant_from", "with_topics", "without_texts")
+SAID = ("criterion", "relevant_from", "seed", "with_topics", "without_texts")
 
 
 class Command(BaseCommand):
@@ -53,6 +53,9 @@ class Command(BaseCommand):
             "--judges", action="store_true", help="all other qrels are of LLM judges called like the files"
         )
         add_relevant_from(parser)
+        parser.add_argument(
+            "--seed", type=int, default=0, metavar="N", help="of the unanswerable Natural Questions that are drawn"
+        )
         parser.add_argument("--with-topics", action="store_true", help="create missing topics with only an id")
         parser.add_argument("--without-texts", action="store_true", help="create missing passages with only an id")
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -75,10 +78,7 @@ class Command(BaseCommand):
                         study=the_study(options["study"]) if options["study"] else None,
                         raters=raters_of(options["rater"], options["judge"]),
                         kind=Rater.Kind.JUDGE if options["judges"] else Rater.Kind.ASSESSOR,
-                        **{
-                            name: options[name]
-                            for name in ("criterion", "relevant_from", "with_topics", "without_texts")
-                        },
+                        **{name: options[name] for name in SAID},
                     ),
                     at=now(),
                     advance=bar.update,

@@ -19,7 +19,8 @@ class NuggetAgreementChoice(serializers.Serializer[Any]):
         default="",
         max_length=LONGEST,
         label="First set",
-        help_text="bank, bank@version, either with :creator, or workshop/key:username; default: two that there are.",
+        help_text="bank, bank@version, either with :creator, workshop/key:username, key-points/all or "
+        "key-points/asked; default: two that there are.",
     )
     second = serializers.CharField(default="", max_length=LONGEST, label="Second set", help_text="As the first.")
     by = serializers.ChoiceField(

@@ -1,4 +1,7 @@
-"""Sets of nuggets to compare: a version of a nugget bank, what one creator made of it, or what a person proposed."""
+"""Sets of nuggets to compare: a bank's version, what one creator made of it, what a person proposed, or key points.
+
+Key points beside what people propose: the share of people's own that the model's have (LONG²RAG, Qi et al. 2024, 3.3).
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from collection.banks.proposals import NuggetOfPerson, nuggets_by_person
 from collection.models import (
     BankEntry,
     BankVersion,
     Collection,
+    ElementSpan,
     NuggetAnswer,
     NuggetReference,
+    RubricElement,
     WorkshopPerson,
     WorkshopTopic,
 )
@@ -28,6 +33,8 @@ from stats.refusals import Refused
 NAME = re.compile(r"(?P<bank>[-\w]+)(@(?P<version>[0-9]{1,9}))?(:(?P<creator>.+))?", re.DOTALL)
 # workshop/key:username
 PROPOSED = re.compile(r"workshop/(?P<workshop>[0-9]{1,9}):(?P<person>.+)", re.DOTALL)
+# A collection's key points: all that were extracted, and those that are asked about.
+KEY_POINTS = {"key-points/all": "key points, masked ones too", "key-points/asked": "key points that are asked about"}
 MOST_VERSIONS = 20
 # Where a file of nuggets says who made one, by what it is called then.
 SAYS_WHO = ("assessor_id", "llm_model", "name", "id")
@@ -49,7 +56,7 @@ class ChosenSet:
 def set_choices(collection: Collection) -> list[tuple[str, str]]:
     """Return the names of the sets that there are, with their labels.
 
-    They are versions, the newest ones' creators, and who handed in proposals to a workshop.
+    They are versions, the newest ones' creators, who handed in proposals to a workshop, and the key points.
     """
     found = []
     for bank in collection.nugget_banks.annotate(newest=Max("versions__number")).order_by("name"):
@@ -64,31 +71,41 @@ def set_choices(collection: Collection) -> list[tuple[str, str]]:
     people = WorkshopPerson.objects.filter(workshop__bank__collection=collection, handed_in__isnull=False).distinct()
     for person in people.select_related("user", "workshop__bank").order_by("workshop", "pk"):
         found.append((f"workshop/{person.workshop_id}:{person.user}", _proposed_by(person)))
+    if found and _key_points(collection, "key-points/all").exists():
+        found += KEY_POINTS.items()
     return found
 
 
 def usual_sets(collection: Collection) -> tuple[str, str] | None:
     """Return two sets to begin with: two people's of a workshop or a bank, else two banks or versions.
 
-    None where there are no two.
+    Else what there is beside the key points; None where there are no two.
     """
-    listed = [name for name, _ in set_choices(collection)]
+    every = [name for name, _ in set_choices(collection)]
+    listed = [name for name in every if name not in KEY_POINTS]
     by_maker: dict[str, list[str]] = defaultdict(list)
     for name in listed:
         made, _, maker = name.partition(":")
         if maker:
             by_maker[made].append(name)
     newest = {name.partition("@")[0]: name for name in reversed(listed) if ":" not in name}
-    groups = [*reversed(by_maker.values()), sorted(newest.values()), [name for name in listed if ":" not in name]]
+    groups = [
+        *reversed(by_maker.values()),
+        sorted(newest.values()),
+        [name for name in listed if ":" not in name],
+        every,
+    ]
     chosen = next((names for names in groups if len(names) > 1), None)
     return (chosen[0], chosen[1]) if chosen else None
 
 
 def read_set(collection: Collection, name: str) -> ChosenSet:
-    """Return a set by its name: `bank`, `bank@version`, either with `:creator`, or `workshop/key:username`.
+    """Return a set by its name: `bank`, `bank@version`, either with `:creator`, `workshop/key:username`, or key points.
 
     Raises NoSuchSet.
     """
+    if name in KEY_POINTS:
+        return ChosenSet(name, KEY_POINTS[name], _of_key_points(collection, name))
     if of_workshop := PROPOSED.fullmatch(name):
         return _proposed(collection, name, int(of_workshop["workshop"]), of_workshop["person"])
     asked = NAME.fullmatch(name)
@@ -97,7 +114,9 @@ def read_set(collection: Collection, name: str) -> ChosenSet:
         versions = versions.filter(number=int(asked["version"]))
     version = versions.select_related("bank").order_by("-number").first()
     if asked is None or version is None:
-        raise NoSuchSet(f"There is no set of nuggets “{name}”. Name one as bank, bank@version or bank:creator.")
+        raise NoSuchSet(
+            f"There is no set of nuggets “{name}”. Name one as bank, bank@version, bank:creator or key-points/all."
+        )
     entries = _entries(version)
     label = f"{version.bank}, version {version.number}"
     if creator := asked["creator"]:
@@ -107,6 +126,30 @@ def read_set(collection: Collection, name: str) -> ChosenSet:
         if not entries:
             raise NoSuchSet(f"“{creator}” made no nugget of {version}.")
     return ChosenSet(name, label, _nuggets(entries))
+
+
+def _key_points(collection: Collection, name: str) -> QuerySet[RubricElement]:
+    """Return the points of documents; those that answers make themselves are their run's."""
+    points = RubricElement.objects.filter(topic__collection=collection, kind=RubricElement.Kind.KEY_POINT)
+    points = points.exclude(attributes__has_key="run").exclude(text="")
+    return points if name == "key-points/all" else points.filter(masked=False)
+
+
+def _of_key_points(collection: Collection, name: str) -> NuggetSet:
+    """Return the key points with their places in the documents. Raises NoSuchSet."""
+    points = list(_key_points(collection, name).select_related("topic").order_by("topic", "position"))
+    if not points:
+        raise NoSuchSet(f"“{collection}” has no {KEY_POINTS[name]}. Build some, or import them.")
+    spans: dict[int, list[SourceSpan]] = defaultdict(list)
+    places = ElementSpan.objects.filter(element__in=_key_points(collection, name))
+    for pk, document, start, end in places.values_list("element_id", "passage__passage_id", "start", "end"):
+        spans[pk].append(SourceSpan(document, start, end))
+    found: dict[str, list[SetNugget]] = defaultdict(list)
+    for one in points:
+        found[one.topic.topic_id].append(
+            SetNugget(one.text, one.importance, one.weight, tuple(spans[one.pk]), key=one.pk)
+        )
+    return dict(found)
 
 
 def _proposed(collection: Collection, name: str, workshop: int, username: str) -> ChosenSet:

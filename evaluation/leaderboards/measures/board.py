@@ -12,6 +12,7 @@ from typing import Any
 
 from collection.models import Run, Study
 from collection.rankings import Order
+from evaluation.data.confidence import Confidence
 from evaluation.data.visibility import LOCKED, AskedPart, Sight, TestPartLocked
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.columns import Column, Standings
@@ -135,6 +136,7 @@ class MeasuresBoard:
     columns: tuple[MeasureColumn, ...]
     choices: tuple[tuple[str, str], ...]
     groupings: tuple[str, ...]
+    confidence: Confidence | None = None
 
     @property
     def simulated(self) -> bool:
@@ -239,6 +241,7 @@ def measure_board(
         columns=tuple(found),
         choices=tuple(_choices(boards, [*offered, *(measure.name for measure, _ in asked)])),
         groupings=groupings,
+        confidence=boards.confidence if any(measure.of_answers for measure, _ in asked) else None,
     )
 
 

@@ -127,6 +127,7 @@ def board_as_dict(board: MeasuresBoard, sort: str = "") -> dict[str, Any]:
         "oracle": board.oracle,
         **board.sight.as_dict(),
         "simulated": board.simulated,
+        **({"confidence": board.confidence.as_dict()} if board.confidence else {}),
         "columns": [_column_as_dict(one) for one in board.columns],
         "groups": [
             {

@@ -28,9 +28,8 @@ class Command(EvaluationCommand):
 
     def handle(self, **options: Any) -> None:
         chosen = choose(EvaluationChoice, options)
-        boards = StudySources(
-            find_study(options["study"]), combine=chosen["combine"], oracle=chosen["oracle"], order=chosen["order"]
-        )
+        rules = {name: chosen[name] for name in ("combine", "oracle", "order", "confidence")}
+        boards = StudySources(find_study(options["study"]), **rules)
         board = measure_leaderboard(
             boards, parse_measure(chosen["measure"]), sources=chosen["source"], topics=chosen["topics"]
         )

@@ -59,6 +59,8 @@ class Command(EvaluationCommand):
             left_out = f" Left out: {gold['left_out']}." if gold["left_out"] else ""
             lines = f"{counted(counts['lines'], 'lines')} for {counted(counts['topics'], 'topics')}"
             self.note(f"{lines}: {gold['in_words']}.{left_out}")
+            if gold["caveat"]:
+                self.note(gold["caveat"])
         else:
             self._tell_judged(qrels)
         if holes_at is not None and not qrels.holes:

@@ -56,7 +56,7 @@ class Command(FiguresCommand):
 
 def _of_study(options: dict[str, Any], chosen: dict[str, Any]) -> tuple[dict[str, Any], str]:
     study = find_study(options["study"])
-    boards = StudySources(study, combine=chosen["combine"], oracle=chosen["oracle"], order=chosen["order"])
+    boards = StudySources(study, **{name: chosen[name] for name in ("combine", "oracle", "order", "confidence")})
     measure = parse_measure(chosen["measure"])
     if options["test"]:
         read_test_parts(boards, wanted_sources(boards, measure, chosen["source"]))

@@ -81,5 +81,6 @@ def by_grades_text(found: MaskingByGrades) -> str:
     """Return what is fulfilled and what is not."""
     counts = ", ".join(f"{n:,} {state}" for state, n in found.counts.items())
     lines = [f"{found.rule}: {counts} of {len(found.found):,}"]
+    lines += [f"retained: {found.retained:,} of {found.retained_of:,}"]
     lines += [f"  {one.element.topic.topic_id}  {one.element.element_id}  {one.element}" for one in found.unfulfilled]
     return "\n".join(lines)

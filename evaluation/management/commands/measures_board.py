@@ -36,7 +36,7 @@ class Command(FiguresCommand):
     def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
         chosen = choose(MeasuresChoice, options)
         study = find_study(options["study"])
-        rules = {name: chosen.pop(name) for name in ("combine", "oracle", "order")}
+        rules = {name: chosen.pop(name) for name in ("combine", "oracle", "order", "confidence")}
         sort, columns = chosen.pop("sort"), chosen.pop("column")
         boards = StudySources(study, **rules)
         if options["test"]:

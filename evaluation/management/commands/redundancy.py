@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.utils.timezone import now
 
 from evaluation import computations
 from evaluation.data.judgments import find_study
 from evaluation.management.base import EvaluationCommand
 from evaluation.parameters.options import add_options, choose
+from evaluation.rubrics.oracle import keep_oracle
 from evaluation.rubrics.serializers import RedundancyChoice
 from stats.plurals import counted
 
@@ -23,9 +25,13 @@ class Command(EvaluationCommand):
         add_options(parser, RedundancyChoice)
         parser.add_argument("--output", type=Path, metavar="FILE", help="output file (default: standard output)")
         parser.add_argument("--json", action="store_true", help="print JSON instead")
+        parser.add_argument("--keep-as", metavar="RUN", help="keep the required passages as a run, such as “oracle”")
 
     def handle(self, **options: Any) -> None:
         found = computations.redundancy(find_study(options["study"]), **choose(RedundancyChoice, options))
+        if options["keep_as"]:
+            run = keep_oracle(found, name=options["keep_as"], by=None, at=now())
+            self.note(f"The run {run.name} ranks {counted(run.ranking.count(), 'required passages')}.")
         if options["json"]:
             self.print_json(found.as_dict())
             return
@@ -35,3 +41,5 @@ class Command(EvaluationCommand):
             self.stdout.write(found.qrels, ending="")
         counts = ", ".join(f"{n:,} {name}" for name, n in found.totals.items())
         self.note(f"{found.rule}: {counts} of {counted(len(found.topics), 'topics')}.")
+        if found.summaries:
+            self.note(found.summaries.answer)

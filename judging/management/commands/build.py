@@ -5,13 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from django import forms
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.timezone import now
 
 from collection.importing.commands import mended_by_the_reader, the_collection, the_user
 from collection.models import User
-from judging.building.additions import add_to_collection
-from judging.building.builds import draft, go_on, start_build
+from judging.building.additions.addition import add_to_collection
+from judging.building.builds import go_on, start_build
+from judging.building.chain.following import told
+from judging.building.drafts import draft
 from judging.building.estimate import BuildEstimate, estimate
 from judging.building.forms import BuildForm
 from judging.building.progress import lines
@@ -21,7 +24,9 @@ from judging.building.shipped import PIPELINES
 from judging.building.sources import CannotBuild
 from judging.celery_tasks import take_one_build_turn
 from judging.grading.jobs import JobLimits, LimitReached, WrongState
-from judging.jobs.forms import LimitsForm
+from judging.grading.progress import counts_of_job
+from judging.jobs.forms import LimitsForm, Lines
+from judging.management.waiting import run_here
 from judging.models import Build, Product
 
 FIELDS = BuildForm.base_fields
@@ -29,7 +34,9 @@ LOOK_SECONDS = 0.5
 
 
 class Command(BaseCommand):
-    help = "Let a model write what a pipeline makes: questions, key points, nuggets or passages of a collection."
+    help = (
+        "Let a model write what a pipeline makes: questions, key points, nuggets, passages or reports of a collection."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("pipeline", metavar="PIPELINE", help=", ".join(PIPELINES))
@@ -42,7 +49,11 @@ class Command(BaseCommand):
         )
         parser.add_argument("--estimate", action="store_true", help="say what it would take, and start nothing")
         parser.add_argument(
-            "--prompt", action="append", default=[], metavar="STEP=FILE", help="another prompt of a step, a TOML file"
+            "--prompt",
+            action="append",
+            default=[],
+            metavar="STEP[/KIND]=FILE",
+            help="another prompt of a step, or of one kind of its calls, a TOML file",
         )
         parser.add_argument(
             "--accept-as", metavar="USER", help="accept all products in this researcher's name, without reading them"
@@ -55,15 +66,16 @@ class Command(BaseCommand):
             flag = f"--{name.replace('_', '-')}"
             if isinstance(field, forms.BooleanField):
                 parser.add_argument(flag, action="store_true", help=told)
-            elif name == "topics":
-                parser.add_argument("--topic", dest="topics", action="append", default=[], metavar="ID", help=told)
+            elif isinstance(field, Lines):
+                one = f"--{name.removesuffix('s')}"
+                parser.add_argument(one, dest=name, action="append", default=[], metavar="X", help=told)
             else:
                 parser.add_argument(flag, metavar="X", help=told)
 
     def handle(self, *args: Any, **options: Any) -> None:
         reader = the_user(options["accept_as"]) if options["accept_as"] else None
         with mended_by_the_reader(CannotBuild, BadPrompt, WrongState, LimitReached):
-            build = self._build(options)
+            build = self._build(options, reader)
             if build is None:
                 return
             _run(build)
@@ -72,17 +84,18 @@ class Command(BaseCommand):
                 _run(build)
         for line in lines(build):
             self.stdout.write(line)
+        self._follow(build)
         if options["add"] and build.state != Build.State.PAUSED:
             with mended_by_the_reader(CannotBuild):
-                added = add_to_collection(build, bank=options["bank"], by=reader, at=now())
-            version = f", {added.version}" if added.version else ""
-            self.stdout.write(f"{added.new:,} added, {added.known:,} were there already{version}")
+                added = add_to_collection(build, bank=options["bank"], run=options["run"] or "", by=reader, at=now())
+            into = f", {added.into}" if added.into else ""
+            self.stdout.write(f"{added.new:,} added, {added.known:,} were there already{into}")
         if build.state == Build.State.PAUSED:
             raise CommandError(f"Build {build.pk} is paused. {build.reason}".strip())
         if build.state == Build.State.REVIEW:
             self.stdout.write(f"Build {build.pk} waits for review; then: --go-on {build.pk}")
 
-    def _build(self, options: dict[str, Any]) -> Build | None:
+    def _build(self, options: dict[str, Any], reader: User | None) -> Build | None:
         """Return the build that is asked for, started or gone on with; None if only its estimate is wanted."""
         collection = the_collection(options["collection"])
         if options["go_on"] is not None:
@@ -92,7 +105,7 @@ class Command(BaseCommand):
             if not found.active and found.state != Build.State.DONE:
                 go_on(found, limits=_limits(found, options), at=now())
             return found
-        sent = {name: "\n".join(options[name]) if name == "topics" else options[name] for name in FIELDS}
+        sent = {name: "\n".join(options[name]) if isinstance(FIELDS[name], Lines) else options[name] for name in FIELDS}
         form = BuildForm({name: value for name, value in sent.items() if value not in (None, "")})
         if not form.is_valid():
             said = [f"--{name.replace('_', '-')}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()]
@@ -105,13 +118,29 @@ class Command(BaseCommand):
                 raise CommandError(f"--prompt {one}: give STEP=FILE; there is no file “{file}”.")
             prompts[step] = read_prompt(path.read_bytes(), file_name=path.name)
         asked = form.request(options["pipeline"], prompts)
-        drafted, left_out = draft(collection, asked, by=None, at=now())
+        by = reader if asked.grade_by else None
+        drafted, left_out = draft(collection, asked, by=by, at=now())
         for topic, why in left_out.items():
             self.stderr.write(f"Topic {topic} is left out: {why}.")
         if options["estimate"]:
             self._tell(estimate(drafted))
             return None
-        return start_build(collection, asked, by=None, at=now())
+        return start_build(collection, asked, by=by, at=now())
+
+    def _follow(self, build: Build) -> None:
+        """Say what followed the build, and do here the grading that it waits for; then show the leaderboard."""
+        build.refresh_from_db()
+        chain = told(build)
+        if chain is None or build.state != Build.State.DONE:
+            return
+        if chain.get("problem"):
+            raise CommandError(f"What was to follow was refused. {chain['problem']}")
+        self.stdout.write(f"Run {chain['run']}: its sentences are passages, graded in the study {chain['study']}.")
+        if job := chain["job"]:
+            run_here([job])
+            for line in counts_of_job(job).lines():
+                self.stdout.write(line)
+        call_command("leaderboard", study=chain["study"], measure=chain["measure"], stdout=self.stdout)
 
     def _tell(self, found: BuildEstimate) -> None:
         for one in found.steps:

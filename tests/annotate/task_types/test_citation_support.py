@@ -10,7 +10,7 @@ from annotate.studies.lifecycle import open_study
 from annotate.studies.task_counts import forecast_of
 from annotate.task_types import NothingToJudge
 from annotate.work.preview_views import preview_of
-from collection.models import Citation, Collection, Draw, RankedPassage, RubricElement, Study
+from collection.models import Citation, Collection, Draw, ElementSpan, Passage, RankedPassage, RubricElement, Study
 from collection.models.studies import TaskType
 from tests.annotate.cited_reports import with_cited_reports
 from tests.annotate.studies.test_lifecycle import a_study_of
@@ -83,6 +83,40 @@ def test_passages_of_a_pool_without_a_text_are_counted(
         RankedPassage.objects.create(run=report.run, topic=topic, passage_id=docno, rank=rank, score=1 / rank)
 
     [forecast] = forecast_of(a_study_of(collection, task_type, **fields))
+
+    expected = f"{said} cannot be asked about: the documents have no text here." if said else ""
+    assert (forecast.problem, forecast.left_out) == ("", expected)
+
+
+@pytest.mark.parametrize(
+    ("key_points_in", "spans", "said"),
+    [
+        ("documents", ("c-1", "c-nowhere"), "1 document of 2"),
+        ("documents", ("c-1",), ""),
+        ("answers", ("c-1", "c-nowhere"), "1 document of 2"),
+        # Where no document of an answer's key points has a text, they are looked for in the pool.
+        ("answers", (), "1 document of 3"),
+        ("answers", ("c-nowhere",), "1 document of 3"),
+    ],
+)
+def test_documents_of_key_points_without_a_text_are_counted(
+    collection: Collection, key_points_in: str, spans: tuple[str, ...], said: str
+) -> None:
+    [report] = with_cited_reports(collection)
+    topic = report.topic
+    RubricElement.objects.filter(topic__collection=collection).delete()
+    point = RubricElement.objects.create(
+        topic=topic, kind="key_point", element_id="k", position=0, text="It was of oak.",
+        attributes={"run": report.run.name} if key_points_in == "answers" else {},
+    )  # fmt: skip
+    RankedPassage.objects.filter(run__collection=collection).delete()
+    for rank, docno in enumerate(("c-1", "c-2", "c-nowhere"), start=1):
+        RankedPassage.objects.create(run=report.run, topic=topic, passage_id=docno, rank=rank, score=1 / rank)
+        passage = Passage.objects.get_or_create(collection=collection, passage_id=docno)[0]
+        if docno in spans:
+            ElementSpan.objects.create(element=point, passage=passage, start=0, end=3, quote="Oak")
+
+    [forecast] = forecast_of(a_study_of(collection, "key_point", key_points_in=key_points_in))
 
     expected = f"{said} cannot be asked about: the documents have no text here." if said else ""
     assert (forecast.problem, forecast.left_out) == ("", expected)

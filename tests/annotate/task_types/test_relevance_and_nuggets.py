@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 from django.test import Client
@@ -52,6 +53,25 @@ def opened(collection: Collection, task_type: str, user: User, **fields: object)
 
 
 # --- What is asked --------------------------------------------------------------------------------
+
+
+def test_reports_are_matched_to_the_nuggets_of_one_topic_after_another(collection: Collection, ada: User) -> None:
+    with_nuggets(collection)
+    for number in range(4):
+        run = Run.objects.create(collection=collection, system=collection.systems.all()[0], name=f"more-{number}")
+        for topic in collection.topics.all():
+            Report.objects.create(run=run, topic=topic, text=f"Report {number} on {topic.topic_id}.")
+    orders = set()
+
+    for _ in range(5):
+        study = opened(collection, "nugget", ada)
+        tasks = list(study.tasks.order_by("position").values_list("topic", "report__run__name"))
+        topics = [topic for topic, _ in tasks]
+        assert sum(one != other for one, other in pairwise(topics)) == len(set(topics)) - 1 == 1
+        orders.add(tuple(run for topic, run in tasks if topic == topics[0]))
+
+    assert len(orders) > 1
+    assert {frozenset(order) for order in orders} == {frozenset(["alpha-1", *(f"more-{n}" for n in range(4))])}
 
 
 def test_a_nugget_that_its_bank_no_longer_holds_is_not_asked(collection: Collection) -> None:

@@ -283,6 +283,7 @@ def test_a_new_study_says_which_answers_are_read_by_whom(as_rosa: Client, rosa: 
             "guidelines": "Be short.",
             "revise": "all",
             "revision_places": 2,
+            "without_title": "on",
             **words,
         },
     )
@@ -290,6 +291,7 @@ def test_a_new_study_says_which_answers_are_read_by_whom(as_rosa: Client, rosa: 
     assert response.status_code == 302, response.context["form"].errors
     made = Study.objects.get(name="in-words")
     assert (made.revise, made.revision_places) == ("all", 2)
+    assert made.attributes == {"without_title": True}
 
 
 def test_round_2_needs_round_1(as_rosa: Client, rosa: User) -> None:

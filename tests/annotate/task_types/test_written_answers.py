@@ -11,6 +11,7 @@ from annotate.assignments.errors import NotAsked
 from annotate.assignments.saved_choices import choices_so_far
 from annotate.assignments.task_page import screen_of
 from annotate.models import Assignment, Draft
+from annotate.studies.edits import copy_study
 from annotate.task_types import NothingToJudge
 from annotate.task_types.texts import pool_of
 from annotate.task_types.written_answer import RULES
@@ -171,6 +172,17 @@ def test_the_title_is_kept_as_a_sentence_without_a_place_and_shown_again(rosa: U
     (choice,) = choices_so_far(assignment).values()
     assert choice.spans[0] == title_of(assignment)
     assert not EarlierJudgment.objects.exists()
+
+
+def test_a_study_may_offer_sentences_alone(rosa: User, ada: User) -> None:
+    study = a_study_of_writing(owner=rosa, people=[ada], without_title=True)
+    assignment = next_of(ada, study)
+
+    with pytest.raises(NotAsked, match="not a sentence of the passage"):
+        keep_with_title(assignment, "outcome", COMPLETE, [0], ANSWER)
+
+    assert [one["start"] for one in screen_of(assignment).extras["sentences"]].count(0) == 1  # the first sentence
+    assert copy_study(study=study, title="Again", by=rosa).attributes == study.attributes == {"without_title": True}
 
 
 def test_the_second_reader_starts_from_a_chosen_title(rosa: User, ada: User, ben: User) -> None:

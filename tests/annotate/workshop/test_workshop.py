@@ -88,6 +88,21 @@ def test_two_proposals_become_one_in_other_words(workshop: NuggetWorkshop, ada: 
     assert version.entries.get(position=3).weight == 2
 
 
+def test_other_words_keep_the_importance_and_weight_that_were_proposed(
+    workshop: NuggetWorkshop, ada: User, ben: User, dan: User
+) -> None:
+    both = [proposes(workshop, ada, "It had a chapel.", ""), proposes(workshop, ben, "A chapel stood on it.", "vital")]
+    both[0].nuggets.update(weight=3.0)
+    all_hand_in(workshop)
+
+    kept = accept(
+        workshop_topic=the_topic(workshop), proposals=both, person=person(workshop, dan),
+        nuggets=[Worded("A chapel.")], at=NOON,
+    )  # fmt: skip
+
+    assert list(kept.nuggets.values_list("text", "importance", "weight")) == [("A chapel.", "vital", 3.0)]
+
+
 def test_a_decision_is_taken_back_until_it_is_kept(workshop: NuggetWorkshop, ada: User, ben: User, dan: User) -> None:
     both = [proposes(workshop, ada, "It had a chapel."), proposes(workshop, ben, "A chapel stood on it.")]
     all_hand_in(workshop)

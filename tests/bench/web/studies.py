@@ -51,6 +51,11 @@ def _reports_with_questions(collection: Collection, questions: int, tasks: int) 
 
 def _cited_reports(collection: Collection, questions: int, tasks: int) -> None:
     """One task a report, with a question about each of its sentences' citations."""
+    cited_reports(collection, topics=1, runs=tasks, cited=questions, nuggets=0)
+
+
+def cited_reports(collection: Collection, *, topics: int, runs: int, cited: int, nuggets: int) -> list[Topic]:
+    """Give each topic so many nuggets, and a report of every run with so many citations."""
     from collection.models import Passage
     from collection.models.texts import text_hash
 
@@ -58,7 +63,11 @@ def _cited_reports(collection: Collection, questions: int, tasks: int) -> None:
     Passage.objects.bulk_create(
         Passage(collection=collection, passage_id=f"d{n}", text=text, text_sha256=text_hash(text)) for n in range(50)
     )
-    _sentences(_reports(collection, [_topic(collection, "t")], tasks), cited=questions)
+    made = [_topic(collection, f"t{n}") for n in range(topics)]
+    for topic in made:
+        _elements(topic, nuggets, "nugget")
+    _sentences(_reports(collection, made, runs), cited=cited)
+    return made
 
 
 def _sentences_with_nuggets(collection: Collection, questions: int, tasks: int) -> None:

@@ -20,7 +20,7 @@ from collection.importing.datasets.cited_reports import import_cited_reports
 from collection.importing.rows import Imported
 from collection.models import Citation, Collection, Report, ReportSentence, Run, Topic, User
 from collection.texts.report_sentences import SPLITTER, split_reports
-from tests.collection.formats.test_cited_reports import MIXED, RAG, SHARED, changed
+from tests.collection.formats.test_cited_reports import MIXED, RAG, SHARDS, SHARED, TWICE, VALID, changed
 
 pytestmark = pytest.mark.django_db
 FILE = [RAG, changed(SHARED, "metadata", "run_id", to="r2"), changed(MIXED, "metadata", "run_id", to="r3")]
@@ -187,14 +187,29 @@ def test_they_are_recognised_and_downloaded(collection: Collection, rosa: User, 
 
 def test_a_file_is_checked_by_a_tracks_rules(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    path.write_text(json.dumps(RAG) + "\n")
+    path.write_text((json.dumps(VALID["rag26"]) + "\n") * 2)
+    one = tmp_path / "one.jsonl"
+    one.write_text(json.dumps(VALID["rag26"] | {"references": SHARDS[:3]}) + "\n")
     printed = StringIO()
 
-    call_command("check_reports", path, track="rag26", stdout=printed)
-    with pytest.raises(CommandError, match=r"1 rule of TREC RAG 2024 broken\."):
-        call_command("check_reports", path, track="rag24", stdout=printed)
+    call_command("check_reports", one, track="rag26", stdout=printed)
+    with pytest.raises(CommandError, match=r"1 rule of TREC RAG 2026 broken\."):
+        call_command("check_reports", path, track="rag26", stdout=printed)
 
+    assert "line 1, advice: The reference “shard_2_9” is not cited." in printed.getvalue()
     assert "1 report in the form of TREC RAG 2026." in printed.getvalue()
-    assert "line 1: The metadata must name the topic as topic_id." in printed.getvalue()
-    assert not Topic.objects.filter(topic_id="12").exists()
+    assert "run.jsonl: The run “r” has 2 reports on the topic “1”." in printed.getvalue()
+    assert not Topic.objects.filter(topic_id="1").exists()
     assert not Citation.objects.exists()
+
+
+def test_reports_as_other_tracks_write_them_come_in_and_go_out_equal(
+    imported: Callable[..., Imported], collection: Collection
+) -> None:
+    reports = [VALID["rag24"] | {"run_id": "flat"}, changed(TWICE, "metadata", "run_id", to="twice")]
+
+    told = imported(*reports, with_topics=True)
+
+    assert out(collection) == reports
+    assert told.flaws == {"documents cited twice by a sentence, kept once": ["run “twice”, topic “12”, sentence 2"]}
+    assert Citation.objects.filter(sentence__report__run__name="twice", sentence__position=1).count() == 2

@@ -43,7 +43,7 @@ def test_they_go_in_together(rosa: User) -> None:
     assert not outcome.waits
     assert not outcome.flaws
     assert not again.changed
-    assert lighthouses.topics.count() == 5
+    assert lighthouses.topics.count() == 9
     assert Citation.objects.count() == 2
     assert Judgment.objects.filter(item__study__collection=lighthouses).count() == 12
     assert lighthouses.studies.get(name="lighthouses-rubric").criteria.count() == 2

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from threading import Barrier
+from typing import Any
 
 import pytest
-from django.db import IntegrityError, connection
+from django.db import IntegrityError, connection, transaction
 from pytest_django import DjangoAssertNumQueries
 
+from collection.judgments.bulk import AskedWhileInserting, insert_rows
 from collection.judgments.inserting import insert_together, insert_unless_there
 from collection.models import Item, Judgment, Rater, Report, Study, Topic
 from collection.models.studies import TaskType
@@ -92,3 +95,17 @@ def test_a_few_rows_take_one_statement(study: Study, django_assert_num_queries: 
 def test_no_rows_take_no_statement(db: None, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_num_queries(0):
         insert_together([])
+
+
+def test_rows_on_their_way_in_may_not_ask_the_database(study: Study, ada_as_rater: Rater) -> None:
+    """PostgreSQL would wait for itself for ever; other databases would answer."""
+    item, criterion = a_first_item(study), study.criteria.get(name="answerability")
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for rater in Rater.objects.filter(pk=ada_as_rater.pk):
+            yield item.pk, criterion.pk, rater.pk, 1.0, "", NOON
+
+    with pytest.raises(AskedWhileInserting, match="rows of Judgment are inserted: SELECT"), transaction.atomic():
+        insert_rows(Judgment, ("item_id", "criterion_id", "rater_id", "grade", "ungraded", "judged_at"), rows())
+
+    assert not Judgment.objects.exists()

@@ -209,3 +209,29 @@ def test_the_command_prints_what_came_of_it(stones: Collection) -> None:
     stones.topics.all().delete()
     with pytest.raises(CommandError, match="No topic"):
         call_command("retrieve", "--collection", stones.name, "--run", "d")
+
+
+def test_parts_of_a_request_find_what_the_whole_request_ranks(
+    stones: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("collection.retrieval.ranking.DEPTH_OF_PARTS", 1)
+    topic = stones.topics.get(topic_id="t1")
+    topic.request = "Which masons cut what in which quarry?"
+    topic.attributes = {"sub_questions": ["masons", "rain", "", 7]}
+    topic.save()
+    whole = ranked(made(stones, run="whole"))
+    parts = ranked(made(stones, run="parts", query="parts"))
+
+    # “rain” finds p1, “masons” p2; the request orders them.
+    assert (whole, parts) == (["p2", "p1"], ["p2", "p1"])
+    topic.attributes = {"sub_questions": ["rain"]}
+    topic.save()
+    assert ranked(made(stones, run="rain", query="parts")) == ["p1"]
+    topic.attributes = {"sub_questions": []}
+    topic.save()
+    assert ranked(made(stones, run="none", query="parts")) == whole
+
+
+def ranked(retrieval: Retrieval) -> list[str]:
+    lines = RankedPassage.objects.filter(run=retrieval.run, topic__topic_id="t1").order_by("rank")
+    return list(lines.values_list("passage_id", flat=True))

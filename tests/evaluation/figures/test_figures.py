@@ -15,7 +15,7 @@ from django.test import Client
 from collection.models import Passage, Rater, RubricElement, Study, User
 from collection.splits import make_split
 from evaluation.figures.figure import NoFigure
-from evaluation.figures.studies import draw_figure
+from evaluation.figures.studies import draw_figure, offered_figures
 from stats.judges.score_thresholds import marked_scores, thresholds_of_scores
 from stats.ranking.measure_names import NoLeaderboard
 from tests.evaluation.ranked import three_systems
@@ -57,6 +57,9 @@ def test_coverage_by_topic_has_each_person_s_share_and_the_judge_s(ranked: Study
     assert shares["best", "t2", "small-judge"] == pytest.approx(1 / 3)
     assert shares["middle", "t2", "small-judge"] == pytest.approx(2 / 3)
     assert {(row[0], row[2]) for row in found.rows} == {("best", 6), ("middle", 6), ("worst", 6), ("all", 18)}
+    assert "reports of “best” (coverage 1.00, " in found.answer
+    assert "those of “worst” (coverage " in found.answer
+    assert "small-judge orders the reports with ρ " in found.answer
 
 
 def test_a_judge_may_be_left_out_and_then_nothing_is_correlated(ranked: Study) -> None:
@@ -183,6 +186,23 @@ def test_slices_are_a_radar_of_the_means_of_an_attribute_s_topics(ranked: Study)
     assert means["middle"] == [pytest.approx(2 / 3), pytest.approx(2 / 3), pytest.approx(1 / 2)]
     assert found.description is not None
     assert "the outer ring is 1" in " ".join(found.description["title"]["subtitle"])
+
+
+def test_variants_have_a_row_for_each_system_and_a_column_for_each_value_of_its_runs(ranked: Study) -> None:
+    assert "variants" not in offered_figures(ranked)
+    best = ranked.collection.runs.get(name="best")
+    ranked.collection.runs.filter(name="worst").update(system=best.system, attributes={"documents": "cut", "n": 1})
+    ranked.collection.runs.filter(name="best").update(attributes={"documents": "whole", "n": 1})
+
+    found = draw_figure(ranked, "variants", measure="coverage", source="people")
+
+    assert "variants" in offered_figures(ranked)
+    assert found.choices["by"] == [("documents", "documents")]  # n has one value
+    assert found.head == ["system", "whole", "cut"]
+    assert found.rows == [[best.system.name, 1.0, pytest.approx(5 / 18)]]
+    assert f"“{best.system.name}” with “whole” is highest (coverage 1.00, " in found.answer
+    with pytest.raises(NoFigure, match="no attribute that tells"):
+        draw_figure(ranked, "variants", by="n")
 
 
 def test_slices_by_length_have_an_order_and_are_lines(ranked: Study) -> None:

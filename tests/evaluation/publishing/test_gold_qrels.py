@@ -88,6 +88,8 @@ def test_gold_passages_are_qrels_without_a_judgment(marked: Study) -> None:
     assert ranked.provenance["counts"]["topics_without_an_answer"] == 1
     assert ranked.provenance["raters"] == []
     assert ranked.whose == "gold"
+    assert ranked.provenance["gold"]["caveat"].startswith("“gold” ranks nothing but these passages")
+    assert "“gold” ranks nothing but" in named.provenance["gold"]["caveat"]  # bm25 ranks another one too
     assert [value for value, _ in gold_sources(marked.collection)] == ["topics", "gold", "bm25"]
 
 
@@ -116,6 +118,8 @@ def test_page_api_and_command_take_votes_and_gold(marked: Study, client: Client,
 
     assert file.content.decode() == api["qrels"] == printed.getvalue() == "t0 0 t0-p0 1\nt0 0 t0-p1 1\n"
     assert "Nobody judged them here" in page.content.decode()
+    assert "leave it out of a comparison" in page.content.decode()
     assert "without an answer" in noted.getvalue()
+    assert "leave it out of a comparison" in noted.getvalue()
     assert by_votes["qrels"] == "t0 0 t0-p0 1\nt1 0 t1-p0 0\n"
     assert client.get(f"/studies/{marked.name}/qrels/", votes | {"votes": 0}).status_code == 422

@@ -129,7 +129,7 @@ def test_what_no_passage_answers_is_masked_with_the_rule_as_its_reason(ranked: S
     assert (n, found.counts) == (1, {"fulfilled": 17, "unfulfilled": 1, "unknown": 0})
     masking = Masking.objects.get()
     assert masking.element == element
-    assert masking.reason == "No passage fulfils it: rating ≥ 3, by people."
+    assert masking.reason == "Not answered by its documents: rating ≥ 3, by people."
     assert masking.basis == {"study": "bridges-study", "criteria": {"rating": 3.0}, "source": "people", "run": ""}
 
 
@@ -188,6 +188,8 @@ def test_final_key_points_are_the_grounded_and_agreed_ones(study: Study, ada_as_
         elements["unjudged"]: "unknown",
     }
     assert set(RubricElement.objects.filter(masked=True)) == {elements["neutral"], elements["absent"]}
+    after = by_people(study)
+    assert [(one.retained, one.retained_of) for one in (found, after)] == [(2, 4), (2, 4)]
 
 
 # --- Page, command and API ------------------------------------------------------------------------
@@ -204,6 +206,7 @@ def test_rosa_sees_what_is_unfulfilled_masks_it_and_takes_it_back(client: Client
     client.post(PAGE, {"unmask": "1"})
 
     assert "Unfulfilled: 1 of 18" in shown
+    assert "Retained: 17 of 18." in " ".join(shown.split())
     assert "1 masked." in masked.content.decode()
     assert "beyond the documents" in masked.content.decode()
     element.refresh_from_db()
@@ -250,7 +253,7 @@ def test_the_api_tells_and_masks(client: Client, ranked: Study, rosa: User) -> N
     told = client.get(API, {"source": "people"}).json()
     masked = client.post(API, {"source": "people"}, content_type="application/json").json()
 
-    assert (told["fulfilled"], told["unfulfilled"]) == (17, 1)
+    assert (told["fulfilled"], told["unfulfilled"], told["retained"], told["retained_of"]) == (17, 1, 17, 18)
     assert [one["element_id"] for one in told["elements"] if one["state"] == "unfulfilled"] == ["t2-q2"]
     assert masked["masked"] == 1
 

@@ -5,22 +5,25 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.utils.timezone import now
 
-from collection.models import BankEntry, Collection, RubricElement, User
+from collection.models import BankEntry, BankVersion, Collection, RankedPassage, RubricElement, Run, User
 from judging.building import worker
-from judging.building.additions import add_to_collection
-from judging.building.builds import ask_again, cancel, do_again, draft, go_on, pause, requeue_stalled_builds
+from judging.building.additions.addition import add_to_collection
+from judging.building.builds import ask_again, cancel, do_again, go_on, pause, requeue_stalled_builds
 from judging.building.calls import Received, store_replies
+from judging.building.drafts import draft
 from judging.building.estimate import estimate
 from judging.building.progress import in_words, steps_of
 from judging.building.prompt_files import SHIPPED, BadPrompt, read_prompt
 from judging.building.review import NotReviewable, decide, products_to_review, review_counts
 from judging.building.shipped import PIPELINES
+from judging.building.shipped.reports import REPORTS
 from judging.building.sources import CannotBuild
 from judging.engines import GradeRequest, Reply
 from judging.grading.jobs import JobLimits, LimitReached, WrongState
@@ -83,7 +86,9 @@ def test_faults_are_counted_and_nothing_is_filled_in(collection: Collection, ros
     assert [one.text for one in products_to_review(build)] == ["One?"]
 
 
-def points(request: GradeRequest) -> str:
+def points(request: GradeRequest) -> Reply | str:
+    if request.choices:
+        return Reply("YES", log_probabilities={"YES": -0.1, "NO": -2.4})
     if "Points that were found" in request.prompt:
         return "Both facts are known. [1, 2]" if "was wrong" in request.prompt else "Only one. [1]"
     said = re.findall(r"(Passage \d says fact \d of subject \d)", request.prompt)[0]
@@ -99,8 +104,8 @@ def test_long2rags_points_are_aggregated_with_their_spans_once_more_with_the_off
 
     add_to_collection(build, by=rosa, at=now())
 
-    assert len(engine.asked) == 4 + 2 * 2
-    assert "it left out number 2" in engine.asked[-1].prompt
+    assert len(engine.asked) == 2 * 4 + 2 * 2 + 2
+    assert "it left out number 2" in engine.asked[-3].prompt
     made = RubricElement.objects.filter(attributes__has_key="generated")
     assert [one.text for one in made] == ["Both facts are known."] * 2
     spans = made[0].spans.order_by("passage")
@@ -115,7 +120,7 @@ def test_a_span_that_is_not_verbatim_is_asked_for_once_more_and_then_dropped(col
     engine = Scripted(lambda _: bad)
     build = finish(a_build(with_ranking(collection), "long2rag-key-points", topics=("t0",)), engine)
 
-    points_step, aggregate = steps_of(build)
+    points_step, aggregate, _ = steps_of(build)
 
     assert len(engine.asked) == 2 * 2
     assert {request.sampling.seed for request in engine.asked if request.sampling} == {1, 2}
@@ -132,22 +137,22 @@ def nuggets(request: GradeRequest) -> str:
 def test_nuggets_grow_window_after_window_and_make_a_version_of_a_bank(
     collection: Collection, rosa: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("judging.building.shipped.WINDOW", 1)
+    monkeypatch.setattr("judging.building.shipped.nuggets.WINDOW", 1)
     build = finish(a_build(with_ranking(collection), "nuggets", by=rosa, topics=("t0",)), Scripted(nuggets))
     accept_all(build, rosa)
 
     added = add_to_collection(build, bank="facts", by=rosa, at=now())
 
-    assert added.version is not None
-    entries = BankEntry.objects.filter(version=added.version).order_by("position")
-    assert (added.version.number, added.version.bank.name) == (1, "facts")
+    assert isinstance(added.into, BankVersion)
+    entries = BankEntry.objects.filter(version=added.into).order_by("position")
+    assert (added.into.number, added.into.bank.name) == (1, "facts")
     assert [(one.element.text, one.importance) for one in entries] == [
         ("Fact 0 is so.", "vital"), ("Fact 1 is so.", "okay"),
     ]  # fmt: skip
 
 
 def test_a_round_that_cannot_be_read_loses_no_nugget(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judging.building.shipped.WINDOW", 1)
+    monkeypatch.setattr("judging.building.shipped.nuggets.WINDOW", 1)
 
     def script(request: GradeRequest) -> str:
         return "Sorry." if "[2] Passage 1" in request.prompt else nuggets(request)
@@ -169,14 +174,66 @@ def test_passages_are_named_by_topic_document_and_number(collection: Collection,
     assert [(one.passage_id, one.document_id) for one in made] == [
         ("t0:t0-p0#0", "t0-p0"), ("t0:t0-p0#1", "t0-p0"), ("t0:t0-p1#2", "t0-p1"), ("t0:t0-p1#3", "t0-p1"),
     ]  # fmt: skip
+    ranked = RankedPassage.objects.filter(run__name="alpha-1-passages", topic__topic_id="t0").order_by("rank")
+    assert [(one.passage_id, one.rank) for one in ranked] == [(one.passage_id, n) for n, one in enumerate(made, 1)]
 
 
-SCRIPTS = {
+def test_passages_of_a_later_build_are_ranked_behind_and_a_run_of_their_name_is_left_alone(
+    collection: Collection, rosa: User
+) -> None:
+    with_ranking(collection)
+    for text in ("One part.", "Another part."):
+        reply = f"<p>{text}</p>"
+        build = finish(a_build(collection, "crux-passages", by=rosa, topics=("t0",)), Scripted(lambda _: reply))  # noqa: B023
+        accept_all(build, rosa)
+        add_to_collection(build, by=rosa, at=now())
+
+    run = Run.objects.get(name="alpha-1-passages")
+    assert list(run.ranking.order_by("rank").values_list("passage_id", "rank")) == [
+        ("t0:t0-p0#0", 1), ("t0:t0-p1#1", 2), ("t0:t0-p0#2", 3), ("t0:t0-p1#3", 4),
+    ]  # fmt: skip
+    Run.objects.filter(pk=run.pk).update(attributes={})
+    build = finish(a_build(collection, "crux-passages", by=rosa, topics=("t1",)), Scripted(lambda _: "<p>One.</p>"))
+    accept_all(build, rosa)
+    with pytest.raises(CannotBuild, match="“alpha-1-passages” that no build made"):
+        add_to_collection(build, by=rosa, at=now())
+
+
+def facts(request: GradeRequest) -> str:
+    """Say each sentence as a fact, infer the first, rank backwards and smooth nothing."""
+    inside = re.findall(r"\[begin \w+\]\n(.*)\n\[end", request.prompt, re.DOTALL)[0]
+    if "List the key facts" in request.prompt:
+        return "\n".join(re.findall(r"\w[^.]*\.", inside))
+    if "Does the document state the fact" in request.prompt:
+        return str(re.findall(r"\w[^.]*\.", inside)[0])
+    if "Rank these" in request.prompt:
+        return json.dumps({"order": list(range(1, inside.count("\n") + 2))[::-1]})
+    if "Are you confident" in request.prompt:
+        return "Yes"
+    return str(inside).rpartition("Second sentence: ")[2]
+
+
+def evolved(request: GradeRequest) -> str:
+    """Bring a question or two, by what is asked: the rounds of a cell are of several lengths."""
+    number = len(request.prompt) % 3
+    return " ".join(f"[Why is it so {number} {n}?]" for n in range(number)) or "None"
+
+
+SCRIPTS: dict[str, Callable[[GradeRequest], Reply | str]] = {
+    "crux-requests": lambda _: "<r>Please write.</r>",
     "crux-questions": questions,
     "crux-passages": lambda _: "<p>One.</p><p>Two.</p>",
     "rubric-questions": lambda _: '{"questions": ["Why?"]}',
     "long2rag-key-points": points,
+    "long2rag-own-points": lambda _: "Point 1: <point_start>So.<point_end><span_start>never said<span_end>",
+    "long2rag-evolve": evolved,
+    "long2rag-filter": lambda _: "[4]",
+    "long2rag-categories": lambda _: '{"category": "causal"}',
+    "long2rag-parts": lambda _: '{"type": "Complex", "questions": ["How?", "Why?"]}',
     "nuggets": nuggets,
+    **dict.fromkeys((one.name for one in REPORTS), lambda _: "One is [1]. Two is."),
+    "rifer": facts,
+    "eifrp": facts,
 }
 
 
@@ -186,9 +243,11 @@ def test_a_worker_that_is_killed_repeats_no_finished_call_and_loses_none(
     collection: Collection, pipeline: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed while it asks, before it stores or after; what has its reply is never asked again."""
-    monkeypatch.setattr("judging.building.shipped.WINDOW", 1)
+    monkeypatch.setattr("judging.building.shipped.nuggets.WINDOW", 1)
     monkeypatch.setattr(worker, "CLAIMED_AT_ONCE", 2)
+    monkeypatch.setattr("judging.building.shipped.long2rag_evolution.DOMAINS", ("sea", "sky"))
     chance = random.Random(seed)
+    collection.topics.update(attributes={"category": "causal"})
     build = a_build(with_ranking(collection), pipeline)
     finished_when_asked: list[int] = []
     stored = store_replies
@@ -202,11 +261,11 @@ def test_a_worker_that_is_killed_repeats_no_finished_call_and_loses_none(
             raise Killed
         return count
 
-    def script(request: GradeRequest) -> str:
+    def script(request: GradeRequest) -> Reply | str:
         finished_when_asked.extend(
             GenerationCall.objects.filter(pk=request.item_id, finished_at__isnull=False).values_list("pk", flat=True)
         )
-        return str(SCRIPTS[pipeline](request))
+        return SCRIPTS[pipeline](request)
 
     monkeypatch.setattr(worker, "store_replies", dying_store)
     monkeypatch.setattr(worker, "Asking", InThisThread)
@@ -299,7 +358,7 @@ def test_a_step_done_again_asks_only_what_comes_out_otherwise(collection: Collec
     finish(build, engine)
 
     assert (again.state, same, build.products.count()) == ("done", asked, before * 2 - 2)
-    assert len(engine.asked) == asked + 2
+    assert len(engine.asked) == asked + 3
     assert [one.text for one in products_to_review(build)] == ["Both facts are known."]
     with pytest.raises(CannotBuild, match="no step"):
         do_again(build, step="none", at=now())
@@ -321,7 +380,7 @@ def test_the_next_step_reads_only_what_was_accepted_where_each_step_is_reviewed(
     go_on(build, at=now())
     finish(build, engine)
 
-    assert (waited, build.state) == ("review", "done")
+    assert (waited, build.state) == ("review", "review")
     assert [one.text for one in products_to_review(build)] == ["Only one."]
     with pytest.raises(NotReviewable, match="another has begun"):
         decide(build, [first.pk], "rejected", by=rosa, at=now())
@@ -367,7 +426,8 @@ def test_an_estimate_knows_the_first_steps_prompts_and_bounds_the_rest(collectio
 
     found = estimate(drafted)
 
-    assert (found.most_calls, found.unknown, left_out) == (2 * 4 + 2 * 2, ["Key points of each topic"], {})
+    unknown = ["Key points of each topic", "Score of each key point"]
+    assert (found.most_calls, found.unknown, left_out) == (2 * 3 * 4 + 2 * 2 + 2 * 1024 // 8, unknown, {})
     assert found.steps[0].prompt_tokens
     assert found.cost == pytest.approx(found.steps[0].prompt_tokens / 1_000_000)
 
@@ -401,12 +461,28 @@ def test_a_cancelled_build_asks_nothing_more(collection: Collection) -> None:
 
 # A prompt whose words change gets another version: add its new line, and keep the old one out of use.
 FINGERPRINTS = {
+    ("clapnq-answer", 1): "656ec1c4eea5",
     ("crux-passages", 1): "e32542913caa",
+    ("crux-requests", 1): "1e9421139c14",
     ("crux-questions", 1): "9ff41087c2da",
+    ("eifrp-rank", 1): "08ce843b9149",
+    ("eifrp-relevant", 1): "d4ed136e0018",
     ("long2rag-aggregate", 1): "47b97d38f267",
-    ("long2rag-points", 1): "c566a7193125",
+    ("long2rag-categories", 1): "b969f1c108bd",
+    ("long2rag-depth", 1): "d99bc2719d49",
+    ("long2rag-filter", 1): "08eda5449c74",
+    ("long2rag-parts", 1): "ee1d1e85146e",
+    ("long2rag-answer", 1): "92f0bc749e03",
+    ("long2rag-points", 3): "e69c2202fa59",
+    ("long2rag-score", 1): "710f5e87fd3a",
+    ("long2rag-width", 1): "6b6a98b5004e",
     ("nugget-importance", 1): "b600c84dd576",
     ("nuggets", 1): "edd83af466e0",
+    ("report", 1): "e4bec608775f",
+    ("rifer-confident", 1): "9581c522112f",
+    ("rifer-extract", 1): "0b28dc9cfddb",
+    ("rifer-infer", 1): "508080bc41c5",
+    ("rifer-smooth", 1): "4de37f05efd4",
     ("rubric-questions", 1): "296885731cd8",
 }
 
@@ -415,8 +491,8 @@ def test_a_shipped_prompt_that_changes_gets_another_version() -> None:
     prompts = [read_prompt(path.read_bytes(), file_name=path.name) for path in sorted(SHIPPED.glob("*.toml"))]
 
     assert {(one.name, one.version): one.content_hash[:12] for one in prompts} == FINGERPRINTS
-    for step in (step for pipeline in PIPELINES.values() for step in pipeline.steps):
-        step.check(step.prompt())
+    for slot in (slot for pipeline in PIPELINES.values() for slot in pipeline.slots.values()):
+        slot.check(slot.prompt())
 
 
 def test_a_build_whose_worker_is_gone_is_sent_to_another_once(

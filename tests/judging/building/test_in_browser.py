@@ -60,5 +60,5 @@ def test_rosa_builds_key_points_and_reviews_them_by_keyboard(
     page.get_by_role("button", name="Add 2 accepted").click()
     expect(page.get_by_text("2 key points added to the collection")).to_be_visible()
 
-    assert sorted(Product.objects.filter(step="aggregate").values_list("state", flat=True)) == ["accepted", "edited"]
+    assert sorted(Product.objects.filter(step="score").values_list("state", flat=True)) == ["accepted", "edited"]
     assert RubricElement.objects.filter(text="Both facts of subject 1 are known.", spans__isnull=False).exists()

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from judging.building.reply_parsing import Parsed, Row, json_list, labels, merged, points_with_spans, tagged
+from judging.building.reply_parsing import (
+    Parsed,
+    Row,
+    first_tagged,
+    json_list,
+    labels,
+    merged,
+    points_with_spans,
+    tagged,
+)
 
 DOCUMENT = "Bees dance. The angle tells the direction; the time tells the distance."
 
@@ -21,11 +30,27 @@ def seen(parsed: Parsed) -> tuple[list[str], list[tuple[str, str]]]:
         ("<q>Who?</q><q>Where?</q><q>When?</q>", ["Who?", "Where?"], [("too_many", "3 for 2")]),
         ("<q>Who?</q><q>who?</q>", ["Who?"], [("repeated", "who?"), ("too_few", "1 of 2")]),
         ("<q>Who?</q><q>Where do they", ["Who?"], [("too_few", "1 of 2")]),
+        ("Who dances?</q><q>Where?</q>", ["Who dances?", "Where?"], []),
         ("<q> </q> I cannot help with that.", [], [("unreadable", "no <q>…</q>")]),
     ],
 )
 def test_reads_tagged_questions(reply: str, rows: list[str], faults: list[tuple[str, str]]) -> None:
     assert seen(tagged(reply, "q", count=2)) == (rows, faults)
+
+
+@pytest.mark.parametrize(
+    ("reply", "rows", "faults"),
+    [
+        ("Please write.</r> Report: …", ["Please write."], []),
+        ("Here it is: <R> Please\n write. </R> <r>Or so.</r>", ["Please write."], []),
+        ("<r>Please write.", [], [("unreadable", "no </r>")]),
+        (" </r>", [], [("unreadable", "nothing before </r>")]),
+    ],
+)
+def test_reads_the_first_tagged_text_whether_the_prompt_began_it_or_not(
+    reply: str, rows: list[str], faults: list[tuple[str, str]]
+) -> None:
+    assert seen(first_tagged(reply, "r")) == (rows, faults)
 
 
 @pytest.mark.parametrize(

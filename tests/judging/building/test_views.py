@@ -116,6 +116,21 @@ def test_faulty_replies_are_listed_with_what_is_wrong(client: Client, rosa: User
     assert "I &lt;b&gt;cannot&lt;/b&gt; do that." in text
 
 
+def test_pages_of_a_list_keep_what_was_chosen(
+    client: Client, rosa: User, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judging.building.views.CALLS_A_PAGE", 1)
+    client.force_login(rosa)
+    build = finish(a_build(collection, "crux-questions"), Scripted(lambda _: "I cannot."))
+    calls = reverse("judging:build_calls", args=[collection.name, build.pk, "questions"])
+
+    text = client.get(f"{calls}?fault=unreadable&page=2").content.decode()
+
+    assert 'href="?fault=unreadable&amp;page=1" rel="prev"' in text
+    assert "2–2 of 2" in text
+    assert 'rel="next"' not in text
+
+
 def test_bad_input_is_told(client: Client, rosa: User, collection: Collection) -> None:
     client.force_login(rosa)
     build = finish(a_build(collection, "crux-questions"), Scripted(questions))

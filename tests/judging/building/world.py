@@ -9,7 +9,8 @@ from typing import Any
 from django.utils.timezone import now
 
 from collection.models import Collection, RankedPassage, Run, User
-from judging.building.builds import Request, start_build
+from judging.building.builds import start_build
+from judging.building.drafts import Request
 from judging.building.worker import take_turn
 from judging.engines import EngineState, GradeRequest, Reply
 from judging.models import Build
@@ -67,3 +68,9 @@ def finish(build: Build, engine: Scripted) -> Build:
         pass
     build.refresh_from_db()
     return build
+
+
+def with_everything(collection: Collection) -> Collection:
+    """Let there be whatever any pipeline needs."""
+    collection.topics.update(attributes={"category": "factual"})
+    return with_ranking(collection)

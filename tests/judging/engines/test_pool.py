@@ -374,6 +374,27 @@ def test_requests_with_other_choices_are_not_asked_together(make_server: MakeSer
     assert server.asked[2]["max_tokens"] == 50
 
 
+@pytest.mark.parametrize("together", [1, 8])
+def test_replies_come_while_the_next_request_is_waited_for(make_server: MakeServer, together: int) -> None:
+    server = make_server()
+    takes_many(server)
+    engine = an_engine(server)
+    engine.pace.size = together
+    first_is_replied_to = threading.Event()
+
+    def source() -> Iterator[GradeRequest]:
+        yield asking(1)
+        assert first_is_replied_to.wait(5), "The engine kept the first reply until the second request came."
+        yield asking(2)
+
+    replied_to = []
+    for request, _ in engine.grade(source(), stopping=lambda: False):
+        replied_to.append(request.item_id)
+        first_is_replied_to.set()
+
+    assert replied_to == [1, 2]
+
+
 def test_fewer_go_together_when_answers_take_long(make_server: MakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judging.engines.request_size.SLOW_SECONDS", 0.05)
     server = make_server()

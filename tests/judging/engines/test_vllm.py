@@ -302,7 +302,8 @@ def test_replies_that_came_before_a_failure_are_kept() -> None:
 def test_what_nobody_waits_for_any_more_is_aborted_and_the_model_is_free() -> None:
     held = Model()
     replies = an_engine(held=held).grade(map(asking, range(100)), stopping=lambda: False)
-    next(replies)
+    # On a busy machine the first may be done before the second comes.
+    next(reply for reply in replies if FakeLLM.loaded[0].under_way)
 
     del replies
 

@@ -75,7 +75,7 @@ def classes_by_the_published_rule(grades: list[list[int]], *, threshold: int) ->
     return taken, classes
 
 
-def test_subset_and_classes_are_the_published_rules_on_five_hundred_random_matrices() -> None:
+def test_masking_subset_classes_and_qrels_are_the_published_rules_on_five_hundred_random_matrices() -> None:
     rng = random.Random(12)
     seen: set[int] = set()
 
@@ -85,15 +85,20 @@ def test_subset_and_classes_are_the_published_rules_on_five_hundred_random_matri
         grades = [rng.choices(range(6), weights, k=n_questions) for _ in range(n_passages)]
         taken, classes = classes_by_the_published_rule(grades, threshold=threshold)
         names = [f"p{number}" for number in range(n_passages)]
-        found = required_subset(table(dict(zip(names, map(list, grades), strict=True))), threshold=threshold)
+        graded = table(dict(zip(names, map(list, grades), strict=True)))
+        found = required_subset(graded, threshold=threshold)
+        answered = [max(row[q] for row in grades) >= threshold for q in range(n_questions)]
+        assert oracle_answers(graded.grades, threshold=threshold).tolist() == answered  # the others are masked
         if not taken:
+            assert (found.required, found.qrels()) == ((), {})
             assert found.reason
+            seen.add(0)
             continue
         seen |= set(classes)
         assert list(found.required) == [names[row] for row in taken]
         assert found.qrels() == dict(zip(names, classes, strict=True))
 
-    assert seen == {1, 2, 3}
+    assert seen == {0, 1, 2, 3}  # 0: a topic of which nothing is answered
 
 
 def test_nothing_is_required_where_nothing_can_be_answered() -> None:

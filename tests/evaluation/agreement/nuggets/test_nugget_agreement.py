@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from collection.banks.versions import NewEntry, make_version
 from collection.models import Collection, NuggetBank, NuggetReference, RubricElement, User
 from evaluation.agreement.nuggets.report import compare_sets
-from evaluation.agreement.nuggets.sets import NoSuchSet, creator_names, read_set, set_choices
+from evaluation.agreement.nuggets.sets import KEY_POINTS, NoSuchSet, creator_names, read_set, set_choices
 from tests.annotate.workshop.banks import a_workshop, all_hand_in, proposes
 from tests.evaluation.judged import AT
 from tests.factories import a_user
@@ -53,7 +53,7 @@ def test_two_people_of_a_workshop_are_compared_once_they_handed_in(collection: C
     proposes(workshop, ben, BY_LLAMA[0], "vital")
     all_hand_in(workshop, but=ben)
 
-    assert [name for name, _ in set_choices(collection)][1:] == [f"workshop/{workshop.pk}:ada-w"]
+    assert [name for name, _ in set_choices(collection)][1:] == [f"workshop/{workshop.pk}:ada-w", *KEY_POINTS]
     with pytest.raises(NoSuchSet, match="nobody of this name handed in"):
         read_set(collection, f"workshop/{workshop.pk}:ben-w")
     other = Collection.objects.create(name="other", owner=ada)
@@ -68,6 +68,37 @@ def test_two_people_of_a_workshop_are_compared_once_they_handed_in(collection: C
     assert found.found.sizes == (2, 1)
     assert found.found.f1.value == pytest.approx(2 / 3)
     assert "proposed by ada-w" in found.answer
+
+
+def test_points_that_a_person_writes_are_looked_for_among_the_extracted_key_points(collection: Collection) -> None:
+    RubricElement.objects.filter(topic__collection=collection, kind="key_point").delete()
+    ada, ben, dan = (a_user(name) for name in ("ada-w", "ben-w", "dan-w"))
+    workshop = a_workshop(collection, [ada, ben], dan)
+    flood = "The flood of 1604 took it away."
+    for text in (*BY_ADA[:2], flood):
+        proposes(workshop, ada, text)
+    all_hand_in(workshop, but=ben)
+    own = f"workshop/{workshop.pk}:ada-w"
+    topic = workshop.topics.get().topic
+    assert own in dict(set_choices(collection))
+    assert "key-points/all" not in dict(set_choices(collection))
+    with pytest.raises(NoSuchSet, match="has no key points that are asked about"):
+        read_set(collection, "key-points/asked")
+    for place, (text, masked) in enumerate([(BY_LLAMA[0], False), (BY_LLAMA[1], True), (flood, False)]):
+        RubricElement.objects.create(
+            topic=topic, kind="key_point", element_id=f"k{place}", position=90 + place, text=text, masked=masked,
+            attributes={"run": "alpha-1"} if place == 2 else {"score": 0.5},
+        )  # fmt: skip
+
+    found = compare_sets(collection, first=own, second="key-points/all", by="rouge-l", threshold=0.5)
+    asked = compare_sets(collection, first=own, second="key-points/asked", by="rouge-l", threshold=0.5)
+
+    # Her third point stands only among those that an answer makes: these were not extracted from documents.
+    assert found.found.recall.value == pytest.approx(2 / 3)
+    assert found.found.recall.over == "1 topic"
+    assert [one.text for one in found.by_topic[0].first_alone] == [flood]
+    assert asked.found.recall.value == pytest.approx(1 / 3)
+    assert [name for name, _ in set_choices(collection)][-2:] == ["key-points/all", "key-points/asked"]
 
 
 def test_two_banks_are_matched_by_words(banks: Collection) -> None:
@@ -101,6 +132,7 @@ def test_two_creators_of_a_bank_are_two_sets(collection: Collection) -> None:
         ("joint@1", "joint, version 1"),
         ("joint:a-1", "joint, made by a-1"),
         ("joint:llama", "joint, made by llama"),
+        *KEY_POINTS.items(),
     ]
     found = compare_sets(collection, threshold=0.5)
     assert (found.first.name, found.second.name) == ("joint:a-1", "joint:llama")

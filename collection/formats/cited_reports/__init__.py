@@ -6,7 +6,6 @@ spellings it uses, and whether a citation names a document or a place in the lis
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +16,8 @@ from collection.formats.values import shown
 
 SENTENCES = ("answer", "responses")
 TOPIC_IDS = ("topic_id", "narrative_id", "request_id")
+# How a model made the report: among the metadata of a file, for the tracks' own fields are fixed.
+MAKING = "generated"
 # Between two sentences, in the report's text.
 SEPARATOR = " "
 
@@ -32,11 +33,19 @@ class CitedDocument:
 
 @dataclass(frozen=True)
 class CitedSentence:
-    """One sentence with what it cites, the strongest first. `attributes` has what else its object says."""
+    """One sentence with what it cites, each document once, the strongest first.
+
+    `attributes` has what else its object says, and the citations as they were written if they cannot be made again.
+    """
 
     text: str
     citations: tuple[CitedDocument, ...] = ()
     attributes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_cited(self) -> int:
+        """How many citations were written: a document may be cited twice."""
+        return len(self.attributes.get("citations") or self.citations)
 
 
 @dataclass(frozen=True)
@@ -63,8 +72,13 @@ class CitedReport:
         return spans
 
     @property
+    def metadata(self) -> dict[str, Any]:
+        """What is said of the report: in TREC RAG 2024 it stands in the object itself."""
+        return self.attributes.get("metadata") or self.attributes
+
+    @property
     def references(self) -> list[str]:
-        return list(self.attributes["references"])
+        return list(self.attributes.get("references") or ())
 
     @property
     def uncited(self) -> list[str]:
@@ -74,8 +88,8 @@ class CitedReport:
 
 
 def is_cited_report(found: dict[str, Any]) -> bool:
-    """Whether an object looks like one of these reports."""
-    return "metadata" in found and any(isinstance(found.get(name), list) for name in SENTENCES)
+    """Whether an object looks like one of these reports; TREC RAG 2024's have no metadata."""
+    return ("metadata" in found or "run_id" in found) and any(isinstance(found.get(name), list) for name in SENTENCES)
 
 
 def read_cited_reports(file: InputFile) -> Iterator[tuple[int, CitedReport]]:
@@ -88,21 +102,27 @@ def read_cited_reports(file: InputFile) -> Iterator[tuple[int, CitedReport]]:
 def parse_cited_report(found: dict[str, Any]) -> CitedReport:
     """Return the report that an object is. Raises BrokenLine."""
     fields = Fields(found)
-    said = fields.rest.get("metadata")
+    said = found if "metadata" not in found and "run_id" in found else found.get("metadata")
     if not isinstance(said, dict):
         raise BrokenLine("The field “metadata” is not an object.", "It holds team_id, run_id and topic_id.")
     metadata = Fields(said)
     run = metadata.name("run_id")
     topic_id = metadata.identifier(first_present(said, *TOPIC_IDS))
-    references = _texts(found.get("references"), "references")
-    named = [name for name in SENTENCES if name in found]
-    if len(named) != 1:
-        raise BrokenLine("The report has both “answer” and “responses”." if named else "The report has no sentences.")
+    references = _texts(found.get("references") or [], "references")
+    named = [name for name in SENTENCES if found.get(name) is not None]
+    if not named:
+        raise BrokenLine("The report has no sentences.")
+    if found[named[0]] != found[named[-1]]:
+        raise BrokenLine("The report has “answer” and “responses”, and they differ.", "Leave one of them out.")
     sentences = fields.take(named[0])
     if not isinstance(sentences, list):
         raise BrokenLine(f"The field “{named[0]}” is {shown(sentences)}, not a list of sentences.")
     read = tuple(_sentence(one, references, position) for position, one in enumerate(sentences, start=1))
-    return CitedReport(run, topic_id, read, {**fields.rest, "sentences": named[0]})
+    attributes = {**fields.rest, "sentences": named[0]}
+    if said is not found and isinstance(said.get(MAKING), dict):
+        rest = {name: value for name, value in said.items() if name != MAKING}
+        attributes |= {"metadata": rest, MAKING: said[MAKING]}
+    return CitedReport(run, topic_id, read, attributes)
 
 
 def _sentence(found: Any, references: Sequence[str], position: int) -> CitedSentence:
@@ -120,13 +140,16 @@ def _sentence(found: Any, references: Sequence[str], position: int) -> CitedSent
             documents = tuple(_weighted(docno, weight, where) for docno, weight in citations.items())
         case list():
             documents = tuple(_named(one, references, where) for one in citations)
+        case None:
+            documents = ()
         case _:
             raise BrokenLine(f"{where}: the citations are {shown(citations)}, neither a list nor an object.")
-    twice = [one.docno for number, one in enumerate(documents) if one.docno in {d.docno for d in documents[:number]}]
-    if twice:
-        raise BrokenLine(f"{where} cites “{twice[0]}” twice.", "Cite it once.")
-    empty_object: dict[str, Any] = {"citations": {}} if citations == {} else {}
-    return CitedSentence(text, documents, fields.rest | empty_object)
+    first: dict[str, CitedDocument] = {}
+    for document in documents:
+        first.setdefault(document.docno, document)
+    made_again = len(first) == len(documents) and (citations or citations == [])
+    told = {} if made_again else {"citations": citations}
+    return CitedSentence(text, tuple(first.values()), fields.rest | told)
 
 
 def _weighted(docno: str, weight: Any, where: str) -> CitedDocument:
@@ -157,6 +180,8 @@ def written_report(report: CitedReport) -> dict[str, Any]:
     """Return the object that the report was read from."""
     sentences_as = report.attributes["sentences"]
     rest = {name: value for name, value in report.attributes.items() if name != "sentences"}
+    if MAKING in rest and isinstance(rest.get("metadata"), dict):
+        rest["metadata"] = rest["metadata"] | {MAKING: rest.pop(MAKING)}
     return rest | {sentences_as: [_written_sentence(sentence) for sentence in report.sentences]}
 
 
@@ -167,51 +192,3 @@ def _written_sentence(sentence: CitedSentence) -> dict[str, Any]:
     else:
         citations = [document.docno if document.place is None else document.place for document in documents]
     return {"text": sentence.text, "citations": citations, **sentence.attributes}
-
-
-# --- What the tracks ask for ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Track:
-    """A track's rules for what is handed in, beyond what every reader needs.
-
-    `limit` counts words, split at white space. With `listed`, whatever is cited stands in the references.
-    """
-
-    title: str
-    sentences: str
-    topic_ids: tuple[str, ...]
-    limit: int | None = None
-    citations: int | None = None
-    listed: bool = False
-
-
-TRACKS = {
-    "rag24": Track("TREC RAG 2024", "answer", ("topic_id",), limit=400, citations=3, listed=True),
-    "rag25": Track("TREC RAG 2025", "answer", ("narrative_id",), limit=400, listed=True),
-    "rag26": Track("TREC RAG 2026", "answer", ("narrative_id", "topic_id"), limit=1_024, citations=3, listed=True),
-    "shared": Track("the shared schema (RAGTIME, DRAGUN, BioGen)", "responses", ("topic_id", "request_id")),
-}
-
-
-def broken_rules(report: CitedReport, track: Track) -> Iterator[str]:
-    """Yield in a sentence each rule of the track that the report breaks."""
-    metadata = report.attributes["metadata"]
-    if not isinstance(metadata.get("team_id"), str):
-        yield "The metadata have no team_id."
-    if len([name for name in track.topic_ids if name in metadata]) != 1:
-        yield f"The metadata must name the topic as {' or '.join(track.topic_ids)}."
-    if report.attributes["sentences"] != track.sentences:
-        yield f"The sentences must be called “{track.sentences}”."
-    words = sum(len(unicodedata.normalize("NFKC", sentence.text).split()) for sentence in report.sentences)
-    if track.limit is not None and words > track.limit:
-        yield f"The report has {words:,} words, more than {track.limit:,}."
-    references = set(report.references)
-    for number, sentence in enumerate(report.sentences, start=1):
-        if track.citations is not None and len(sentence.citations) > track.citations:
-            yield f"Sentence {number} has {len(sentence.citations)} citations, more than {track.citations}."
-        if track.listed:
-            for document in sentence.citations:
-                if document.docno not in references:
-                    yield f"Sentence {number} cites “{document.docno}”, which is not a reference."

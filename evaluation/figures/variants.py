@@ -1,0 +1,105 @@
+"""A measure by the variants of each system's runs: a row for each system, a column for each value of an attribute.
+
+Source: Qi et al., LONG²RAG (2024), Table 2: each model with its documents cut at several lengths, or shortened.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from collection.models import Run, Study
+from evaluation.charts.slices import Slice, slices_chart
+from evaluation.figures.figure import NoFigure, StudyFigure, chosen_of
+from evaluation.leaderboards.available_measures import offered_measures
+from evaluation.leaderboards.leaderboard import measure_leaderboard
+from evaluation.leaderboards.sources import StudySources
+from stats.answers_in_words import in_brackets
+from stats.plurals import counted
+from stats.ranking.leaderboard import Standing
+from stats.ranking.measure_names import parse_measure
+
+NAME = "variants"
+TITLE = "A measure by variants of the systems"
+# More values are not columns of a table.
+MOST_VARIANTS = 12
+
+
+def variants(
+    study: Study, *, measure: str = "", source: str = "", by: str = "", part: Any = "development"
+) -> StudyFigure:
+    """Return each system's mean under each value of an attribute of its runs. Raises NoFigure, and NoLeaderboard."""
+    boards = StudySources(study)
+    measures = [(one, one) for one in offered_measures(study)]
+    name = measure or chosen_of("", measures, "measure")
+    sources = [(one.name, one.shown) for one in boards.sources(parse_measure(name))]
+    whose = chosen_of(source, sources, "source of judgments")
+    there = attributes_of(study)
+    ways = [(one, one) for one in there]
+    way = chosen_of(by, ways, "attribute that tells a system’s runs apart")
+    board = measure_leaderboard(boards, parse_measure(name), sources=[whose], part=part)
+    (column,) = board.columns
+    found: dict[str, dict[str, Standing]] = defaultdict(dict)
+    for (system, value), run in there[way].items():
+        if run in column.by_system and column.by_system[run].mean.value is not None:
+            found[system][value] = column.by_system[run]
+    if not found:
+        raise NoFigure(f"No run with the attribute “{way}” has a score by {whose}.")
+    values = list(dict.fromkeys(value for _, value in there[way]))
+    cells = [(system, value, of[value]) for system, of in sorted(found.items()) for value in values if value in of]
+    drawn = [Slice(system, value, one.mean.value or 0, one.n_topics) for system, value, one in cells]
+    best = max(cells, key=lambda cell: cell[2].mean.value or 0)
+    worst = min(cells, key=lambda cell: cell[2].mean.value or 0)
+    return StudyFigure(
+        name=NAME,
+        title=f"{name} by {way}",
+        sight=board.sight,
+        simulated=board.simulated,
+        description=slices_chart(
+            drawn,
+            groups=values,
+            radar=False,
+            measure=column.scored.shown,
+            title=f"{name} by {way}",
+            subtitle=f"Mean over {counted(column.n_topics, 'topics')} of the run with each value, by {whose}",
+        ),
+        head=["system", *values],
+        rows=[
+            [system, *(of[value].mean.value if value in of else None for value in values)]
+            for system, of in sorted(found.items())
+        ],
+        long_head=["system", way, "mean", "low", "high", "se", "topics", "reason"],
+        long_rows=[
+            [system, value, one.mean.value, one.mean.low, one.mean.high, one.mean.se, one.n_topics, one.mean.reason]
+            for system, value, one in cells
+        ],
+        notes=[*board.notes, *board.topic_notes],
+        choices={"measure": list(dict.fromkeys([*measures, (name, name)])), "source": sources, "by": ways},
+        chosen={"measure": name, "source": whose, "by": way},
+        answer=(
+            f"“{best[0]}” with “{best[1]}” is highest {in_brackets(name, best[2].mean)}, "
+            f"“{worst[0]}” with “{worst[1]}” lowest {in_brackets(name, worst[2].mean)}."
+        ),
+    )
+
+
+def attributes_of(study: Study) -> dict[str, dict[tuple[str, str], str]]:
+    """Return by attribute the run of each system and value; those attributes alone by which a system's runs differ."""
+    runs = Run.objects.filter(collection=study.collection_id).order_by("pk").select_related("system")
+    found: dict[str, dict[tuple[str, str], str]] = defaultdict(dict)
+    twice: set[str] = set()
+    for run in runs:
+        for name, value in run.attributes.items():
+            if isinstance(value, str | int):
+                twice |= {name} if (run.system.name, str(value)) in found[name] else set()
+                found[name][run.system.name, str(value)] = run.name
+    return {name: of for name, of in sorted(found.items()) if name not in twice and _tells_apart(of)}
+
+
+def _tells_apart(of: dict[tuple[str, str], str]) -> bool:
+    systems = [system for system, _ in of]
+    return len(systems) > len(set(systems)) and len({value for _, value in of}) <= MOST_VARIANTS
+
+
+def offers(study: Study) -> bool:
+    return bool(attributes_of(study)) and bool(offered_measures(study))

@@ -1,0 +1,135 @@
+"""The pictures of docs/building.md: `python tests/building_pictures.py FOLDER [--dark] [--width 1366]`.
+
+A site of its own is started in an empty folder and walked through in Chromium, from two documents to published qrels.
+A server that replies in the form that each prompt asks for, with made-up words, stands in for a model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, expect, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.first_hour_pictures import PASSWORD, a_site  # noqa: E402
+from tests.judging.scripted_server import MODEL, ScriptedServer, completions, prompts_of  # noqa: E402
+
+PATIENCE_MS = 30_000
+SUBJECTS = {"bridges": "bridge", "towers": "tower"}
+ASKED = ["When was the {} opened?", "Who paid for the {}?", "Why did the {} cost more than was planned?"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--dark", action="store_true")
+    parser.add_argument("--width", type=int, default=1366)
+    asked = parser.parse_args()
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    server = ScriptedServer()
+    server.script(written)
+    os.environ["JUDGE_BASE_URL"] = server.url
+    with tempfile.TemporaryDirectory() as place, a_site(Path(place)) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+        page = browser.new_page(
+            base_url=address,
+            viewport={"width": asked.width, "height": 768},
+            color_scheme="dark" if asked.dark else "light",
+            reduced_motion="reduce",
+        )
+        page.set_default_timeout(PATIENCE_MS)
+        expect.set_options(timeout=PATIENCE_MS)
+        walk(page, texts_in(Path(place)), asked.folder)
+        browser.close()
+    server.stop()
+
+
+def written(body: dict[str, Any]) -> Any:
+    """Reply with three questions about whichever subject a prompt is about; the last prompt in three gets two."""
+    replies = []
+    for prompt in prompts_of(body):
+        subject = next((word for word in SUBJECTS.values() if word in prompt), "subject")
+        many = ASKED if subject == "bridge" else ASKED[:2]
+        replies.append("\n".join(f"<q>{question.format(subject)}</q>" for question in many))
+    return completions(replies, endpoint="completions" if "prompt" in body else "chat")
+
+
+def texts_in(folder: Path) -> Path:
+    """Write a collection: two topics, each with a report of people's and one of a system's."""
+    lines: list[dict[str, Any]] = [
+        {"type": "topic", "topic_id": name, "title": name.title(), "request": f"What about {name}?"}
+        for name in SUBJECTS
+    ]
+    for run in ("human", "alpha"):
+        lines.append({"type": "system", "name": run})
+        lines.append({"type": "run", "name": run, "system": run})
+        for name, thing in SUBJECTS.items():
+            text = f"The {thing} was opened in 1937. The state paid for the {thing}, which cost twice what was planned."
+            lines.append({"type": "report", "run": run, "topic_id": name, "text": text})
+    path = folder / "texts.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return path
+
+
+def walk(page: Page, texts: Path, folder: Path) -> None:
+    """Go from a file of texts to the line from document to qrels, and take a picture of each step."""
+
+    def picture(name: str, ready: Callable[[], object], at: str = "") -> None:
+        ready()
+        page.evaluate("document.fonts.ready")
+        if at:
+            page.get_by_role("heading", name=at, exact=True).first.evaluate("one => one.scrollIntoView()")
+        page.wait_for_load_state("networkidle")
+        page.screenshot(path=folder / f"{name}.png")
+
+    page.goto("/sign-in/?next=/collections/")
+    page.get_by_label("Username").fill("rosa")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="End the tour").click()
+    page.get_by_role("link", name="New collection").first.click()
+    page.get_by_label("Title").fill("Landmarks")
+    page.get_by_label("Name").fill("landmarks")
+    page.get_by_role("button", name="Create collection").click()
+    page.get_by_label("Files", exact=True).set_input_files([texts])
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("imported").first).to_be_visible()
+
+    page.goto("/collections/landmarks/building/")
+    picture("1-pipelines", lambda: expect(page.get_by_role("heading", name="Building")).to_be_visible())
+    page.goto("/collections/landmarks/building/new/crux-questions/")
+    page.locator("[name=engine]").select_option("openai")
+    page.locator("[name=model]").fill(MODEL)
+    page.locator("[name=summaries]").select_option("human")
+    page.locator("[name=count]").fill("3")
+    page.get_by_role("button", name="Estimate").click()
+    picture("2-estimate", lambda: expect(page.get_by_role("heading", name="Estimate")).to_be_visible(), "Estimate")
+    page.get_by_role("button", name="Start the build").click()
+    review = page.get_by_role("link", name="Review sub-questions")
+    picture("3-build", lambda: expect(review).to_be_visible())
+    review.click()
+    expect(page.get_by_role("button", name="Select all on this page")).to_be_visible()
+    page.get_by_role("checkbox").first.focus()
+    page.keyboard.press("1")
+    page.wait_for_load_state("networkidle")
+    picture("4-review", lambda: expect(page.get_by_text("1 of 5 sub-questions count")).to_be_visible())
+    page.get_by_role("button", name="Select all on this page").click()
+    page.keyboard.press("1")
+    expect(page.get_by_text("5 of 5 sub-questions count")).to_be_visible()
+    page.get_by_role("link", name="Build 1").click()
+    page.get_by_role("button", name="Add 5 accepted").click()
+    picture("5-added", lambda: expect(page.get_by_text("5 sub-questions added to the collection")).to_be_visible())
+
+
+if __name__ == "__main__":
+    main()
