@@ -23,6 +23,7 @@ MAY_WRITE = {
     'DELETE FROM "django_session" ',
     # Where a worker is gone, whoever waits for it asks another.
     'UPDATE "collection_upload" SET "generation" = ',
+    'UPDATE "collection_retrieval" SET "generation" = ',
     'UPDATE "judging_gullibilityaudit" SET "heard_of_at" = ',
 }
 # Where browsers keep white space, and what is no text.

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from stats.answers_in_words import in_brackets
-from stats.plurals import counted
-
-if TYPE_CHECKING:
-    from stats.measures.written_sets import Kept, SetSize
-
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +13,9 @@ from collection.texts.sentences import are_consecutive, found_sentences, sentenc
 from evaluation.figures.figure import NoFigure
 from evaluation.leaderboards.answer_texts import unanswerable_topics
 from evaluation.leaderboards.sources import StudySources
-from stats.measures.written_sets import SetAnswer, SetQuestion
+from stats.answers_in_words import in_brackets
+from stats.measures.written_sets import Kept, SetAnswer, SetQuestion, SetSize
+from stats.plurals import counted
 
 ROUNDS = {TaskType.WRITTEN_ANSWER: 1, TaskType.ANSWER_REVISION: 2}
 RULE = (

@@ -109,6 +109,20 @@ def test_another_worker_is_asked_where_one_is_gone(stones: Collection, monkeypat
     assert Run.objects.filter(name="base").exists()
 
 
+def test_looking_at_a_page_asks_another_worker_where_one_is_gone(
+    client: Client, rosa: User, stones: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[tuple[int, int]] = []
+    monkeypatch.setattr(jobs, "_send", lambda *message: sent.append(message))
+    client.force_login(rosa)
+    retrieval = asked(stones)
+    Retrieval.objects.update(heard_of_at=now() - timedelta(minutes=3))
+
+    client.get(reverse("collection:retrieval", args=[stones.name]))
+
+    assert sent == [(retrieval.pk, 2)]
+
+
 def test_a_worker_that_is_lost_each_time_is_not_asked_for_ever(stones: Collection) -> None:
     retrieval = asked(stones)
     Retrieval.objects.update(n_begun=3)
