@@ -11,3 +11,5 @@ application = get_wsgi_application()
 from config.checks import refuse_an_unsafe_start  # noqa: E402 - the settings are there now
 
 refuse_an_unsafe_start()
+
+import config.urls  # noqa: E402, F401 - reads the code of every page before somebody waits for one
