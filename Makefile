@@ -69,7 +69,7 @@ bench: .venv/.installed-dev ## measure speed and memory, as ratios to a baseline
 		[[ $$bench == *__init__.py ]] || $(BIN)/python $$bench || exit 1; done
 
 attacks: .venv/.installed-dev ## attack every entry point and the broker at full length (a short form is among the tests): ARGS="-k files"
-	@ATTACKS=full DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/pytest tests/attacks tests/jobs tests/design/test_accessible_pages.py -n 2 --dist load $(ARGS)
+	@ATTACKS=full DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/pytest tests/attacks tests/jobs tests/design/test_accessible_pages.py tests/annotate/work/test_actions_in_browser.py tests/test_benches.py -n 2 --dist load $(ARGS)
 
 calibration-check: .venv/.installed-dev ## simulate whether intervals, plans and tests keep their promises; it takes long: ARGS="--simulations 100"
 	@for check in calibration judges labels planner sampled_labels corrected_scores; do OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/$${check}_check.py $(ARGS) || failed=1; done; exit $${failed-0}

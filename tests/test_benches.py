@@ -10,18 +10,24 @@ from pathlib import Path
 
 import pytest
 
+from tests.attacks.mutations import FULL
+
 SMALL = {
     "evaluation": ["--items", "100", "--judgments", "300"],
+    "cited_reports": ["--runs", "3"],
+    "judges": ["--judges", "2"],
+}
+# Longer ones, which `make attacks` runs.
+LONG = {
     "capacity": [
         *("--seconds", "1", "--assessors", "3", "--reports", "400", "--questions", "3", "--databases", "sqlite"),
         *("--workers", "1", "--kinds", "answerability", "citation_support", "sentence_nugget", "battle"),
     ],
-    "cited_reports": ["--runs", "3"],
     "files": ["--items", "100", "--judgments", "50"],
-    "judges": ["--judges", "2"],
     "judging": ["--pairs", "100"],
     "retrieval": ["--passages", "200", "--queries", "3"],
 }
+SMALL |= LONG if FULL else {}
 
 
 @pytest.mark.slow
