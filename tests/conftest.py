@@ -25,11 +25,26 @@ pytest_plugins = ["tests.browser"]
 # Whatever page a test draws again: what is kept of it must be as it would be drawn anew.
 kept.compares = True
 
+# Whole pages in many states: the queries that they send are tried on every database by the tests of their parts.
+ON_ONE_DATABASE = {
+    "tests/attacks/test_hostile_server.py",
+    "tests/attacks/test_mutated_files.py",
+    "tests/evaluation/leaderboards/test_nothing_judged.py",
+    "tests/evaluation/splits/test_locked_scores.py",
+    "tests/evaluation/test_papers.py",
+    "tests/evaluation/trust/test_overview_on_real_data.py",
+    "tests/test_judges_of_every_origin.py",
+    "tests/test_marked_judges.py",
+}
 USES_THE_DATABASE = {"db", "transactional_db", "live_server"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--database-only", action="store_true", help="leave out the tests that use no database")
+    parser.addoption(
+        "--database-only",
+        action="store_true",
+        help="leave out the tests to which the database makes no difference",
+    )
     parser.addoption(
         "--fast",
         action="store_true",
@@ -41,7 +56,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Keep what may differ from one database to another, or what takes no time, where that is asked for."""
     kept = items
     if config.getoption("--database-only"):
-        kept = [item for item in kept if uses_the_database(item)]
+        kept = [item for item in kept if uses_the_database(item) and item.nodeid.split("::")[0] not in ON_ONE_DATABASE]
     if config.getoption("--fast"):
         kept = list(fast_ones(kept))
     if len(kept) < len(items):

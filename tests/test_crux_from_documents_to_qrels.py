@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.utils.timezone import now
 
 from collection.importing.files import FilesOptions, import_files
-from collection.models import Collection, Masking, Passage, Rater, RubricElement, Study, User
+from collection.models import Collection, Masking, Passage, RubricElement, Study, User
 from evaluation.leaderboards.leaderboard import measure_leaderboard
 from evaluation.leaderboards.sources import StudySources
 from evaluation.publishing.making import line_of
@@ -98,7 +98,7 @@ def test_crux_goes_from_documents_to_qrels_and_a_leaderboard(rosa: User, tmp_pat
         for element in row.topic.rubric_elements.all():
             an_item(study, "rating", topic=row.topic, element=element, text=passage)
     judge = work_through(a_job(study, "rating"), _grader(study)).judge
-    source = Rater.objects.get(pk=judge.pk).name
+    source = judge.rater.name
     call_command("mask", study="crux", source=source, run=RUN, by="rosa", stdout=StringIO())
     masked = RubricElement.objects.filter(topic__collection=news, masked=True)
     assert [(one.topic.topic_id, one.text) for one in masked] == [("a", "Who?")]
@@ -125,7 +125,7 @@ def test_crux_goes_from_documents_to_qrels_and_a_leaderboard(rosa: User, tmp_pat
             an_item(study, "answerability", topic=report.topic, element=element, text=report)
     reports = work_through(a_job(study, "answerability"), _grader(study)).judge
     board = measure_leaderboard(
-        StudySources(study, oracle="oracle"), parse_measure("coverage"), sources=[Rater.objects.get(pk=reports.pk).name]
+        StudySources(study, oracle="oracle"), parse_measure("coverage"), sources=[reports.rater.name]
     )
     scores = board.columns[0].board.scored.table.at
     assert (scores["from-oracle", "a"], scores["from-oracle", "b"]) == (
