@@ -1,10 +1,11 @@
 """The Celery application. Each app keeps its jobs in its own `celery_tasks.py`."""
 
 import os
+from importlib import import_module
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_process_init
+from celery.signals import worker_init, worker_process_init
 from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -15,6 +16,13 @@ TRANSPORT_ALIASES |= dict.fromkeys(("embedded", "filesystem"), "config.broker:Tr
 app = Celery("assize")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(related_name="celery_tasks")
+
+
+@worker_init.connect
+def read_the_code_of_figures(sender: Any, **_: Any) -> None:
+    """Read it before there are processes, which share it: no page waits for it."""
+    if sender.pool_cls.__module__.endswith("prefork"):
+        import_module("evaluation.computations")
 
 
 @worker_process_init.connect

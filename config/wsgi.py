@@ -12,4 +12,6 @@ from config.checks import refuse_an_unsafe_start  # noqa: E402 - the settings ar
 
 refuse_an_unsafe_start()
 
-import config.urls  # noqa: E402, F401 - reads the code of every page before somebody waits for one
+# Reads the code of every page, and of what figures are kept as, before somebody waits for one.
+import config.urls  # noqa: E402, F401
+import evaluation.computations  # noqa: E402, F401
