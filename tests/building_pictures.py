@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -23,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 from tests.first_hour_pictures import PASSWORD, a_site  # noqa: E402
 from tests.judging.scripted_server import MODEL, ScriptedServer, completions, prompts_of  # noqa: E402
 
-PATIENCE_MS = 30_000
+PATIENCE_MS = 40_000
 SUBJECTS = {"bridges": "bridge", "towers": "tower"}
 ASKED = ["When was the {} opened?", "Who paid for the {}?", "Why did the {} cost more than was planned?"]
 
@@ -64,7 +65,7 @@ def written(body: dict[str, Any]) -> Any:
 
 
 def texts_in(folder: Path) -> Path:
-    """Write a collection: two topics, each with a report of people's and one of a system's."""
+    """Write a collection: two topics, each with a report of people's, one of a system's and the passages it read."""
     lines: list[dict[str, Any]] = [
         {"type": "topic", "topic_id": name, "title": name.title(), "request": f"What about {name}?"}
         for name in SUBJECTS
@@ -75,6 +76,11 @@ def texts_in(folder: Path) -> Path:
         for name, thing in SUBJECTS.items():
             text = f"The {thing} was opened in 1937. The state paid for the {thing}, which cost twice what was planned."
             lines.append({"type": "report", "run": run, "topic_id": name, "text": text})
+    for name, thing in SUBJECTS.items():
+        for rank, text in enumerate((f"The state paid for the {thing}.", f"A {thing} was opened in 1937."), 1):
+            passage = {"passage_id": f"{name}-{rank}"}
+            lines.append({"type": "passage", **passage, "text": text})
+            lines.append({"type": "ranking", "run": run, "topic_id": name, **passage, "rank": rank, "score": 1 / rank})
     path = folder / "texts.jsonl"
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     return path
@@ -129,6 +135,23 @@ def walk(page: Page, texts: Path, folder: Path) -> None:
     page.get_by_role("link", name="Build 1").click()
     page.get_by_role("button", name="Add 5 accepted").click()
     picture("5-added", lambda: expect(page.get_by_text("5 sub-questions added to the collection")).to_be_visible())
+
+    page.goto("/studies/new/?collection=landmarks")
+    page.get_by_label("Title", exact=True).fill("Landmarks")
+    page.get_by_role("checkbox", name=re.compile("^rating of a passage", re.IGNORECASE)).check()
+    page.get_by_role("button", name="Create draft").click()
+    page.get_by_role("button", name="Open the study").first.click()
+    expect(page.get_by_role("link", name="From document to qrels")).to_be_visible()
+    page.goto("/studies/landmarks/judging/")
+    page.get_by_role("button", name="Start lexical-rating on rating").click()
+    page.get_by_role("button", name="Start grading").click()
+    picture("6-graded", lambda: expect(page.locator("#job .badge.done")).to_be_visible())
+    page.goto("/studies/landmarks/publish/making/")
+    heading = "2. Written by models, reviewed by people"
+    line = page.get_by_role("heading", name=heading)
+    picture("7-from-document-to-qrels", lambda: expect(line).to_be_visible(), heading)
+    page.get_by_role("link", name="Qrels of rating by lexical-rating").click()
+    picture("8-qrels", lambda: expect(page.get_by_text("bridges 0 bridges-1")).to_be_visible())
 
 
 if __name__ == "__main__":

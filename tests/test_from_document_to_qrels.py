@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 from django.utils.timezone import now
 
 from collection.models import Collection, RubricElement, User
@@ -12,7 +13,7 @@ from evaluation.publishing.making import line_of
 from judging.building.additions.addition import add_to_collection
 from judging.building.review import decide, products_to_review
 from tests.evaluation.judged import criterion_of, judge_items
-from tests.factories import a_study, rater_of
+from tests.factories import a_judge_rater, a_study, rater_of
 from tests.judging.building.world import Scripted, a_build, finish
 from tests.judging.world import with_items
 
@@ -32,6 +33,8 @@ def test_the_line_goes_from_the_documents_to_the_qrels(
     study = with_items(a_study(collection))
     items = list(study.items.filter(task_type="answerability").order_by("pk"))
     judge_items(criterion_of(study), rater_of(ada), items, [1.0] * len(items))
+    judge = a_judge_rater(collection, "owl & co")
+    judge_items(criterion_of(study), judge, items[:1], [1.0])
 
     line = line_of(study)
     client.force_login(rosa)
@@ -48,10 +51,15 @@ def test_the_line_goes_from_the_documents_to_the_qrels(
     elements = next(one for one in line.texts if one.what == "rubric elements")
     assert (elements.n, elements.written, elements.brought) == (13, 3, 10)
     answerability = next(one for one in line.criteria if one.criterion == "answerability")
-    assert [(one.rater, one.kind, one.judgments) for one in answerability.raters] == [("ada", "person", len(items))]
+    assert [(one.rater, one.kind, one.judgments) for one in answerability.raters] == [
+        ("ada", "person", len(items)), ("owl & co", "judge", 1),
+    ]  # fmt: skip
     assert told["builds"][1]["reviewers"] == {"rosa": 2}
     assert reverse("judging:build", args=[collection.name, build.pk]) in page
     assert f"{reverse('evaluation:qrels_provenance', args=[study.name])}?criterion=answerability" in page
+    alone = f"{reverse('evaluation:qrels_file', args=[study.name])}?criterion=answerability&rater=owl+%26+co"
+    assert escape(alone) in page
+    assert client.get(alone).status_code == 200
 
 
 def test_a_study_without_anything_says_so(collection: Collection, rosa: User, client: Client) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.db.models import Count, Q
 
@@ -52,7 +53,10 @@ class Written:
 
 @dataclass(frozen=True)
 class Judged:
-    """Who judged under a criterion: `own` says what of it a model of a judge's own family wrote."""
+    """Who judged under a criterion: `own` says what of it a model of a judge's own family wrote.
+
+    Qrels are of all people together or of one judge (`alone`), simulated or not.
+    """
 
     rater: str
     kind: str
@@ -60,6 +64,7 @@ class Judged:
     judgments: int
     ungraded: int
     own: str
+    alone: bool
 
 
 @dataclass(frozen=True)
@@ -70,8 +75,14 @@ class CriterionLine:
     raters: tuple[Judged, ...]
 
     @property
-    def judgments(self) -> int:
-        return sum(one.judgments for one in self.raters)
+    def published(self) -> Iterator[tuple[str, int, str]]:
+        """Yield whose qrels there are, from how many judgments, and the query that asks for them."""
+        people = sum(one.judgments for one in self.raters if not one.alone)
+        if people:
+            yield "assessors", people, urlencode({"criterion": self.criterion})
+        for one in self.raters:
+            if one.alone:
+                yield one.rater, one.judgments, urlencode({"criterion": self.criterion, "rater": one.rater})
 
 
 @dataclass(frozen=True)
@@ -143,7 +154,9 @@ def _criteria(study: Study) -> tuple[CriterionLine, ...]:
     for criterion, pk, n, ungraded in counts:
         rater, name = raters[pk]
         kind = "simulation" if rater.simulated else "judge" if rater.kind == Rater.Kind.JUDGE else "person"
-        judged[criterion].append(Judged(name, kind, making_of(rater).model, n, ungraded, own.get(pk, "")))
+        judged[criterion].append(
+            Judged(name, kind, making_of(rater).model, n, ungraded, own.get(pk, ""), rater in judges)
+        )
     items = Item.objects.filter(study=study).order_by().values_list("task_type").annotate(n=Count("pk"))
     asked = dict(items)
     return tuple(
