@@ -38,7 +38,6 @@ from evaluation.rubrics.serializers import (
 )
 @answers("GET", "POST")
 def masking(request: Request, name: str) -> Response:
-    # It takes pandas, which a web process that serves assessors does without.
     from evaluation.rubrics.masking import mask_unfulfilled
 
     study = study_of(request, name)
