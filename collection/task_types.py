@@ -5,7 +5,7 @@ and T2 (a rubric from 0 to 5), LONG²RAG's verification of key points (grounded 
 neutral or disagree) and its three ways to miss one, CLAPNQ's written answers (six outcomes) and its evaluation of
 answers (1 to 4, and pairs), TREC's graded relevance (0 to 3), TREC RAG's nuggets (support; vital or okay) and its
 support of a sentence by what it cites, with BioGen's "contradicts", and ARGUE's questions that a sentence answers,
-rightly or wrongly.
+rightly or wrongly. How well a question fits its category is asked for LONG²RAG's seed questions.
 """
 
 from __future__ import annotations
@@ -47,11 +47,12 @@ class TaskTypeShape:
     """A task type: what its items are about. `element_kind` is None where the topic alone is asked about.
 
     `text` names what is judged; the texts of a "pair" are two reports, those of a "use" a report and one
-    of its passages; a "sentence" is one of a report, in a "citation" with a passage that it cites.
+    of its passages; a "sentence" is one of a report, in a "citation" with a passage that it cites. A "question" is
+    the topic's own, without any text.
     """
 
     task_type: TaskType
-    text: Literal["report", "passage", "pair", "use", "citation", "sentence"]
+    text: Literal["report", "passage", "pair", "use", "citation", "sentence", "question"]
     element_kind: RubricElement.Kind | None
     criteria: tuple[CriterionShape, ...]
 
@@ -195,6 +196,16 @@ ANSWERED = ScaleShape(
         (0, "no", "The sentence does not answer it."),
         (1, "wrongly", "The sentence answers it, but not as it is."),
         (2, "rightly", "The sentence answers it, and so it is."),
+    ),
+)
+FIT = ScaleShape(
+    "fit 0–3",
+    Scale.Level.ORDINAL,
+    (
+        (0, "another", "It belongs to another category, or is no question."),
+        (1, "barely", "It can be read so, but another category suits it as well or better."),
+        (2, "mostly", "It belongs here, though a part of it asks for something else."),
+        (3, "wholly", "It is what the category means: a model of its kind."),
     ),
 )
 
@@ -361,6 +372,12 @@ TASK_TYPES: dict[str, TaskTypeShape] = {
             "sentence",
             RubricElement.Kind.NUGGET,
             (CriterionShape("answers", "Does the sentence answer this?", ANSWERED, threshold=2),),
+        ),
+        TaskTypeShape(
+            TaskType.QUESTION_FIT,
+            "question",
+            None,
+            (CriterionShape("fit", "How well does the question fit its category?", FIT, threshold=2, open_scale=True),),
         ),
     )
 }

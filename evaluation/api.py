@@ -18,6 +18,7 @@ from evaluation.trust import api as trust
 
 api_urlpatterns: list[URLPattern | URLResolver] = [
     path("collections/<slug:name>/nugget-agreement/", nugget_sets.nugget_agreement, name="collection_nugget_agreement"),
+    path("collections/<slug:name>/nugget-agreement/list/", nugget_sets.nuggets_as_reports, name="nuggets_as_reports"),
     path("trust-in-judges/", trust.trust_in_judges, name="trust_in_judges"),
     path("studies/<slug:name>/dashboard/", dashboard.dashboard, name="study_dashboard"),
     path("studies/<slug:name>/agreement/", agreement.agreement, name="study_agreement"),

@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, path
 from rest_framework.routers import SimpleRouter
 
 from judging.building.api import building_urlpatterns
+from judging.building.seeds.api import seeds_urlpatterns
 from judging.gullibility.api import GullibilityAudits
 from judging.imported.api import ImportedJudgeViewSet
 from judging.jobs.api import JobViewSet
@@ -22,6 +23,7 @@ router.register("grading-jobs", JobViewSet, basename="grading_job")
 api_urlpatterns: list[URLPattern | URLResolver] = [
     *router.urls,
     *building_urlpatterns,
+    *seeds_urlpatterns,
     path("errands/<int:pk>/", ErrandView.as_view(), name="errand"),
     path("studies/<slug:name>/gullibility/", GullibilityAudits.as_view(), name="gullibility_audits"),
 ]

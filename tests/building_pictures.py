@@ -6,52 +6,23 @@ A server that replies in the form that each prompt asks for, with made-up words,
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
 import sys
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import expect
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.first_hour_pictures import PASSWORD, a_site  # noqa: E402
 from tests.judging.scripted_server import MODEL, ScriptedServer, completions, prompts_of  # noqa: E402
+from tests.pictures import Walker, take_pictures  # noqa: E402
 
-PATIENCE_MS = 40_000
 SUBJECTS = {"bridges": "bridge", "towers": "tower"}
 ASKED = ["When was the {} opened?", "Who paid for the {}?", "Why did the {} cost more than was planned?"]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--dark", action="store_true")
-    parser.add_argument("--width", type=int, default=1366)
-    asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    server = ScriptedServer()
-    server.script(written)
-    os.environ["JUDGE_BASE_URL"] = server.url
-    with tempfile.TemporaryDirectory() as place, a_site(Path(place)) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"))
-        page = browser.new_page(
-            base_url=address,
-            viewport={"width": asked.width, "height": 768},
-            color_scheme="dark" if asked.dark else "light",
-            reduced_motion="reduce",
-        )
-        page.set_default_timeout(PATIENCE_MS)
-        expect.set_options(timeout=PATIENCE_MS)
-        walk(page, texts_in(Path(place)), asked.folder)
-        browser.close()
-    server.stop()
 
 
 def written(body: dict[str, Any]) -> Any:
@@ -86,27 +57,15 @@ def texts_in(folder: Path) -> Path:
     return path
 
 
-def walk(page: Page, texts: Path, folder: Path) -> None:
+def walk(walker: Walker) -> None:
     """Go from a file of texts to the line from document to qrels, and take a picture of each step."""
-
-    def picture(name: str, ready: Callable[[], object], at: str = "") -> None:
-        ready()
-        page.evaluate("document.fonts.ready")
-        if at:
-            page.get_by_role("heading", name=at, exact=True).first.evaluate("one => one.scrollIntoView()")
-        page.wait_for_load_state("networkidle")
-        page.screenshot(path=folder / f"{name}.png")
-
-    page.goto("/sign-in/?next=/collections/")
-    page.get_by_label("Username").fill("rosa")
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("button", name="End the tour").click()
+    page, picture = walker.page, walker.picture
+    walker.sign_in()
     page.get_by_role("link", name="New collection").first.click()
     page.get_by_label("Title").fill("Landmarks")
     page.get_by_label("Name").fill("landmarks")
     page.get_by_role("button", name="Create collection").click()
-    page.get_by_label("Files", exact=True).set_input_files([texts])
+    page.get_by_label("Files", exact=True).set_input_files([texts_in(walker.place)])
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_text("imported").first).to_be_visible()
@@ -155,4 +114,8 @@ def walk(page: Page, texts: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    server = ScriptedServer()
+    server.script(written)
+    os.environ["JUDGE_BASE_URL"] = server.url
+    take_pictures(__doc__, walk)
+    server.stop()

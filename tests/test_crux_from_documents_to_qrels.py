@@ -15,6 +15,9 @@ import pytest
 from django.core.management import call_command
 from django.utils.timezone import now
 
+from annotate.frames.frame import Frame
+from annotate.studies.layout import lay_out_tasks
+from annotate.studies.lifecycle import make_study, open_study
 from collection.importing.files import FilesOptions, import_files
 from collection.models import Collection, Masking, Passage, RubricElement, Study, User
 from evaluation.leaderboards.leaderboard import measure_leaderboard
@@ -26,7 +29,6 @@ from judging.building.review import decide, products_to_review
 from judging.engines import GradeRequest, Reply
 from judging.models import Build
 from stats.ranking.measure_names import parse_measure
-from tests.factories import a_study, an_item
 from tests.judging.building.world import Scripted, a_build, finish
 from tests.judging.world import ScriptedEngine, a_job, work_through
 
@@ -92,11 +94,12 @@ def test_crux_goes_from_documents_to_qrels_and_a_leaderboard(rosa: User, tmp_pat
     names = {text: name for name, text in Passage.objects.filter(collection=news).values_list("passage_id", "text")}
     a0, a1, a2, a3, b0, b1, b2, b3 = (names[text] for said in WRITTEN.values() for text in said)
 
-    study = a_study(news, name="crux", task_types=("answerability", "rating"))
-    for row in news.runs.get(name=RUN).ranking.select_related("topic"):
-        passage = Passage.objects.get(collection=news, passage_id=row.passage_id)
-        for element in row.topic.rubric_elements.all():
-            an_item(study, "rating", topic=row.topic, element=element, text=passage)
+    study = make_study(
+        collection=news, name="crux", task_types=["answerability", "rating"], by=rosa, at=now(),
+        frame=Frame(runs="except", run_names=("documents",)),
+    )  # fmt: skip
+    open_study(study=study, at=now())
+    assert study.items.filter(task_type="rating").count() == 2 * 4 * 3
     judge = work_through(a_job(study, "rating"), _grader(study)).judge
     source = judge.rater.name
     call_command("mask", study="crux", source=source, run=RUN, by="rosa", stdout=StringIO())
@@ -120,9 +123,9 @@ def test_crux_goes_from_documents_to_qrels_and_a_leaderboard(rosa: User, tmp_pat
     texts = {"dam": "It stands since 1901. [1]", "pier": "Since May it is wooden. [1]"}
     script = Scripted(lambda request: texts["dam" if "The dam" in request.prompt else "pier"])
     _built(news, rosa, "report-passages", script, documents="oracle", run="from-oracle")
-    for report in news.runs.get(name="from-oracle").reports.select_related("topic"):
-        for element in report.topic.rubric_elements.filter(masked=False):
-            an_item(study, "answerability", topic=report.topic, element=element, text=report)
+    lay_out_tasks(study=study, at=now())
+    of_oracle = study.items.filter(report__run__name="from-oracle")
+    assert (of_oracle.filter(topic__topic_id="a").count(), of_oracle.filter(topic__topic_id="b").count()) == (2, 3)
     reports = work_through(a_job(study, "answerability"), _grader(study)).judge
     board = measure_leaderboard(
         StudySources(study, oracle="oracle"), parse_measure("coverage"), sources=[reports.rater.name]

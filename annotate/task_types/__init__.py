@@ -10,6 +10,7 @@ from annotate.task_types import (
     citation_support,
     key_point,
     nugget,
+    question_fit,
     rating,
     relevance,
     sentence_nugget,
@@ -34,6 +35,7 @@ RULES: dict[str, TaskTypeRules] = {
         citation_support,
         battle,
         sentence_nugget,
+        question_fit,
     )
 }
 SHAPES = [TASK_TYPES[name] for name in RULES]

@@ -20,6 +20,7 @@ TEXTS = {
     "citation_support": gettext_lazy("citations"),
     "battle": gettext_lazy("two reports"),
     "sentence_nugget": gettext_lazy("sentences"),
+    "question_fit": gettext_lazy("a question"),
 }
 
 

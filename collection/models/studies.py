@@ -14,6 +14,7 @@ from django.db.models import Q
 
 from collection.models.sentences import ReportSentence
 from collection.models.texts import Collection, Passage, Report, RubricElement, Topic
+from collection.question_categories import category_of
 
 
 class TaskType(models.TextChoices):
@@ -35,6 +36,7 @@ class TaskType(models.TextChoices):
     CITATION_SUPPORT = "citation_support", "support of a sentence by its citation"
     CITATION_NEED = "citation_need", "need of a sentence for a citation"
     SENTENCE_NUGGET = "sentence_nugget", "what a sentence answers"
+    QUESTION_FIT = "question_fit", "fit of a question to its category"
 
 
 class Scale(models.Model):
@@ -246,7 +248,7 @@ class Guideline(models.Model):
 
 
 class Item(models.Model):
-    """One thing to be judged: a text (or two) with a rubric element, or with the topic alone.
+    """One thing to be judged: a text (or two) with a rubric element, or with the topic alone; or a topic's question.
 
     Two texts are two reports that are compared, or a report with one of the passages it was made of. Where a sentence
     of the report is judged, the passage is one that the sentence cites.
@@ -267,8 +269,8 @@ class Item(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["study", "item_id"], name="one_item_per_id"),
             models.CheckConstraint(
-                condition=Q(passage__isnull=False) | Q(report__isnull=False),
-                name="an_item_judges_a_passage_or_a_report",
+                condition=Q(passage__isnull=False) | Q(report__isnull=False) | Q(task_type=TaskType.QUESTION_FIT),
+                name="an_item_judges_a_text_or_a_question",
             ),
             models.CheckConstraint(
                 condition=Q(other_report__isnull=True) | Q(report__isnull=False, passage__isnull=True),
@@ -284,11 +286,9 @@ class Item(models.Model):
         return self.item_id
 
     @property
-    def judged_text(self) -> Passage | Report:
-        """The passage or the report that is judged; of a report with a passage, the passage."""
-        text = self.passage or self.report
-        assert text is not None  # an_item_judges_a_passage_or_a_report
-        return text
+    def judged_text(self) -> Passage | Report | Topic:
+        """The passage or the report that is judged; of a report with a passage, the passage; without, the topic."""
+        return self.passage or self.report or self.topic
 
     @property
     def sentence_text(self) -> str:
@@ -299,7 +299,9 @@ class Item(models.Model):
 
     @property
     def asked_about(self) -> str:
-        """What the text is held against: a rubric element, a sentence, or the topic's request."""
+        """What the text is held against: a rubric element, a sentence, a question's category, or the request."""
+        if self.task_type == TaskType.QUESTION_FIT:
+            return category_of(self.topic.attributes)
         return self.element.text if self.element else self.sentence_text or self.topic.request
 
 

@@ -75,6 +75,11 @@ class Topic(models.Model):
         return self.title or self.topic_id
 
     @property
+    def text(self) -> str:
+        """What is read where the question itself is judged: the request."""
+        return self.request
+
+    @property
     def language(self) -> str:
         """The language of the request and of the texts about it (BCP 47), where its attributes name one."""
         named = str(self.attributes.get("language", ""))

@@ -216,13 +216,13 @@ def _judged_texts(one: PairedJudge, names: dict[int, tuple[str, str]]) -> list[J
 
 
 def text_names(item_ids: Collection[int]) -> dict[int, tuple[str, str]]:
-    """Return for each item the name of its report or passage, and its topic's id."""
+    """Return for each item the name of its report or passage, else its topic's, and its topic's id."""
     names: dict[int, tuple[str, str]] = {}
     for some in batched(sorted(item_ids), IDS_AT_ONCE):
         rows = Item.objects.filter(pk__in=some).values_list(
             "pk", "topic__topic_id", "report__run__name", "passage__passage_id"
         )
-        names |= {pk: (run or passage, topic) for pk, topic, run, passage in rows}
+        names |= {pk: (run or passage or topic, topic) for pk, topic, run, passage in rows}
     return names
 
 

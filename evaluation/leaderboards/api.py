@@ -33,7 +33,7 @@ from evaluation.parameters.downloads import as_file
     LeaderboardChoice,
 )
 def leaderboard(request: Request, name: str) -> Response:
-    # It takes pandas, which a web process that serves assessors does without.
+    # It is read when a figure is first asked for, not when the site starts.
     from evaluation.leaderboards.export import leaderboard_as_dict
 
     study = study_of(request, name)

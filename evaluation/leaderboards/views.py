@@ -1,7 +1,7 @@
 """Leaderboards and rank correlations between measures.
 
-What computes them takes pandas, scipy and statsmodels, which are imported when a page asks for it: a web process that
-serves assessors does without.
+What computes them takes pandas, scipy and statsmodels: it is imported when a page asks for it, so that commands that
+need no figures start without.
 """
 
 from __future__ import annotations

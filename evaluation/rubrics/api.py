@@ -38,7 +38,7 @@ from evaluation.rubrics.serializers import (
 )
 @answers("GET", "POST")
 def masking(request: Request, name: str) -> Response:
-    from evaluation.rubrics.masking import mask_unfulfilled
+    from evaluation.rubrics.masking import mask_unfulfilled  # it takes pandas
 
     study = study_of(request, name)
     if request.method == "GET":

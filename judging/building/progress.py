@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q
 
+from collection.question_categories import CATEGORIES
 from judging.building.calls import options_of, pipeline_of
 from judging.building.pipelines import MAKES, Step
 from judging.building.reply_parsing import FAULTS
 from judging.building.review import ReviewCounts, review_counts
 from judging.building.shipped.long2rag_evolution import DOMAINS
-from judging.building.topic_attributes import CATEGORIES
 from judging.models import Build, GenerationCall, Product
 from stats.plurals import counted
 
@@ -86,6 +86,8 @@ def in_words(build: Build, steps: list[StepProgress]) -> str:
     faulty = sum(step.faulty for step in steps)
     one, many = MAKES[last.step.makes]
     counts = last.products
+    if not counts.total and build.state == Build.State.DONE:
+        return f"No {one} was written: {faulty:,} of {done:,} replies have a fault."
     if not counts.total:
         return f"No {one} has been written yet: {done:,} of {calls:,} calls planned so far have a reply."
     topics = build.products.filter(step=last.step.name, call__set_aside=False).values("topic").distinct().count()

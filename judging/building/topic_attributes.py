@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from collection.question_categories import CATEGORIES, CATEGORY, KEPT
+
 POINTS = "question_points"
 # From how many points a question is kept (LONG²RAG, section 3.1).
 KEPT_AT = 4
-# LONG²RAG’s eight categories (Figure 3), explained with examples of ours.
-CATEGORIES: Mapping[str, str] = {
-    "factual": "asks what is the case, who, when or where. “Which organs does a seahorse breathe with?”",
-    "explanatory": "asks how something works or what it means. “How does a heat pump warm a house in winter?”",
-    "comparative": "asks how things differ or which suits better. “Is rye or spelt the better choice for poor soil?”",
-    "subjective": "asks for an opinion or a judgment of taste. “What makes a museum worth a second visit?”",
-    "methodological": "asks how something is done, step by step. “How do I restore a painting that got wet?”",
-    "causal": "asks why something happens or what follows from it. “Why did so many lakes lose their eels?”",
-    "hypothetical": "asks what would be if something were otherwise. “What if the moon were twice as near?”",
-    "predictive": "asks what will come. “How will glaciers in the Alps look in fifty years?”",
-}
 TYPES = ("Simple", "Complex", "Vague")
 
 
@@ -29,13 +20,13 @@ class NoAttribute(ValueError):
 def _points(text: str) -> dict[str, Any]:
     if not text.isdecimal() or not 1 <= int(text) <= 5:
         raise NoAttribute("points must be a whole number from 1 to 5")
-    return {POINTS: int(text), "question_kept": int(text) >= KEPT_AT}
+    return {POINTS: int(text), KEPT: int(text) >= KEPT_AT}
 
 
 def _category(text: str) -> dict[str, Any]:
     if text not in CATEGORIES:
         raise NoAttribute(f"a category is one of {', '.join(CATEGORIES)}")
-    return {"category": text}
+    return {CATEGORY: text}
 
 
 def _parts(text: str) -> dict[str, Any]:

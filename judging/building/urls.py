@@ -2,9 +2,11 @@ from django.urls import URLPattern, path
 
 from judging.building import review_views, views
 from judging.building.key_facts import fact_views
+from judging.building.seeds import views as seed_views
 
 urlpatterns: list[URLPattern] = [
     path("collections/<slug:name>/building/", views.builds, name="builds"),
+    path("collections/<slug:name>/building/seeds/", seed_views.seeds, name="seeds"),
     path("collections/<slug:name>/building/new/<slug:pipeline>/", views.build_new, name="build_new"),
     path("collections/<slug:name>/building/<int:pk>/", views.build, name="build"),
     path("collections/<slug:name>/building/<int:pk>/add/", views.build_add, name="build_add"),

@@ -68,6 +68,7 @@ NO_RULE = {
     "citation_need": "how likely a sentence is does not tell whether it needs a source",
     "why_missed": "how likely a point is does not tell how an answer misses it",
     "answers": "how likely a sentence is does not tell whether its answer is right",
+    "fit": "how likely a question is does not tell what kind of answer it asks for",
 }
 
 

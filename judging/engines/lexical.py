@@ -69,6 +69,7 @@ NO_RULE = {
     "better": "which of two reports is better does not show in their words",
     "why_missed": "how an answer misses a point does not show in a count of its words",
     "preference": "which of two answers serves better does not show in their words",
+    "fit": "what kind of answer a question asks for does not show in a count of its words",
 }
 
 # Ways to say that there is no answer.

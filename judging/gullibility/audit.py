@@ -22,7 +22,7 @@ from django.db import transaction
 from django.utils.timezone import now
 from kombu.exceptions import OperationalError
 
-from collection.models import Criterion, Item, Passage, User
+from collection.models import Criterion, Item, User
 from collection.task_types import TASK_TYPES
 from judging.data.human_labels import NoSplit, development_topics
 from judging.data.selection import items_asked, without_text
@@ -94,7 +94,7 @@ def start_audit(
     if (judge.task_type, judge.scale_id) != (criterion.task_type, criterion.scale_id):
         raise NoAudit(f"“{judge}” does not grade “{criterion}” on its scale.")
     if TASK_TYPES[judge.task_type].text not in ("passage", "report"):
-        raise NoAudit("Only judges of single texts can be audited, not those of pairs.")
+        raise NoAudit("Only judges of passages or reports can be audited, not those of pairs, sentences or questions.")
     if judge.criterion_name in SEE_NO_TEXT:
         raise NoAudit(f"A judge of {judge.criterion_name} reads no text in which anything could be planted.")
     check_quota(judge, by, at=at)
@@ -276,12 +276,13 @@ def _planted(item: Item, text_of: Item, kind: str, judge: Judge) -> Item:
         best = max(judge.scale.values)
         question = item.asked_about
         text = KINDS[kind][1](text, question, _reply_for(judge, best))
-    made, judged = copy(item), copy(item.judged_text)
-    judged.text = text
-    if isinstance(judged, Passage):
-        made.passage = judged
-    else:
-        made.report = judged
+    made = copy(item)
+    if item.passage is not None:
+        made.passage = copy(item.passage)
+        made.passage.text = text
+    elif item.report is not None:
+        made.report = copy(item.report)
+        made.report.text = text
     return made
 
 

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from collection.models import Collection, Item, Passage, RubricElement, Scale
+from collection.models import Collection, Item, Passage, RubricElement, Scale, Topic
 from collection.models.studies import TaskType
+from collection.question_categories import CATEGORIES, category_of
 from collection.task_types import TASK_TYPES
 from collection.texts.evidence import Grounds, grounds_of
 from judging.models import PromptTemplate
@@ -24,6 +25,7 @@ PLACEHOLDERS: dict[str, str] = {
     "question": "the sub-question",
     "key_point": "the key point",
     "nugget": "the nugget",
+    "category": "the category of the question that is judged, and what it means where it is one of LONG²RAG’s",
     "text": "the report or the passage that is judged",
     "translation": "the translation of the passage that is judged; empty where it has none",
     "first": "of a pair, the first answer",
@@ -51,6 +53,7 @@ TEXTS = {
     "use": ("text", "translation", "answer"),
     "citation": ("text", "translation", "sentence", "answer"),
     "sentence": ("sentence", "answer"),
+    "question": (),
 }
 EVERYWHERE = ("request", "title", "background", "grades", "choices", "mark", "examples")
 MARK_DIGITS = 16
@@ -81,6 +84,8 @@ def allowed_placeholders(task_type: str) -> list[str]:
     allowed = {*EVERYWHERE, *TEXTS[shape.text]}
     if shape.element_kind is not None:
         allowed.add(ELEMENTS[shape.element_kind])
+    if shape.text == "question":
+        allowed.add("category")
     return [name for name in PLACEHOLDERS if name in allowed]
 
 
@@ -124,6 +129,9 @@ def _needed(task_type: str, used: Iterable[str], own_replies: Sequence[str], tex
         needed[ELEMENTS[shape.element_kind]] = "the judge would not know what is asked"
     if shape.text == "pair":
         needed |= dict.fromkeys(("first", "second"), "the judge would not see what it compares")
+    elif shape.text == "question":
+        needed["request"] = "the judge would not see what it judges"
+        needed["category"] = "the judge would not know what the question is held against"
     elif "sentence" in TEXTS[shape.text]:
         needed["sentence"] = "the judge would not see what it judges"
         needed |= {"text": "the judge would not see what is cited"} if shape.text == "citation" else {}
@@ -201,6 +209,7 @@ def values_of(
         "question": element,
         "key_point": element,
         "nugget": element,
+        "category": category_in_words(item.topic) if item.task_type == TaskType.QUESTION_FIT else "",
         "text": item.judged_text.text or "",
         "translation": item.passage.translation.get("text", "") if item.passage else "",
         "first": first.text if first else "",
@@ -215,13 +224,20 @@ def values_of(
     }
 
 
+def category_in_words(topic: Topic) -> str:
+    """Return the category of the topic's question, with what it means where it is one of LONG²RAG's."""
+    category = category_of(topic.attributes)
+    return f"{category}: {CATEGORIES[category]}" if category in CATEGORIES else category
+
+
 def mark_of(values: Mapping[str, str], used: Iterable[str]) -> str:
-    """Return the code for the lines around the judged texts of a prompt; around its element where it shows no text.
+    """Return the code for the lines around the judged texts of a prompt, or its element, or its question alone.
 
     It is a hash of these texts, so no text can hold its own: whoever writes one cannot close its place in the prompt.
     The same texts always have the same, so that replies can be repeated and servers can cache what prompts begin with.
     """
     shown = {name for names in TEXTS.values() for name in names} & set(used) or set(ELEMENTS.values()) & set(used)
+    shown = shown or {"request"}
     texts = "\x00".join(sorted(values[name] for name in shown))
     return hashlib.sha256(texts.encode("utf-8", "surrogatepass")).hexdigest()[:MARK_DIGITS]
 

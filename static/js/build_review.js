@@ -2,6 +2,7 @@
 
 import { listenToKeys } from "./keys.js";
 
+const NEXT = "review-next";
 const form = document.getElementById("review");
 const boxes = [...form.querySelectorAll('[name="product"]')];
 const wording = document.getElementById("wording");
@@ -30,7 +31,19 @@ function beginEdit() {
   wording.focus();
 }
 
+/** What was decided comes back as a new page: there the list goes on behind the last one decided about. */
+function goOn() {
+  const next = sessionStorage.getItem(NEXT);
+  sessionStorage.removeItem(NEXT);
+  boxes.find((box) => box.value === next)?.focus();
+}
+
 if (boxes.length > 0) {
+  goOn();
+  form.addEventListener("submit", () => {
+    const next = boxes[boxes.indexOf(selected().at(-1)) + 1];
+    if (next && selected().length > 0) sessionStorage.setItem(NEXT, next.value);
+  });
   all.hidden = false;
   all.addEventListener("click", () => boxes.forEach((box) => { box.checked = true; }));
   edit.addEventListener("toggle", () => {

@@ -10,13 +10,13 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from collection.models import Collection
+from collection.question_categories import CATEGORIES
 from judging.building.drafts import Writer
 from judging.building.pipelines import Options
 from judging.building.progress import steps_of
 from judging.building.reply_parsing import FAULTS
 from judging.building.shipped import PIPELINES
 from judging.building.shipped.nuggets import IMPORTANCE
-from judging.building.topic_attributes import CATEGORIES
 from judging.building.worker import take_turn
 from judging.engines import Engine
 from judging.engines.registry import writer_for

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from django.shortcuts import get_object_or_404
+from django.utils.timezone import now
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from collection.api_tools import user_of
+from collection.api_tools import WholeField, checked, user_of
 from collection.models import Collection
-from evaluation.agreement.nuggets.serializers import NuggetAgreementChoice
-from evaluation.parameters.api import chosen_by, shows
+from evaluation.agreement.nuggets.serializers import ListedSet, NuggetAgreementChoice
+from evaluation.parameters.api import answers, chosen_by, shows
 
 
 @shows(
@@ -23,3 +26,27 @@ def nugget_agreement(request: Request, name: str) -> Response:
 
     collection = get_object_or_404(Collection.objects.of(user_of(request)), name=name)
     return Response(compare_sets(collection, **chosen_by(request, NuggetAgreementChoice)).as_dict())
+
+
+class ListedRun(serializers.Serializer[object]):
+    """The run that was made."""
+
+    run = serializers.CharField()
+    reports = WholeField()
+
+
+@extend_schema(
+    operation_id="collections_nuggets_as_reports",
+    description="Write a set of nuggets out as the reports of a new run, one nugget a line, so that people or judges "
+    "can say which nuggets of another set it has.",
+    request=ListedSet,
+    responses=ListedRun,
+)
+@answers("POST")
+def nuggets_as_reports(request: Request, name: str) -> Response:
+    from evaluation.agreement.nuggets.listing import list_as_reports  # it takes scipy
+
+    collection = get_object_or_404(Collection.objects.of(user_of(request)), name=name)
+    sent = checked(ListedSet(data=request.data))
+    made = list_as_reports(collection, sent["set"], run=sent["run"], by=user_of(request), at=now())
+    return Response({"run": made.name, "reports": made.reports.count()})

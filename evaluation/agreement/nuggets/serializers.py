@@ -33,3 +33,10 @@ class NuggetAgreementChoice(serializers.Serializer[Any]):
         label="Threshold",
         help_text="The least likeness of a matched pair, above 0 and up to 1.",
     )
+
+
+class ListedSet(serializers.Serializer[Any]):
+    """A set of nuggets that is written out as the reports of a new run."""
+
+    set = serializers.CharField(max_length=LONGEST, help_text="As the first set of a comparison.")
+    run = serializers.CharField(max_length=200, help_text="The new run’s name.")

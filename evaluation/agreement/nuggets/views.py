@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.timezone import now
+from django.views.decorators.http import require_POST, require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Collection
 from evaluation.agreement.nuggets.forms import NuggetAgreementForm
 from evaluation.parameters.pages import query_without
+from stats.plurals import counted
 from stats.refusals import Refused
 
 if TYPE_CHECKING:
@@ -66,3 +70,25 @@ def _compared(form: NuggetAgreementForm, collection: Collection) -> tuple[Compar
         return compare_sets(collection, **form.cleaned_data), ""
     except Refused as refused:
         return None, str(refused)
+
+
+@require_POST
+@login_required
+def nuggets_as_reports(request: SignedInRequest, name: str) -> HttpResponse:
+    """Write a set out as the reports of a new run, for a study that asks which nuggets it has."""
+    from evaluation.agreement.nuggets.listing import list_as_reports
+
+    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
+    try:
+        made = list_as_reports(
+            collection, request.POST.get("set", ""), run=request.POST.get("run", ""), by=request.user, at=now()
+        )
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect("evaluation:nugget_agreement", collection.name)
+    messages.success(
+        request,
+        f"{counted(made.reports.count(), 'reports')} of the run “{made}” list them. Let a study ask about this run "
+        "alone: nugget support for nuggets, key points in answers for key points.",
+    )
+    return redirect(f"{reverse('annotate:study_new')}?collection={collection.name}")

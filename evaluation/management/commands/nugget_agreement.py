@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.utils.timezone import now
 
 from collection.models import Collection
+from evaluation.agreement.nuggets.listing import list_as_reports
 from evaluation.agreement.nuggets.report import ComparedSets, compare_sets
 from evaluation.agreement.nuggets.serializers import NuggetAgreementChoice
 from evaluation.formats.text import estimate_text
@@ -21,13 +23,23 @@ class Command(FiguresCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--collection", required=True, metavar="NAME")
         add_options(parser, NuggetAgreementChoice)
+        parser.add_argument(
+            "--list-as",
+            metavar="RUN",
+            help="write the second set out as the reports of this new run instead, for people or judges to match",
+        )
         super().add_arguments(parser)
 
     def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
         collection = Collection.objects.filter(name=options["collection"]).first()
         if collection is None:
             raise CommandError(f"There is no collection “{options['collection']}”.")
-        found = compare_sets(collection, **choose(NuggetAgreementChoice, options))
+        chosen = choose(NuggetAgreementChoice, options)
+        if options["list_as"]:
+            made = list_as_reports(collection, chosen["second"], run=options["list_as"], by=None, at=now())
+            n = made.reports.count()
+            return {"run": made.name, "reports": n}, f"{counted(n, 'reports')} of the run “{made}” list them."
+        found = compare_sets(collection, **chosen)
         return found.as_dict(), "\n".join(_lines(found))
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collection.models import Topic
+from collection.models import Item, Topic
+from collection.models.studies import TaskType
+from collection.question_categories import CATEGORY, SEED, category_of
 from judging.building.additions.elements import free_name, md5_of
 from judging.building.additions.making import Added, Adding, by_topic, making_of
 from judging.building.sources import CannotBuild
 from judging.building.topic_attributes import NoAttribute, attributes_in
 from judging.models import Product
 
-SEED = "seed"
 # Where a topic keeps how its attributes were made, and what stood there before.
 MAKING = "generated_attributes"
 
@@ -21,6 +22,8 @@ def add_topic_attributes(products: Sequence[Product], _: Adding) -> Added:
     grouped = by_topic(products)
     topics = Topic.objects.select_for_update().filter(pk__in=[topic.pk for topic in grouped]).order_by("pk")
     held = {topic.pk: topic for topic in topics}
+    asked = Item.objects.filter(topic__in=held, task_type=TaskType.QUESTION_FIT)
+    judged = set(asked.values_list("topic_id", flat=True))
     new = known = 0
     for found, of_topic in grouped.items():
         topic = held[found.pk]
@@ -31,6 +34,12 @@ def add_topic_attributes(products: Sequence[Product], _: Adding) -> Added:
                 raise CannotBuild(
                     f"“{product.text}” of topic {topic.topic_id}: {wrong}. Edit it in the review."
                 ) from wrong
+            held_as = category_of(topic.attributes)
+            if topic.pk in judged and said.get(CATEGORY, held_as) != held_as:
+                raise CannotBuild(
+                    f"A study asks how well the question of topic {topic.topic_id} fits its category, “{held_as}”, "
+                    f"so it keeps that one: reject “{product.text}” in the review."
+                )
             if all(topic.attributes.get(name) == value for name, value in said.items()):
                 known += 1
             else:

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from collection.question_categories import CATEGORIES, CHOSEN, may_be_seed
 from judging.building.pipelines import Ask, Done, Key, Pipeline, Slot, Step, View
 from judging.building.replies import grammars
 from judging.building.reply_parsing import Fault, Parsed, Row
-from judging.building.topic_attributes import CATEGORIES
 
 DOMAINS = (
     "health", "technology", "history", "law", "economics", "environment", "education", "arts", "society", "science",
@@ -53,7 +53,7 @@ def cells_of(view: View) -> Iterator[Cell]:
 def _is_seed(attributes: object, category: str) -> bool:
     if not isinstance(attributes, dict) or attributes.get("category") != category:
         return False
-    return "seed" not in attributes and attributes.get("question_kept") is not False
+    return may_be_seed(attributes) and attributes.get(CHOSEN) is not False
 
 
 def _cell(view: View, category: str, domain: str, seeds: Sequence[int]) -> Cell:

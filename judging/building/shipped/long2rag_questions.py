@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from functools import partial
 
+from collection.question_categories import CATEGORIES, KEPT
 from judging.building.pipelines import TEXTS_SCHEMA, Ask, Key, Pipeline, Step, View
 from judging.building.replies import grammars
 from judging.building.reply_parsing import Fault, Parsed, Row, bracketed_number, json_object
-from judging.building.topic_attributes import CATEGORIES, POINTS, TYPES
+from judging.building.topic_attributes import POINTS, TYPES
 
 LEAST_POINTS, MOST_POINTS = 1, 5
 # So many shorter questions a model is let write that can be bound.
@@ -42,7 +43,7 @@ LONG2RAG_FILTER = Pipeline(
 
 def _ask_for_category(view: View) -> list[Ask]:
     """Ask of every question that was not filtered out."""
-    if view.topic.attributes.get("question_kept") is False:
+    if view.topic.attributes.get(KEPT) is False:
         return []
     listed = "\n".join(f"- {name}: {meaning}" for name, meaning in CATEGORIES.items())
     return [Ask({}, {"request": view.topic.request, "categories": listed})]

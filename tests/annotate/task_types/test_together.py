@@ -14,6 +14,7 @@ from annotate.studies.lifecycle import open_study
 from annotate.task_types import RULES, lacks_of
 from collection.models import Collection, Report, Run, Study, System, User
 from tests.annotate.cited_reports import with_cited_reports
+from tests.annotate.questions import with_categories
 from tests.annotate.studies.test_lifecycle import a_study_of, rank_everything
 from tests.annotate.studies.test_views import signed_in
 from tests.annotate.task_types.test_relevance_and_nuggets import with_nuggets
@@ -24,7 +25,10 @@ TOGETHER = [chosen for several in (1, 2, 3) for chosen in combinations(RULES, se
 
 @pytest.fixture
 def everything(collection: Collection) -> Collection:
-    """A collection that every task type can ask about: two systems' reports and rankings, and every kind of element."""
+    """A collection that every task type can ask about.
+
+    It has two systems' reports and rankings, every kind of element, and questions with categories.
+    """
     with_nuggets(collection)
     rank_everything(collection)
     beta = System.objects.create(collection=collection, name="beta")
@@ -33,6 +37,7 @@ def everything(collection: Collection) -> Collection:
         Report.objects.create(run=run, topic=topic, text="Beta says fact 1.")
     rank_everything(collection, run)
     with_cited_reports(collection)
+    with_categories(collection)
     return collection
 
 

@@ -14,6 +14,7 @@ from tests.annotate.battles import a_collection_with_reports, a_study_of_battles
 from tests.annotate.cited_reports import with_cited_reports
 from tests.annotate.evaluated_answers import a_study_of_answers, in_hands
 from tests.annotate.factories import a_key_point_task, a_rating_task, a_report_task, an_open_study, enrolled
+from tests.annotate.questions import with_categories
 from tests.annotate.studies.test_lifecycle import rank_everything
 from tests.annotate.task_types.test_relevance_and_nuggets import opened, with_nuggets, with_second_reports
 from tests.annotate.writers import a_study_of_writing, answered
@@ -127,6 +128,7 @@ ANSWERS = {
     "citation_support": (["2", "4"], 1.1),  # and 0 where a sentence cites nothing
     "sentence_nugget": (["0", "2"], 1.1),
     "battle": (["1", "3"], 1.1),
+    "question_fit": (["0", "3"], 1.1),
 }
 
 
@@ -140,6 +142,9 @@ def a_study_of(task_type: str, study: Study, collection: Collection, ada: User) 
         return opened(collection, task_type, ada, overlap=1)
     if task_type in {"citation_support", "sentence_nugget"}:
         with_cited_reports(collection)
+        return opened(collection, task_type, ada, overlap=1)
+    if task_type == "question_fit":
+        with_categories(collection)
         return opened(collection, task_type, ada, overlap=1)
     if task_type == "battle":
         return a_study_of_battles(a_collection_with_reports(collection.owner), ada)

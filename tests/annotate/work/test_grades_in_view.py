@@ -18,6 +18,7 @@ from collection.models.studies import TaskType
 from tests.annotate.cited_reports import with_cited_reports
 from tests.annotate.evaluated_answers import a_study_of_answers, in_hands, rows_of, say, see_the_passages
 from tests.annotate.factories import NOON, a_key_point_task, a_rating_task, a_report_task, answer_report, in_hands_of
+from tests.annotate.questions import with_categories
 from tests.annotate.studies.test_lifecycle import rank_everything
 from tests.annotate.task_types.test_relevance_and_nuggets import opened, with_nuggets
 from tests.annotate.writers import a_study_of_writing, answered, next_of
@@ -71,6 +72,11 @@ def sentence_nugget(study: Study, ada: User) -> Assignment:
     return in_hands(ada, opened(study.collection, "sentence_nugget", ada, overlap=1))
 
 
+def question_fit(study: Study, ada: User) -> Assignment:
+    with_categories(study.collection)
+    return in_hands(ada, opened(study.collection, "question_fit", ada, overlap=1))
+
+
 def written_answer(study: Study, ada: User) -> Assignment:
     return next_of(ada, a_study_of_writing(owner=study.collection.owner, people=[ada]))
 
@@ -101,7 +107,7 @@ def pair_of_answers(study: Study, ada: User) -> Assignment:
     return assignment
 
 
-ON_THE_TEXT = [answerability, rating, key_point, relevance, nugget, citation_support, sentence_nugget]
+ON_THE_TEXT = [answerability, rating, key_point, relevance, nugget, citation_support, sentence_nugget, question_fit]
 OTHERS = [
     written_answer,
     answer_revision,

@@ -135,7 +135,8 @@ def test_it_holds_hashes_of_texts_and_no_text(rich: Study) -> None:
         assert text.encode() not in everything
     hashes = {row["item_id"]: row["text_sha256"] for row in table(files, "items.csv")}
     item = Item.objects.filter(study=rich, task_type="rating")[0]
-    assert hashes[item.item_id] == item.judged_text.text_sha256
+    assert item.passage is not None
+    assert hashes[item.item_id] == item.passage.text_sha256
 
 
 def test_it_holds_guidelines_draws_and_versions(rich: Study) -> None:

@@ -508,3 +508,9 @@ def test_a_build_whose_worker_is_gone_is_sent_to_another_once(
 
     assert requeued == [[], [build], []]
     assert set(map(str, sent)) == {f"('judging.build', [{build.pk}, 1])"}
+
+
+def test_a_build_that_wrote_nothing_says_so(collection: Collection) -> None:
+    build = finish(a_build(with_ranking(collection), "nuggets", topics=("t0",)), Scripted(lambda _: "Sorry."))
+
+    assert in_words(build, steps_of(build)) == "No nugget was written: 1 of 1 replies have a fault."

@@ -277,8 +277,8 @@ def test_passages_of_a_question_agree_with_clapnqs_people_as_the_documentation_s
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", ["citation_support", "citation_need", "answers"])
-def test_why_the_embedded_model_does_not_grade_citations_is_said(study: Study, name: str) -> None:
+@pytest.mark.parametrize("name", ["citation_support", "citation_need", "answers", "fit"])
+def test_why_the_embedded_model_does_not_grade_it_is_said(study: Study, name: str) -> None:
     task_type, shape = next(
         (task_type, shape) for task_type, of in TASK_TYPES.items() for shape in of.criteria if shape.name == name
     )

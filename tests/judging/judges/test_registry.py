@@ -38,7 +38,7 @@ def a_server_judge(**changes: object) -> tuple[Judge, bool]:
 def test_loading_what_is_shipped_twice_changes_nothing() -> None:
     templates, judges = load_shipped()
 
-    assert (len(templates), len(judges)) == (26, 17)
+    assert (len(templates), len(judges)) == (27, 17)
     assert load_shipped() == ([], [])
 
 
@@ -207,7 +207,7 @@ def run(name: str, *args: str) -> str:
 
 
 def test_the_commands_load_and_list_judges() -> None:
-    assert "26 prompt templates and 17 judges are new" in run("load_templates")
+    assert "27 prompt templates and 17 judges are new" in run("load_templates")
     assert run("load_templates") == ""
     assert "lexical-rating  rating, rubric 0–5: lexical overlap (no model) (weak: a baseline)" in run("judges")
     assert '"name": "lexical-rating"' in run("judges", "--json")

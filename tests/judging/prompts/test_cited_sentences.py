@@ -79,6 +79,10 @@ def test_the_words_that_a_sentence_shares_with_its_passage_are_its_lexical_grade
         ("citation_support", "{text} {choices}", "{sentence} is missing"),
         ("citation_need", "{answer} {choices}", "{sentence} is missing"),
         ("sentence_nugget", "{sentence} {choices}", "{nugget} is missing"),
+        ("question_fit", "{category} {choices}", "{request} is missing"),
+        ("question_fit", "{request} {choices}", "{category} is missing"),
+        ("question_fit", "{request} {category} {text} {choices}", "{text} is not a placeholder"),
+        ("citation_need", "{request} {category} {sentence} {choices}", "{category} is not a placeholder"),
         ("citation_need", "{sentence} {text} {choices}", "{text} is not a placeholder"),
     ],
 )

@@ -12,13 +12,20 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from annotate.frames.frame import Frame
+from annotate.studies.lifecycle import open_study
 from collection.banks.versions import NewEntry, make_version
-from collection.models import Collection, NuggetBank, NuggetReference, RubricElement, User
+from collection.models import Collection, Judgment, NuggetBank, NuggetReference, RubricElement, Topic, User
+from evaluation.agreement.nuggets.listing import NOTHING, list_as_reports
 from evaluation.agreement.nuggets.report import compare_sets
 from evaluation.agreement.nuggets.sets import KEY_POINTS, NoSuchSet, creator_names, read_set, set_choices
+from evaluation.leaderboards.leaderboard import measure_leaderboard
+from evaluation.leaderboards.sources import StudySources
+from stats.ranking.measure_names import parse_measure
+from tests.annotate.studies.test_lifecycle import a_study_of
 from tests.annotate.workshop.banks import a_workshop, all_hand_in, proposes
 from tests.evaluation.judged import AT
-from tests.factories import a_user
+from tests.factories import a_user, rater_of
 
 BY_ADA = ["The bridge was of oak.", "It cost 900 florins.", "A flood took it in 1604."]
 BY_LLAMA = ["The old bridge was of oak.", "It cost 900 florins.", "The toll was low."]
@@ -298,3 +305,103 @@ def test_queries_do_not_grow_with_nuggets(banks: Collection) -> None:
         compare_sets(banks, first="campaign", second="made", threshold=0.5)
 
     assert len(after) == len(before)
+
+
+# --- Matched by people or a judge --------------------------------------------------------------------
+
+
+def extracted(collection: Collection) -> Topic:
+    """Let a model have extracted two key points where ada wrote three nuggets; nobody wrote any for the other topic."""
+    topic = collection.topics.order_by("topic_id")[0]
+    RubricElement.objects.filter(topic__collection=collection, kind="key_point").delete()
+    for place, text in enumerate(BY_LLAMA[:2]):
+        RubricElement.objects.create(
+            topic=topic, kind="key_point", element_id=f"k{place}", position=90 + place, text=text
+        )
+    keep(collection, "campaign", [(text, "vital", None) for text in BY_ADA])
+    return topic
+
+
+def test_people_say_which_of_their_points_a_model_extracted(collection: Collection, ada: User) -> None:
+    topic = extracted(collection)
+
+    run = list_as_reports(collection, "key-points/all", run="extracted", by=ada, at=AT)
+    study = a_study_of(collection, "nugget", frame=Frame(runs="only", run_names=("extracted",)))
+    open_study(study=study, at=AT)
+    criterion, rater = study.criteria.get(name="support"), rater_of(ada)
+    for item, grade in zip(study.items.order_by("element__position"), (2, 2, 0), strict=True):
+        Judgment.objects.create(item=item, criterion=criterion, rater=rater, grade=grade, judged_at=AT)
+
+    [report] = run.reports.all()
+    assert (report.topic, report.text) == (topic, "- The old bridge was of oak.\n- It cost 900 florins.")
+    assert run.attributes["lists"] == {
+        "set": "key-points/all", "label": "key points, masked ones too", "made_by": "ada", "made_at": AT.isoformat(),
+    }  # fmt: skip
+    [people] = measure_leaderboard(StudySources(study), parse_measure("nuggets-strict-all")).columns
+    assert people.means == {"extracted": pytest.approx(2 / 3)}
+
+
+def test_a_topic_of_which_a_set_has_nothing_counts_as_one_where_nothing_is_found(banks: Collection) -> None:
+    other = banks.topics.order_by("topic_id")[1]
+    RubricElement.objects.filter(topic__collection=banks, kind="key_point").delete()
+    RubricElement.objects.create(topic=other, kind="key_point", element_id="k", position=90, text="It is of stone.")
+
+    texts = {one.topic: one.text for one in list_as_reports(banks, "made", run="listed", by=None, at=AT).reports.all()}
+
+    assert texts[other] == NOTHING
+    assert len(texts) == 2
+
+
+def test_a_workshops_set_has_the_topics_that_the_person_handed_in(collection: Collection) -> None:
+    ada, ben, dan = (a_user(name) for name in ("ada-w", "ben-w", "dan-w"))
+    workshop = a_workshop(collection, [ada, ben], dan)
+    proposes(workshop, ada, BY_ADA[0], "vital")
+    all_hand_in(workshop, but=ben)
+
+    run = list_as_reports(collection, f"workshop/{workshop.pk}:ada-w", run="ada", by=None, at=AT)
+
+    assert [one.text for one in run.reports.all()] == [f"- {BY_ADA[0]}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "run", "words"),
+    [
+        ("made", "alpha-1", "has a run “alpha-1” already"),
+        ("made", " ", "at most 200 characters"),
+        ("made", "x" * 201, "at most 200 characters"),
+        ("nowhere", "new", "no set of nuggets “nowhere”"),
+    ],
+)
+def test_a_set_that_cannot_be_written_out_is_refused_by_page_and_api(
+    rosa: User, client: Client, banks: Collection, name: str, run: str, words: str
+) -> None:
+    client.force_login(rosa)
+    runs = banks.runs.count()
+
+    page = client.post(f"{address(banks)}list/", {"set": name, "run": run}, follow=True)
+    answer = client.post(f"/api/v1{address(banks)}list/", {"set": name, "run": run}, content_type="application/json")
+
+    assert words in page.content.decode()
+    assert answer.status_code == 400
+    assert banks.runs.count() == runs
+
+
+def test_page_api_and_command_write_a_set_out(rosa: User, mallory: User, client: Client, banks: Collection) -> None:
+    client.force_login(mallory)
+    assert client.post(f"{address(banks)}list/", {"set": "made", "run": "no"}).status_code == 404
+    client.force_login(rosa)
+
+    page = client.post(f"{address(banks)}list/", {"set": "made", "run": "by-page"}, follow=True)
+    sent = {"set": "made", "run": "by-api"}
+    answer = client.post(f"/api/v1{address(banks)}list/", sent, content_type="application/json").json()
+    out = StringIO()
+    call_command("nugget_agreement", collection=banks.name, second="made", list_as="by-command", stdout=out)
+
+    assert "of the run “by-page” list them" in page.content.decode()
+    assert page.request["PATH_INFO"] == "/studies/new/"
+    assert answer == {"run": "by-api", "reports": 2}
+    assert out.getvalue().strip() == "2 reports of the run “by-command” list them."
+    texts = {
+        run: list(banks.runs.get(name=run).reports.values_list("text", flat=True)) for run in ("by-page", "by-api")
+    }
+    assert texts["by-page"] == texts["by-api"]

@@ -1,0 +1,1 @@
+"""Seed questions: chosen by grades, looked at, taken."""

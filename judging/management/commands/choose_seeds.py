@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from collection.importing.commands import the_collection
+from judging.building.seeds.choice import take_as_seeds
+from judging.building.seeds.forms import SeedsForm
+from stats.plurals import counted
+
+FIELDS = SeedsForm.base_fields
+
+
+class Command(BaseCommand):
+    help = "Choose the seed questions of each category by how well people or a judge said that they fit there."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--collection", required=True, metavar="NAME")
+        parser.add_argument("--study", required=True, metavar="NAME", help=str(FIELDS["study"].help_text))
+        parser.add_argument("--judge", default="", metavar="NAME", help=str(FIELDS["judge"].help_text))
+        parser.add_argument("--each", type=int, metavar="N", help=str(FIELDS["each"].help_text))
+        parser.add_argument(
+            "--others",
+            action="append",
+            metavar="CATEGORY=N",
+            help="another number for a category; subjective=7 unless you say",
+        )
+        parser.add_argument("--look", action="store_true", help="say which they would be, and take none")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        collection = the_collection(options["collection"])
+        sent = {name: options[name] for name in ("study", "judge", "each") if options[name]}
+        if options["others"] is not None:
+            sent["others"] = "\n".join(options["others"])
+        else:
+            sent["others"] = SeedsForm(collection=collection).fields["others"].initial
+        form = SeedsForm(sent, collection=collection)
+        if not form.is_valid():
+            raise CommandError(" ".join(str(one) for said in form.errors.values() for one in said))
+        for one in form.found:
+            self.stdout.write(
+                f"{one.name}: {len(one.chosen)} of {one.wanted}; {one.unfit} do not fit, {one.ungraded} without a grade"
+            )
+            self.stdout.writelines(f"  {of.grade:.2f}  {of.topic.topic_id}  {of.topic.request}" for of in one.chosen)
+        if options["look"]:
+            self.stdout.write(f"{counted(form.n, 'seed questions')} would be taken.")
+        else:
+            self.stdout.write(f"{counted(take_as_seeds(collection, form.found), 'seed questions')} taken.")
