@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from django.urls import URLPattern, path
+from django.utils.timezone import now
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from collection.api_tools import NumberField, WholeField, checked
+from collection.api_tools import NumberField, WholeField, checked, user_of
 from judging.building.api import collection_of
-from judging.building.seeds.choice import take_as_seeds
 from judging.building.seeds.forms import SeedsForm
 from judging.building.serializers import option_of
 from judging.data.api_access import Researches
@@ -63,7 +63,7 @@ class Seeds(APIView):
         if not form.is_valid():
             raise serializers.ValidationError({key: [str(one) for one in said] for key, said in form.errors.items()})
         if sent["take"]:
-            take_as_seeds(collection, form.found)
+            form.take(by=user_of(request), at=now())
         return Response(SeedsOfCategorySerializer(form.found, many=True).data)
 
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Avg, Count
 
 from collection.judgments.unaided import as_said_unaided
-from collection.models import Collection, Criterion, Judgment, Rater, Topic
+from collection.models import Collection, Criterion, Judgment, Rater, Topic, User
 from collection.models.studies import TaskType
 from collection.question_categories import CATEGORIES, CHOSEN, category_of, may_be_seed
+from judging.building.additions.topics import MAKING
 
 EACH = 12
 OTHERS: Mapping[str, int] = {"subjective": 7}
@@ -105,14 +107,29 @@ def _of_category(
 
 
 @transaction.atomic
-def take_as_seeds(collection: Collection, found: Sequence[OfCategory]) -> int:
-    """Note of every question that may be a seed whether it is one. Returns how many are."""
+def take_as_seeds(
+    found: Sequence[OfCategory], criterion: Criterion, *, judge: Rater | None, by: User | None, at: datetime
+) -> int:
+    """Note of every question that may be a seed whether it is one, and by whose grades. Returns how many are."""
+    topics = criterion.study.collection.topics.select_for_update().order_by("pk")
+    may_be = [one for one in topics if may_be_seed(one.attributes)]
     chosen = {one.topic.pk for of_category in found for one in of_category.chosen}
-    topics = [one for one in collection.topics.select_for_update().order_by("pk") if may_be_seed(one.attributes)]
-    for topic in topics:
-        topic.attributes = topic.attributes | {CHOSEN: topic.pk in chosen}
-    Topic.objects.bulk_update(topics, ["attributes"], batch_size=500)
-    return sum(topic.pk in chosen for topic in topics)
+    fit = {one.topic.pk: one for of_category in found for one in (*of_category.chosen, *of_category.behind)}
+    making = {
+        "study": criterion.study.name,
+        "criterion": criterion.name,
+        "threshold": criterion.threshold,
+        "graded_by": judge.name if judge else "people",
+        "chosen_by": by.username if by else "",
+        "chosen_at": at.isoformat(),
+    }
+    for topic in may_be:
+        graded = fit.get(topic.pk)
+        of_this = making | ({"mean": graded.grade, "grades": graded.n} if graded else {})
+        makings = topic.attributes.get(MAKING, {}) | {CHOSEN: of_this}
+        topic.attributes = topic.attributes | {CHOSEN: topic.pk in chosen, MAKING: makings}
+    Topic.objects.bulk_update(may_be, ["attributes"], batch_size=500)
+    return sum(topic.pk in chosen for topic in may_be)
 
 
 def sizes_in(lines: Sequence[str]) -> dict[str, int]:

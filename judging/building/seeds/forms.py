@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
 
-from collection.models import Collection
+from collection.models import Collection, User
 from judging.building.seeds.choice import (
     EACH,
     OTHERS,
@@ -16,6 +17,7 @@ from judging.building.seeds.choice import (
     criteria_of_questions,
     judges_of,
     sizes_in,
+    take_as_seeds,
 )
 from judging.jobs.forms import Lines
 
@@ -72,6 +74,11 @@ class SeedsForm(forms.Form):
         except NoSeeds as refusal:
             raise forms.ValidationError(str(refusal)) from refusal
         return cleaned
+
+    def take(self, *, by: User | None, at: datetime) -> int:
+        """Take what was found as seeds. Returns how many there are."""
+        judge = self.judges.get(self.cleaned_data["judge"])
+        return take_as_seeds(self.found, self.criteria[self.cleaned_data["study"]], judge=judge, by=by, at=at)
 
     @property
     def n(self) -> int:

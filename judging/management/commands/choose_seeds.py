@@ -3,9 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils.timezone import now
 
 from collection.importing.commands import the_collection
-from judging.building.seeds.choice import take_as_seeds
 from judging.building.seeds.forms import SeedsForm
 from stats.plurals import counted
 
@@ -46,4 +46,4 @@ class Command(BaseCommand):
         if options["look"]:
             self.stdout.write(f"{counted(form.n, 'seed questions')} would be taken.")
         else:
-            self.stdout.write(f"{counted(take_as_seeds(collection, form.found), 'seed questions')} taken.")
+            self.stdout.write(f"{counted(form.take(by=None, at=now()), 'seed questions')} taken.")

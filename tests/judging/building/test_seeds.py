@@ -86,7 +86,9 @@ def test_new_questions_are_made_of_the_seeds_alone(judged: Study, collection: Co
         seen.append({name for name in [*SAID, "why4"] if f"{name}?" in request.prompt})
         return script(request)
 
-    taken = take_as_seeds(collection, best_questions(the_criterion(judged), each=2, others={"subjective": 1}))
+    criterion, at = the_criterion(judged), now()
+    found = best_questions(criterion, each=2, others={"subjective": 1})
+    taken = take_as_seeds(found, criterion, judge=None, by=rosa, at=at)
     built(collection, looks, rosa)
 
     assert taken == 3
@@ -94,6 +96,16 @@ def test_new_questions_are_made_of_the_seeds_alone(judged: Study, collection: Co
     chosen = collection.topics.filter(attributes__seed_chosen=True).values_list("topic_id", flat=True)
     assert sorted(chosen) == ["taste1", "why0", "why3"]
     assert collection.topics.filter(attributes__seed_chosen=False).count() == len(SAID) + 1 - 3
+    making = {
+        "study": judged.name, "criterion": "fit", "threshold": criterion.threshold, "graded_by": "people",
+        "chosen_by": "rosa", "chosen_at": at.isoformat(),
+    }  # fmt: skip
+    makings = {
+        topic.topic_id: topic.attributes["generated_attributes"]["seed_chosen"]
+        for topic in collection.topics.filter(attributes__has_key="seed_chosen")
+    }
+    assert makings["why0"] == makings["why3"] | {"grades": 2} == making | {"mean": 3.0, "grades": 2}
+    assert makings["why2"] == makings["why4"] == making
 
 
 def test_a_question_keeps_the_category_that_a_study_asks_about(
