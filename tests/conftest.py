@@ -25,7 +25,7 @@ pytest_plugins = ["tests.browser"]
 # Whatever page a test draws again: what is kept of it must be as it would be drawn anew.
 kept.compares = True
 
-# Whole pages in many states: the queries that they send are tried on every database by the tests of their parts.
+# Whole pages in many states, or a model at work: what they ask of a database is tried on each by their parts’ tests.
 ON_ONE_DATABASE = {
     "tests/attacks/test_hostile_server.py",
     "tests/attacks/test_mutated_files.py",
@@ -33,6 +33,7 @@ ON_ONE_DATABASE = {
     "tests/evaluation/splits/test_locked_scores.py",
     "tests/evaluation/test_papers.py",
     "tests/evaluation/trust/test_overview_on_real_data.py",
+    "tests/judging/building/test_embedded_model.py",
     "tests/test_judges_of_every_origin.py",
     "tests/test_marked_judges.py",
 }
