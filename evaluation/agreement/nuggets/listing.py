@@ -36,6 +36,8 @@ def list_as_reports(collection: Collection, name: str, *, run: str, by: User | N
         raise NotListed(f"Give the run a name of at most {LONGEST_NAME} characters.")
     if Run.objects.filter(collection=collection, name=run).exists():
         raise NotListed(f"The collection has a run “{run}” already. Choose another name.")
+    if System.objects.filter(collection=collection, name=run).exists():
+        raise NotListed(f"The collection has a system “{run}”, which did not write this. Choose another name.")
     found = read_set(collection, name)
     topics = {topic.topic_id: topic for topic in collection.topics.all()}
     texts = {topic: "\n".join(f"- {one.text}" for one in listed) for topic, listed in found.nuggets.items()}
@@ -43,10 +45,9 @@ def list_as_reports(collection: Collection, name: str, *, run: str, by: User | N
         elements = RubricElement.objects.filter(topic__collection=collection, masked=False)
         elements = elements.exclude(kind=RubricElement.Kind.SUB_QUESTION)
         texts = dict.fromkeys(elements.order_by("topic").values_list("topic__topic_id", flat=True), "") | texts
-    system, _ = System.objects.get_or_create(collection=collection, name=run)
     made = Run.objects.create(
         collection=collection,
-        system=system,
+        system=System.objects.create(collection=collection, name=run),
         name=run,
         attributes={
             "lists": {

@@ -9,10 +9,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
-from django.db.models import Avg, Count
+from django.db.models import Avg, Count, QuerySet
 
 from collection.judgments.unaided import as_said_unaided
 from collection.models import Collection, Criterion, Judgment, Rater, Topic, User
@@ -55,12 +54,12 @@ class OfCategory:
         return max(0, self.wanted - len(self.chosen))
 
 
-def criteria_of_questions(collection: Collection) -> Any:
+def criteria_of_questions(collection: Collection) -> QuerySet[Criterion]:
     """Return the criteria under which this collection's questions are held against their categories."""
     return Criterion.objects.filter(study__collection=collection, task_type=TaskType.QUESTION_FIT).order_by("study")
 
 
-def judges_of(collection: Collection) -> Any:
+def judges_of(collection: Collection) -> QuerySet[Rater]:
     """Return the judges that held this collection's questions against their categories, by name."""
     judged = Judgment.objects.filter(criterion__in=criteria_of_questions(collection))
     return Rater.objects.filter(kind=Rater.Kind.JUDGE, pk__in=judged.values("rater")).order_by("name")

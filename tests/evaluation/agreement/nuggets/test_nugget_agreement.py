@@ -367,6 +367,7 @@ def test_a_workshops_set_has_the_topics_that_the_person_handed_in(collection: Co
     ("name", "run", "words"),
     [
         ("made", "alpha-1", "has a run “alpha-1” already"),
+        ("made", "alpha", "has a system “alpha”, which did not write this"),
         ("made", " ", "at most 200 characters"),
         ("made", "x" * 201, "at most 200 characters"),
         ("nowhere", "new", "no set of nuggets “nowhere”"),
