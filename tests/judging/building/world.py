@@ -11,6 +11,8 @@ from django.utils.timezone import now
 from collection.models import Collection, RankedPassage, Run, User
 from judging.building.builds import start_build
 from judging.building.drafts import Request
+from judging.building.progress import steps_of
+from judging.building.reply_parsing import FAULTS
 from judging.building.worker import take_turn
 from judging.engines import EngineState, GradeRequest, Reply
 from judging.models import Build
@@ -68,6 +70,15 @@ def finish(build: Build, engine: Scripted) -> Build:
         pass
     build.refresh_from_db()
     return build
+
+
+def check_its_form(build: Build) -> None:
+    """Every call that was planned has a reply; what is wrong with replies is of the kinds that a model can cause."""
+    steps, asked = steps_of(build), build.calls.exclude(sampling={})
+    assert steps[0].total > 0
+    assert all(step.done == step.total for step in steps)
+    assert {kind for step in steps for kind in step.faults} <= set(FAULTS) - {"engine_error", "too_long"}
+    assert all(call.reply and call.completion_tokens for call in asked)
 
 
 def with_everything(collection: Collection) -> Collection:
