@@ -7,9 +7,12 @@ from ipaddress import ip_address
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register, run_checks
+from django.core.checks import CheckMessage, Error, Tags, register, run_checks
 from django.core.checks import Warning as Concern
 from django.core.exceptions import ImproperlyConfigured
+from django.db import connections
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 
 from config.private_files import is_open_to_others
 
@@ -46,6 +49,25 @@ def data_folder_is_private(**_: Any) -> list[CheckMessage]:
             id="assize.W001",
         )
     ]
+
+
+@register(Tags.database)
+def database_can_be_migrated(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """The first migration of an app replaces those before the first release: a database has all of them or none."""
+    squashed = [migration for migration in MigrationLoader(None).disk_migrations.values() if migration.replaces]
+    for alias in databases or ():
+        applied = MigrationRecorder(connections[alias]).applied_migrations().keys()
+        replaced = [set(migration.replaces) for migration in squashed]
+        if any(names & applied and names - applied for names in replaced):
+            return [
+                Error(
+                    "An early version of Assize made the database, and later changes to its tables are missing.",
+                    hint="To keep what it holds: `git checkout 23329c5`, run `manage.py migrate`, and return to this "
+                    "version. To begin with an empty one: DATA_DIR=another-folder, or another DATABASE_URL.",
+                    id="assize.E002",
+                )
+            ]
+    return []
 
 
 def is_loopback(host: str) -> bool:

@@ -25,7 +25,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, port: int, bind: str, **options: Any) -> None:
         refuse_a_taken_port(port, bind)
         take_from_others(settings.DATA_DIR)
-        call_command("migrate", verbosity=0)
+        call_command("migrate", verbosity=0, skip_checks=False)  # one looks at the database
         if static_files_changed():
             call_command("collectstatic", interactive=False, clear=True, verbosity=0)
         call_command("load_templates", verbosity=0)
