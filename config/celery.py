@@ -8,6 +8,8 @@ from celery import Celery
 from celery.signals import worker_init, worker_process_init
 from kombu.transport import TRANSPORT_ALIASES
 
+from config.imported_late import import_now
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 # An address with the name that the default had before goes on to mean the default.
@@ -19,10 +21,11 @@ app.autodiscover_tasks(related_name="celery_tasks")
 
 
 @worker_init.connect
-def read_the_code_of_figures(sender: Any, **_: Any) -> None:
-    """Read it before there are processes, which share it: no page waits for it."""
+def import_figures(sender: Any, **_: Any) -> None:
+    """Import it before there are processes, which share it: no page waits for it."""
     if sender.pool_cls.__module__.endswith("prefork"):
         import_module("evaluation.computations")
+        import_now()
 
 
 @worker_process_init.connect

@@ -12,6 +12,9 @@ from config.checks import refuse_an_unsafe_start  # noqa: E402 - the settings ar
 
 refuse_an_unsafe_start()
 
-# Reads the code of every page, and of what figures are kept as, before somebody waits for one.
+# Imports every page, the figures and the packages behind them before somebody waits for one. Commands go without.
 import config.urls  # noqa: E402, F401
 import evaluation.computations  # noqa: E402, F401
+from config.imported_late import import_now  # noqa: E402
+
+import_now()
