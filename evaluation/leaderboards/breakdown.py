@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from collection.models import ElementSpan, Passage, Report, RubricElement
 from evaluation.data.judge_pairs import batched
@@ -22,6 +21,9 @@ from evaluation.leaderboards.sources import StudySources
 from stats.measures.scores import Score, TopicMean, length_bins, mean_by_attribute
 from stats.measures.words import TOKENIZERS
 from stats.ranking.measure_names import NoLeaderboard
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LENGTH, DOCUMENTS = "length of the answer", "length of the documents"
 CHARACTERS = "characters"
@@ -109,6 +111,8 @@ def break_down(
 
 
 def _scores(row: pd.Series[float]) -> dict[str, Score]:
+    import pandas as pd
+
     return {str(topic): Score(float(score)) for topic, score in row.items() if not pd.isna(score)}
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from evaluation.leaderboards.sources import SourceScores
 from stats.completeness import Completeness
@@ -31,6 +30,9 @@ from stats.ranking.leaderboard import (
 from stats.ranking.scoring import ScoreTable
 from stats.ranking.unjudged import MOST_UNJUDGED
 from stats.rounding import rounded
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TOP_SYSTEMS = 10
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from collection.models import Study
 from collection.rankings import Order
@@ -22,6 +20,9 @@ from stats.ranking.common_topics import on_common_topics
 from stats.ranking.leaderboard import Divergence, divergent_systems
 from stats.ranking.measure_names import NoLeaderboard, SystemMeasure, parse_measure
 from stats.ranking.scoring import ScoreTable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_SHOWN = 10
 SEPARATOR = " · "

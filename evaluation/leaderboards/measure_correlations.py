@@ -9,10 +9,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from collection.models import Rater, Study
 from collection.rankings import ORDERS, Order
@@ -34,6 +33,9 @@ from stats.ranking.common_topics import CommonTopics, common_topics, on_common_t
 from stats.ranking.leaderboard import measure_correlations
 from stats.ranking.measure_names import SystemMeasure, parse_measure
 from stats.ranking.rank_correlation import Correlation, bootstrap_over_topics
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COEFFICIENTS: dict[Correlation, str] = {"kendall": "Kendall’s τ_b", "spearman": "Spearman’s ρ", "tau_ap": "τ_AP"}
 CUTOFF = re.compile(r"@(\d+|oracle)")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from collection.models import Criterion, Rater
 from evaluation.data.judge_pairs import PairedJudge
@@ -23,6 +23,9 @@ from stats.ranking.scoring import SourceGrades
 from stats.ranking.unjudged import withheld_for_unjudged
 from stats.ratings import FloatArray, IntArray
 from stats.rounding import rounded
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NO_SYSTEMS = "no run of the collection can be scored by these judgments"
 ESTIMATED = "scores by people are estimates from a drawn sample, which are not ranked"
@@ -192,6 +195,8 @@ def _as_sum(measure: SystemMeasure, grades: Sequence[SourceGrades]) -> list[SumM
 
 def _sums(boards: StudySources, grades: Sequence[SourceGrades], measures: Sequence[SumMeasure]) -> list[_Scored]:
     """Return the scores of all sources at once. They share items: their criteria are of one task type."""
+    import pandas as pd
+
     topics = list(grades[0].tables)
     labels = [np.concatenate([_highest(one.tables[topic].grades) for topic in topics]) for one in grades]
     known = [np.concatenate([(~np.isnan(one.tables[topic].grades)).mean(axis=1) for topic in topics]) for one in grades]

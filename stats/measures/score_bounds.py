@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from stats.rounding import rounded
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Range = tuple[float, float]
 

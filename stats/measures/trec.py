@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ir_measures
-import pandas as pd
 
 from stats.refusals import Refused
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # By topic and docno. Grades are whole numbers; gains of nDCG are the grades themselves (linear).
 Qrels = Mapping[str, Mapping[str, int]]
@@ -27,6 +29,8 @@ class UnknownMeasure(Refused):
 
 def system_scores(measure: str, qrels: Qrels, runs: Mapping[str, Run]) -> pd.DataFrame:
     """Return one measure's scores of the shape systems × topics. Raises UnknownMeasure."""
+    import pandas as pd
+
     prepared = evaluator(measure, qrels)
     rows = {system: _scores(prepared, qrels, run) for system, run in runs.items()}
     return pd.DataFrame.from_dict(rows, orient="index", columns=list(qrels))

@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-import pandas as pd
 
 from stats.measures.cited_reports import ARGUE, Counts
 from stats.measures.clapnq import Ties
 from stats.measures.score_bounds import ScoreBounds
 from stats.measures.scores import Score
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Group = Literal[
     "key points",
@@ -171,6 +173,8 @@ class AnswerTable:
 
 def table_of(scores: Iterable[AnswerScore], topics: list[str]) -> AnswerTable:
     """Return the scores as a table whose columns are the topics, rows by name of the system."""
+    import pandas as pd
+
     listed = list(scores)
     systems = sorted({one.system for one in listed})
     empty = pd.DataFrame(np.nan, index=systems, columns=topics, dtype=np.float64)

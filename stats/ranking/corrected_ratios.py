@@ -24,16 +24,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pandas as pd
 
 from stats.calibration.labels import Labels
 from stats.calibration.recalibration import crossfitted
 from stats.pattern_intervals import SEED
 from stats.ranking.qrels_scoring import QrelsMeasure
 from stats.ratings import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Ratio = Literal["AP", "nDCG"]
 RESAMPLES = 24
@@ -149,6 +151,8 @@ class _Correction:
     def of(
         self, rankings: Sequence[Sequence[IntArray]], names: Sequence[str], topics: Sequence[str]
     ) -> CorrectedRatios:
+        import pandas as pd
+
         scores, off = np.zeros((len(names), len(topics))), np.zeros((len(names), len(topics)))
         rng = np.random.default_rng(SEED)
         for topic in range(self.pool.n_topics):

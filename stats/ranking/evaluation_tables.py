@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from stats.intervals import Estimate, Sample
 from stats.plurals import counted
@@ -18,6 +18,9 @@ from stats.ranking.common_topics import named, on_common_topics
 from stats.ranking.missing_values import Missing
 from stats.ranking.rank_correlation import Correlation, bootstrap_over_topics, correlation_of
 from stats.refusals import Refused
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COEFFICIENTS: dict[Correlation, str] = {
     "kendall": "Kendall’s τ_b",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from itertools import chain
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from stats.measures.score_bounds import open_pairs
 from stats.ranking.filled_qrels import Pair
@@ -16,6 +15,9 @@ from stats.ranking.sampled_labels import Rankings
 from stats.ranking.unjudged import DEPTH
 from stats.ranking.unjudged_bounds import bound_scores, check_bounded
 from stats.rounding import rounded
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def compare_filled(

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from stats.intervals import FEWEST_TOPICS, mean_interval
 from stats.pattern_intervals import REPLICATES, SEED, UNBOUNDED, Estimate, Range, undefined
@@ -25,6 +25,9 @@ from stats.ranking.rank_correlation import spearman as spearman_of
 from stats.ranking.rank_correlation import tau_ap as tau_ap_of
 from stats.ratings import FloatArray
 from stats.rounding import rounded
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SIGNIFICANCE = 0.05
 CORRELATIONS = {"spearman": spearman_of, "kendall": kendall_of, "tau_ap": tau_ap_of, "pearson": pearson_of}
@@ -96,6 +99,8 @@ class RankStability:
 
 def rank_stability(table: pd.DataFrame, *, replicates: int = REPLICATES, seed: int = SEED) -> RankStability:
     """Return how stable the ranks are when topics are drawn with replacement."""
+    import pandas as pd
+
     table = complete(table)
     n_systems, n_topics = table.shape
     ranks = np.arange(1, n_systems + 1)

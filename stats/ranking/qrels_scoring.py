@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from stats.measures.grades import GradeTable
 from stats.measures.rubric import qrels_from_grades
@@ -21,6 +21,9 @@ from stats.measures.trec import evaluator, parsed_measure, run_of, system_scores
 from stats.ranking.oracle_contexts import Oracle
 from stats.ranking.sampled_labels import LabelDraw, Rankings, estimate_sums
 from stats.ranking.unjudged import DEPTH, judged_share, withheld_for_unjudged
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 AT_ORACLE = "@oracle"
 DCG = re.compile(r"DCG@([1-9]\d*|oracle)")
@@ -112,6 +115,8 @@ def score_qrels(
 
     `draw` says how the labels were drawn, where they are a sample.
     """
+    import pandas as pd
+
     labels = {topic: qrels_from_grades(table) for topic, table in tables.items()}
     cutoffs = {topic: oracle.size(topic) if measure.at_oracle and oracle else measure.cutoff for topic in tables}
     judged = _judged(tables, labels, rankings, cutoffs)
@@ -140,6 +145,8 @@ def _judged(
     tables: Mapping[str, GradeTable], labels: Labels, rankings: Rankings, cutoffs: Mapping[str, int | None]
 ) -> pd.DataFrame:
     """Return the share of the grades of each system's first passages that are there; NaN for topics without labels."""
+    import pandas as pd
+
     shares = {
         system: [
             judged_share(table, found.get(topic, ())[: cutoffs[topic] or DEPTH]) if labels[topic] else np.nan
@@ -158,6 +165,8 @@ def _by_size(labels: Labels, cutoffs: Mapping[str, int | None]) -> Iterator[Labe
 
 def label_scores(measure: QrelsMeasure, size: int | None, labels: Labels, rankings: Rankings) -> pd.DataFrame:
     """Return the scores on labels as they are, systems × topics; `size` cuts a measure that is cut at the oracle's."""
+    import pandas as pd
+
     if measure.family == "DCG":
         return pd.DataFrame.from_dict(
             {
@@ -199,6 +208,8 @@ def _estimated(
     draw: LabelDraw,
     judged: pd.DataFrame,
 ) -> QrelsBoard:
+    import pandas as pd
+
     n_unjudged, n_ranked = _count_unjudged(labels, rankings, cutoffs)
     reason = draw.unusable
     if not measure.estimable:

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pandas as pd
 
 from stats.intervals import NO_ERROR, SAME_IN_RESAMPLES, Sample, resampled_levels
 from stats.pattern_intervals import REPLICATES, SEED, Estimate, undefined
@@ -22,6 +21,9 @@ from stats.ranking.bootstrap_correlations import kendall_rows, pearson_rows, spe
 from stats.ranking.common_topics import on_common_topics
 from stats.ratings import FloatArray
 from stats.rounding import rounded
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FEWEST_SYSTEMS = 4
 # More replicates than this without a value, and the interval would describe the others only.

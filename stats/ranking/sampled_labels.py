@@ -19,15 +19,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from stats.intervals import FEWEST_ITEMS, FEWEST_TOPICS
 from stats.measures.grades import GradeTable
 from stats.plurals import counted
 from stats.ranking.unjudged import MOST_UNJUDGED
 from stats.ratings import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Rankings = Mapping[str, Mapping[str, Sequence[str]]]
 
@@ -106,6 +109,8 @@ def estimate_sums(
     `gains`: of each labelled passage, by topic and docno; `cutoffs`: k by topic; `discounts`: by place, from the first.
     A passage that could not be drawn, being no item of the study, has no gain. Topics are those of the draw.
     """
+    import pandas as pd
+
     shape = (len(rankings), len(draw.weights))
     gained, labelled, drawable = (np.zeros(shape) for _ in range(3))
     judged, outside = (np.full(shape, np.nan) for _ in range(2))

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from stats.measures.cited_reports import Counts
 from stats.measures.grades import GradeTable
@@ -24,6 +24,9 @@ from stats.ranking.sampled_labels import LabelDraw, Rankings
 from stats.ranking.topic_scores import TopicScorer
 from stats.ranking.unjudged import withheld_for_unjudged
 from stats.ratings import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NO_ORACLE = "{name} compares with the oracle’s context: choose the run that ranks the best available passages."
 
@@ -137,6 +140,8 @@ def score_systems(
     answered (Q of CRUX's eq. 3); without one that is, for rankings, whatever any judged passage of the topic answers,
     and for reports every sub-question. `tokens` are needed for density. Raises NoLeaderboard and UnknownMeasure.
     """
+    import pandas as pd
+
     if measure.needs_oracle and (oracle is None or not oracle.contexts):
         raise NoLeaderboard(NO_ORACLE.format(name=measure.name))
     if measure.of_qrels:
@@ -189,6 +194,8 @@ def _what(measure: SystemMeasure) -> str:
 
 def _nothing(grades: SourceGrades, rankings: Rankings, reason: str, shown: str) -> ScoreTable:
     """Return the board that gives no system a score."""
+    import pandas as pd
+
     none = pd.DataFrame(np.nan, index=list(rankings), columns=list(grades.tables))
     return ScoreTable(none, {}, 0, 0, withheld=dict.fromkeys(rankings, reason), shown=shown)
 

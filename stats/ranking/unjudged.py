@@ -9,12 +9,15 @@ order. TREC's own runs have next to none, for their pools are made of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from stats.measures.grades import GradeTable
 from stats.ratings import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_UNJUDGED = 0.1
 # How far down judged@k looks where a measure reads the whole ranking: as deep as the usual pool.

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from stats.measures.score_bounds import ScoreBounds
 from stats.measures.trec import UnknownMeasure, parsed_measure
@@ -24,6 +24,9 @@ from stats.ranking.qrels_scoring import Labels, QrelsMeasure
 from stats.ranking.sampled_labels import Rankings
 from stats.ratings import BoolArray, FloatArray, IntArray
 from stats.rounding import rounded
+
+if TYPE_CHECKING:
+    pass
 
 FAMILIES = ("P", "R", "RR", "Success", "AP", "nDCG", "DCG")
 Bound = tuple[float, float]
@@ -47,6 +50,8 @@ def bound_scores(
     `unlabelled` has by topic the passages that may have any grade from 0 to the `highest`; whatever else has no label
     is not relevant.
     """
+    import pandas as pd
+
     check_bounded(measure)
     cells: dict[str, list[Bound]] = {system: [] for system in rankings}
     for topic, known in labels.items():

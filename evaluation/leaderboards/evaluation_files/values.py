@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import pandas as pd
 from django.utils.timezone import now
 
 from collection.formats.scores.evaluation_files import ALL, EvaluationRow, by_run, written_evaluation
@@ -19,6 +18,9 @@ from stats.intervals import Estimate
 from stats.ranking.evaluation_tables import COEFFICIENTS, EvaluationTable, compare_tables
 from stats.ranking.missing_values import Missing
 from stats.refusals import Refused
+
+if TYPE_CHECKING:
+    pass
 
 # So many pairs of measures are compared at once.
 MOST_PAIRS = 200
@@ -120,6 +122,8 @@ def evaluation_download(board: Leaderboard, *, form: str) -> tuple[str, bytes]:
 
 def evaluation_of(name: str, rows: Sequence[EvaluationRow]) -> Evaluation:
     """Return the rows as a table for each measure."""
+    import pandas as pd
+
     tables = {}
     for measure in dict.fromkeys(row.measure for row in rows):
         mine = [row for row in rows if row.measure == measure]
