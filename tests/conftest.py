@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import gc
 import os
+import sqlite3
+import time
 from collections.abc import Iterator
-from pathlib import Path
+from importlib import import_module
 
 import hypothesis
 import pytest
 from celery import current_app
 from django.conf import settings
 from django.core.cache import caches
-from django.db import transaction
+from django.db import connection, transaction
+from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 
 from annotate.templatetags import kept
 from collection.models import Collection, Rater, Study, User
+from tests.attacks.mutations import FULL
+from tests.databases import differs
 from tests.factories import a_collection, a_study, a_user, rater_of
 
 pytest_plugins = ["tests.browser"]
@@ -25,62 +30,55 @@ pytest_plugins = ["tests.browser"]
 # Whatever page a test draws again: what is kept of it must be as it would be drawn anew.
 kept.compares = True
 
-# Whole pages in many states, or a model at work: what they ask of a database is tried on each by their parts’ tests.
-ON_ONE_DATABASE = {
-    "tests/attacks/test_hostile_server.py",
-    "tests/attacks/test_mutated_files.py",
-    "tests/evaluation/leaderboards/test_nothing_judged.py",
-    "tests/evaluation/splits/test_locked_scores.py",
-    "tests/evaluation/test_papers.py",
-    "tests/evaluation/trust/test_overview_on_real_data.py",
-    "tests/judging/building/test_embedded_model.py",
-    "tests/test_judges_of_every_origin.py",
-    "tests/test_marked_judges.py",
-}
 USES_THE_DATABASE = {"db", "transactional_db", "live_server"}
+# What a test may take, in seconds of a quiet processor, if it is not marked *slow* or *browser*; and how much more than
+# that is a matter of the moment.
+MOST_SECONDS = 2.0
+LEEWAY = 1.5
+# What a first test would wait for.
+LARGE = ("altair", "config.urls", "pandas", "scipy", "sklearn", "statsmodels", "vl_convert")
+# What COUNTED takes there.
+SECONDS_TO_COUNT = 0.05
+COUNTED = 2_000_000
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--database-only",
-        action="store_true",
-        help="leave out the tests to which the database makes no difference",
-    )
-    parser.addoption(
-        "--fast",
-        action="store_true",
-        help="leave out browser and slow tests, and but for one of each file those that use the database",
-    )
-
-
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep what may differ from one database to another, or what takes no time, where that is asked for."""
-    kept = items
-    if config.getoption("--database-only"):
-        kept = [item for item in kept if uses_the_database(item) and item.nodeid.split("::")[0] not in ON_ONE_DATABASE]
-    if config.getoption("--fast"):
-        kept = list(fast_ones(kept))
-    if len(kept) < len(items):
-        config.hook.pytest_deselected(items=list(set(items) - set(kept)))
-        items[:] = kept
-
-
-def fast_ones(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """Yield those that use no database, and of the others the first of each file; none in a browser, none slow."""
-    seen: set[Path] = set()
+    """Mark what uses no database as *pure* and what each database is asked as *differs*; leave out what is nightly."""
+    nightly = [item for item in items if item.get_closest_marker("nightly") and not FULL]
+    if nightly:
+        config.hook.pytest_deselected(items=nightly)
+        items[:] = [item for item in items if item not in set(nightly)]
     for item in items:
-        if any(item.get_closest_marker(mark) for mark in ("browser", "slow")):
-            continue
-        if not uses_the_database(item):
-            yield item
-        elif item.path not in seen:
-            seen.add(item.path)
-            yield item
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if not (fixtures & USES_THE_DATABASE or item.get_closest_marker("django_db")):
+            item.add_marker("pure")
+        elif differs(item.nodeid.split("::")[0].removeprefix("tests/")):
+            item.add_marker("differs")
 
 
-def uses_the_database(item: pytest.Item) -> bool:
-    fixtures = set(getattr(item, "fixturenames", ()))
-    return bool(fixtures & USES_THE_DATABASE) or item.get_closest_marker("django_db") is not None
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Fail an unmarked test that takes long."""
+    began = time.process_time()
+    yield
+    took = time.process_time() - began
+    # Hypothesis makes its tables of characters in a checkout's first run.
+    may_be_long = hasattr(getattr(item, "obj", None), "hypothesis") or any(
+        item.get_closest_marker(mark) for mark in ("browser", "slow", "nightly")
+    )
+    if took > MOST_SECONDS and not may_be_long:
+        took /= slowdown()
+        if took > MOST_SECONDS * LEEWAY:
+            pytest.fail(f"It took {took:.1f} s of a processor: make it quicker, or mark it slow.", pytrace=False)
+
+
+def slowdown() -> float:
+    """Return how much longer something takes now than on a quiet processor: another program may share its caches."""
+    began = time.process_time()
+    for _ in range(COUNTED):
+        pass
+    return max(1.0, (time.process_time() - began) / SECONDS_TO_COUNT)
 
 
 def pytest_configure() -> None:
@@ -107,8 +105,14 @@ def pytest_configure() -> None:
         settings.DATABASES["default"]["OPTIONS"]["init_command"] += "PRAGMA synchronous=OFF;"
 
 
-def pytest_collection_finish() -> None:
-    """Let no collection of garbage walk through all that was imported: statsmodels begins one per family of tests."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Import what the first tests would wait for, and let no collection of garbage walk through all that is imported.
+
+    statsmodels begins one for each family of tests.
+    """
+    if len(session.items) > 100:
+        for package in LARGE:
+            import_module(package)
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
@@ -118,6 +122,29 @@ def pytest_collection_finish() -> None:
 def messages_in_memory() -> None:
     """Messages of this process wait in its own memory: no broker is filled with what tests ask for."""
     current_app.conf.update(broker_url="memory://", broker_transport_options={})
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Put the database back as it was made behind a transactional test: for SQLite in the time that a copy takes.
+
+    Django empties each table and makes the content types and permissions again, which takes a third of a second.
+    """
+    if connection.vendor != "sqlite":
+        yield
+        return
+    with django_db_blocker.unblock():
+        connection.ensure_connection()
+        as_made = sqlite3.connect(":memory:", check_same_thread=False)
+        connection.connection.backup(as_made)
+
+    def restore(case: TransactionTestCase) -> None:
+        connection.ensure_connection()
+        as_made.backup(connection.connection)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(TransactionTestCase, "_fixture_teardown", restore)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,33 @@
+"""Many pages, one after the other in the same window, in the light and in the dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from playwright.sync_api import Page
+
+from tests.browser import check_accessibility, check_no_sideways_scroll
+
+Scheme = Literal["light", "dark"]
+
+
+def show_in(page: Page, scheme: Scheme) -> None:
+    """Let the system of whoever looks be light or dark; returns when no colour is on its way any more."""
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.wait_for_function("() => !document.getAnimations().some((one) => one instanceof CSSTransition)")
+
+
+def check_pages(page: Page, addresses: Iterable[str], *schemes: Scheme) -> None:
+    """Fail where axe-core finds something on one of them, or one is wider than the window; in the light, or in these.
+
+    The page is in the light afterwards.
+    """
+    page.emulate_media(reduced_motion="reduce")
+    for address in addresses:
+        page.goto(address)
+        for scheme in schemes or ("light",):
+            show_in(page, scheme)
+            check_accessibility(page)
+            check_no_sideways_scroll(page)
+    page.emulate_media(color_scheme="light", reduced_motion="no-preference")
