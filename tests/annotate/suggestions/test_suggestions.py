@@ -84,6 +84,7 @@ def test_draws_one_arm_for_all_that_an_assignment_asks_and_keeps_its_probability
     assert {row.grade for row in rows} <= {5, 4, 3}
 
 
+@pytest.mark.slow
 def test_draws_the_arms_as_often_as_the_design_says(study: Study) -> None:
     task = a_report_task(study, k=400)
     suggesting(study, graded_by_a_judge(task, "answerability", [1, 0, 1]), EVEN)

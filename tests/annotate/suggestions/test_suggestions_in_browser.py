@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 
 from annotate.models import Assignment
 from annotate.suggestions.design import end_suggestions
-from collection.models import Arm, EarlierJudgment, Judgment, Study, Suggestion, User
+from collection.models import Arm, Collection, EarlierJudgment, Judgment, Study, Suggestion, User
 from tests.annotate.factories import a_key_point_task, a_rating_task, a_report_task
 from tests.annotate.suggested import in_hands_with
 from tests.annotate.work.test_assignment_in_browser import open_assignment, press
 from tests.browser import SignIn, check_accessibility
+from tests.factories import a_study
 
 pytestmark = pytest.mark.browser
 REASON = "The passage names the fact outright: “Fact 0 of subject 0”. So it is well covered."
@@ -27,9 +28,7 @@ def picture(page: Page, name: str) -> None:
         page.screenshot(path=str(Path(folder) / f"{name}.png"))
 
 
-def opened(
-    page: Page, sign_in: SignIn, user: User, arm: Arm, study: Study, *, task: str = "rating", reason: str = REASON
-) -> Assignment:
+def opened(page: Page, user: User, arm: Arm, study: Study, *, task: str = "rating") -> Assignment:
     made = a_rating_task(study) if task == "rating" else a_report_task(study)
     grades = [4, 4, 4] if task == "rating" else [1, 1, 1]
     assignment = in_hands_with(arm, user, made, task if task == "rating" else "answerability", grades)
@@ -38,8 +37,7 @@ def opened(
     words = "act 0 of subject 0"
     start = (text.text or "").index(words)
     spans = [{"start": start, "end": start + len(words), "quote": words}]
-    Suggestion.objects.update(reason=reason, spans=spans)
-    sign_in(page, user)
+    Suggestion.objects.update(reason=REASON, spans=spans)
     open_assignment(page, assignment)
     return assignment
 
@@ -51,6 +49,10 @@ def at_question(page: Page, number: int) -> None:
 def grades_of(assignment: Assignment) -> list[float | None]:
     labels: dict[Any, float | None] = dict(Judgment.objects.filter(rater=assignment.rater).values_list("item", "grade"))
     return [labels.get(row.item_id) for row in assignment.asked.order_by("position")]
+
+
+def all_done(page: Page) -> None:
+    expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
 
 
 def graded_alone(page: Page) -> None:
@@ -65,10 +67,28 @@ def graded_alone(page: Page) -> None:
     at_question(page, 1)
 
 
-def test_after_the_own_grade_is_kept_or_the_judges_taken_over_by_key(
-    page: Page, sign_in: SignIn, study: Study, ada: User
+# --- After the own grade --------------------------------------------------------------------------
+
+
+def test_a_judges_grades_come_after_the_own_are_filled_in_or_only_pointed_at(
+    page: Page, sign_in: SignIn, collection: Collection, ada: User
 ) -> None:
-    assignment = opened(page, sign_in, ada, Arm.AFTER, study)
+    sign_in(page, ada)
+    _decides_by_key(page, ada, a_study(collection, name="by-key"))
+    _does_not_submit_before_every_answer_is_kept_or_changed(page, ada, a_study(collection, name="insists"))
+    _takes_the_judges_words_over_where_a_mark_is_needed(page, ada, a_study(collection, name="marks"))
+    _comes_before_the_next_task_although_that_was_fetched_ahead(page, ada, a_study(collection, name="ahead"))
+    page.evaluate("sessionStorage.clear()")  # what was fetched ahead is not the next study's
+    _confirms_what_is_filled_in(page, ada, a_study(collection, name="confirms"))
+    _gives_another_answer_than_what_is_filled_in(page, ada, a_study(collection, name="differs"))
+    _sees_dotted_words_and_no_grade(page, ada, a_study(collection, name="verify"))
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.emulate_media(color_scheme="dark")
+    _takes_over_on_a_phone_and_in_the_dark(page, ada, a_study(collection, name="phone"))
+
+
+def _decides_by_key(page: Page, ada: User, study: Study) -> None:
+    assignment = opened(page, ada, Arm.AFTER, study)
     graded_alone(page)
     panel = page.locator(".question:not([hidden]) .suggestion")
     expect(panel).to_contain_text("The judge’s answer")
@@ -80,7 +100,7 @@ def test_after_the_own_grade_is_kept_or_the_judges_taken_over_by_key(
     at_question(page, 2)
     press(page, "y")
 
-    expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+    all_done(page)
     assert grades_of(assignment) == [1, 4]
     assert EarlierJudgment.objects.get().grade == 2
     rows = Suggestion.objects.filter(item__in=[row.item_id for row in assignment.asked.all()])
@@ -90,10 +110,8 @@ def test_after_the_own_grade_is_kept_or_the_judges_taken_over_by_key(
     assert assignment.state == "submitted"
 
 
-def test_after_it_does_not_submit_before_every_answer_is_kept_or_changed(
-    page: Page, sign_in: SignIn, study: Study, ada: User
-) -> None:
-    assignment = opened(page, sign_in, ada, Arm.AFTER, study)
+def _does_not_submit_before_every_answer_is_kept_or_changed(page: Page, ada: User, study: Study) -> None:
+    assignment = opened(page, ada, Arm.AFTER, study)
     graded_alone(page)
 
     press(page, "Control+Enter")
@@ -102,39 +120,13 @@ def test_after_it_does_not_submit_before_every_answer_is_kept_or_changed(
     press(page, "5")  # another one
     at_question(page, 2)
     page.get_by_role("button", name="Keep mine").click()
-    expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+    all_done(page)
     assert grades_of(assignment) == [5, 2]
 
 
-def test_after_comes_before_the_next_task_although_that_was_fetched_ahead(
-    page: Page, sign_in: SignIn, study: Study, ada: User
-) -> None:
-    assignment = opened(page, sign_in, ada, Arm.AFTER, study, task="answerability")
-    end_suggestions(study=study)
-    a_rating_task(study)
-    a_key_point_task(study)
-    page.reload()
-    expect(page.locator("#assignment.live")).to_be_visible()
-    for number in (1, 2, 3):
-        at_question(page, number)
-        press(page, "0")
-    expect(page.get_by_text("Now compare them")).to_be_visible()
-    expect(page.locator("#assignment.live")).to_be_visible()
-    for number in (1, 2, 3):
-        at_question(page, number)
-        press(page, "k")
-
-    expect(page.locator("[data-task-type=rating].live")).to_be_visible()
-    assignment.refresh_from_db()
-    assert assignment.state == "submitted"
-    assert grades_of(assignment) == [0, 0, 0]
-
-
-def test_after_on_a_phone_and_in_the_dark(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    page.set_viewport_size({"width": 390, "height": 800})
-    opened(page, sign_in, ada, Arm.AFTER, study)
+def _takes_over_on_a_phone_and_in_the_dark(page: Page, ada: User, study: Study) -> None:
+    opened(page, ada, Arm.AFTER, study)
     graded_alone(page)
-    page.emulate_media(color_scheme="dark")
 
     picture(page, "after-phone-dark")
     expect(page.get_by_role("button", name="Take over")).to_be_in_viewport()
@@ -145,74 +137,49 @@ def test_after_on_a_phone_and_in_the_dark(page: Page, sign_in: SignIn, study: St
     at_question(page, 2)
 
 
-def test_what_needs_a_mark_takes_the_judges_words_over(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    assignment = opened(page, sign_in, ada, Arm.AFTER, study, task="answerability")
-    for number in (1, 2, 3):
-        at_question(page, number)
-        press(page, "0")
-    expect(page.get_by_text("Now compare them")).to_be_visible()
-    expect(page.locator("#assignment.live")).to_be_visible()
+def _takes_the_judges_words_over_where_a_mark_is_needed(page: Page, ada: User, study: Study) -> None:
+    assignment = opened(page, ada, Arm.AFTER, study, task="answerability")
+    _says_no_to_all_three(page)
 
     press(page, "y")
     for number in (2, 3):
         at_question(page, number)
         press(page, "k")
 
-    expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+    all_done(page)
     assert grades_of(assignment) == [1, 0, 0]
-    (taken,) = Judgment.objects.filter(rater=assignment.rater, grade=1)
+    (taken,) = Judgment.objects.filter(item__study=study, rater=assignment.rater, grade=1)
     assert [span.quote for span in taken.highlights.all()] == ["act 0 of subject 0"]
 
 
-def test_post_edit_counts_only_what_is_confirmed(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    assignment = opened(page, sign_in, ada, Arm.POST_EDIT, study)
-    filled_in = page.locator(".question:not([hidden]) .choice.filled-in")
-    expect(filled_in).to_have_count(1)
-    expect(filled_in.locator("input")).to_be_checked()
-    expect(page.locator("#progress")).to_have_text("0 of 2")
-    check_accessibility(page)
-    picture(page, "post-edit-wide")
-    press(page, "Control+Enter")
-    expect(page.locator("#says")).not_to_be_empty()
-    assert not Judgment.objects.filter(rater=assignment.rater).exists()
-
-    press(page, "y")
-    at_question(page, 2)
-    filled_in.click()  # the radio button that is filled in confirms it as well
-
-    expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
-    assert grades_of(assignment) == [4, 4]
+def _says_no_to_all_three(page: Page) -> None:
+    for number in (1, 2, 3):
+        at_question(page, number)
+        press(page, "0")
+    expect(page.get_by_text("Now compare them")).to_be_visible()
+    expect(page.locator("#assignment.live")).to_be_visible()
 
 
-def test_post_edit_takes_another_answer_too(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    assignment = opened(page, sign_in, ada, Arm.POST_EDIT, study)
+def _comes_before_the_next_task_although_that_was_fetched_ahead(page: Page, ada: User, study: Study) -> None:
+    assignment = opened(page, ada, Arm.AFTER, study, task="answerability")
+    end_suggestions(study=study)
+    a_rating_task(study)
+    a_key_point_task(study)
+    page.reload()
+    expect(page.locator("#assignment.live")).to_be_visible()
+    _says_no_to_all_three(page)
+    for number in (1, 2, 3):
+        at_question(page, number)
+        press(page, "k")
 
-    press(page, "2")
-    at_question(page, 2)
-    press(page, "y")
-
-    expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
-    assert grades_of(assignment) == [2, 4]
-
-
-def test_verify_dots_the_judges_words_and_tells_no_grade(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    opened(page, sign_in, ada, Arm.VERIFY, study)
-
-    expect(page.locator(".question:not([hidden]) .suggestion")).to_contain_text("Dotted words in the text")
-    assert page.evaluate("CSS.highlights.get('candidate')?.size") == 1
-    assert 'suggestion": {"arm": "verify"' in (page.locator("#answers").text_content() or "")
-    assert '"grade": 4' not in (page.locator("#answers").text_content() or "")
-    assert page.locator(".choice.filled-in").count() == 0
-    press(page, "c")
-    assert page.evaluate("CSS.highlights.get('active')?.size") == 1
-    picture(page, "verify-wide")
+    expect(page.locator("[data-task-type=rating].live")).to_be_visible()
+    assignment.refresh_from_db()
+    assert assignment.state == "submitted"
+    assert grades_of(assignment) == [0, 0, 0]
 
 
-def test_after_works_without_scripts(
-    browser: Browser, live_server: LiveServer, sign_in: SignIn, study: Study, ada: User
-) -> None:
-    context = browser.new_context(java_script_enabled=False, base_url=live_server.url)
-    page = context.new_page()
+def test_after_works_without_scripts(open_page: Callable[..., Page], sign_in: SignIn, study: Study, ada: User) -> None:
+    page = open_page(java_script_enabled=False)
     made = a_rating_task(study)
     assignment = in_hands_with(Arm.AFTER, ada, made, "rating", [4, 4, 4])
     sign_in(page, ada)
@@ -229,6 +196,52 @@ def test_after_works_without_scripts(
     page.get_by_role("button", name="Save").click()
     page.get_by_role("button", name="Submit").click()
 
-    expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+    all_done(page)
     assert grades_of(assignment) == [4, 2]
-    context.close()
+
+
+# --- Filled in, or only pointed at ----------------------------------------------------------------
+
+
+def _confirms_what_is_filled_in(page: Page, ada: User, study: Study) -> None:
+    assignment = opened(page, ada, Arm.POST_EDIT, study)
+    filled_in = page.locator(".question:not([hidden]) .choice.filled-in")
+    expect(filled_in).to_have_count(1)
+    expect(filled_in.locator("input")).to_be_checked()
+    expect(page.locator("#progress")).to_have_text("0 of 2")
+    check_accessibility(page)
+    picture(page, "post-edit-wide")
+    press(page, "Control+Enter")
+    expect(page.locator("#says")).not_to_be_empty()
+    assert not Judgment.objects.filter(item__study=study, rater=assignment.rater).exists()
+
+    press(page, "y")
+    at_question(page, 2)
+    filled_in.click()  # the radio button that is filled in confirms it as well
+
+    all_done(page)
+    assert grades_of(assignment) == [4, 4]
+
+
+def _gives_another_answer_than_what_is_filled_in(page: Page, ada: User, study: Study) -> None:
+    assignment = opened(page, ada, Arm.POST_EDIT, study)
+
+    press(page, "2")
+    at_question(page, 2)
+    press(page, "y")
+
+    all_done(page)
+    assert grades_of(assignment) == [2, 4]
+
+
+def _sees_dotted_words_and_no_grade(page: Page, ada: User, study: Study) -> None:
+    opened(page, ada, Arm.VERIFY, study)
+
+    expect(page.locator(".question:not([hidden]) .suggestion")).to_contain_text("Dotted words in the text")
+    assert page.evaluate("CSS.highlights.get('candidate')?.size") == 1
+    assert 'suggestion": {"arm": "verify"' in (page.locator("#answers").text_content() or "")
+    assert '"grade": 4' not in (page.locator("#answers").text_content() or "")
+    assert page.locator(".choice.filled-in").count() == 0
+    press(page, "c")
+    assert page.evaluate("CSS.highlights.get('active')?.size") == 1
+    picture(page, "verify-wide")

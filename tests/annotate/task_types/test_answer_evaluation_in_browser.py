@@ -18,7 +18,6 @@ from tests.annotate.evaluated_answers import (
     judge_the_answers_alone,
     judge_the_rest,
     rows_of,
-    see_the_passages,
 )
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 
@@ -63,18 +62,18 @@ def choose(page: Page, name: str, words: str) -> None:
 # --- From start to finish ------------------------------------------------------------------------
 
 
-def test_answers_by_keyboard_alone(page: Page, sign_in: SignIn, rosa: User, ada: User) -> None:
-    assignment = in_hands(ada, a_study_of_answers(rosa, retrieved=True))
+def test_answers_by_keyboard_alone_and_with_the_mouse(page: Page, sign_in: SignIn, rosa: User, ada: User) -> None:
     sign_in(page, ada)
+    _evaluates_by_keyboard_alone(page, in_hands(ada, a_study_of_answers(rosa, retrieved=True)))
+    Judgment.objects.all().delete()
+    _evaluates_with_the_mouse(page, in_hands(ada, a_study_of_answers(rosa, name="once-more")))
+
+
+def _evaluates_by_keyboard_alone(page: Page, assignment: Assignment) -> None:
     open_assignment(page, assignment)
     assert PASSAGE not in page.content()
 
-    press(page, "0", "0", "3", "4", "n")
-    press(page, "0", "0", "2", "1", "n")
-    press(page, "1")  # the third answer says that it does not know: that is all
-    expect(page.locator("#progress")).to_have_text("3 of 3")
-    press(page, "Control+Enter")
-    expect(step(page)).to_have_text("2 Passages and pairs")
+    _judges_the_answers_alone_while_offline(page)
     expect(page.locator("#assignment.live")).to_be_visible()
     press(page, "1", "3", "n")  # passages 1 and 3 help with the question
     press(page, "4", "2", "n")  # faithful; the second passage says it
@@ -97,9 +96,22 @@ def test_answers_by_keyboard_alone(page: Page, sign_in: SignIn, rosa: User, ada:
     assert Assignment.objects.get(pk=assignment.pk).active_seconds > 0
 
 
-def test_answers_with_the_mouse(page: Page, sign_in: SignIn, rosa: User, ada: User) -> None:
-    assignment = in_hands(ada, a_study_of_answers(rosa))
-    sign_in(page, ada)
+def _judges_the_answers_alone_while_offline(page: Page) -> None:
+    """Nothing is lost, and no passage is shown before the answers have arrived."""
+    page.context.set_offline(True)
+    press(page, "0", "0", "3", "4", "n")
+    press(page, "0", "0", "2", "1", "n")
+    press(page, "1")  # the third answer says that it does not know: that is all
+    expect(page.locator("#progress")).to_have_text("3 of 3")
+    expect(page.locator("#saving")).to_have_text("Offline – 9 choices are kept here")
+    press(page, "Control+Enter")
+    expect(page.locator("#says")).to_contain_text("when the network is back")
+    page.context.set_offline(False)
+    expect(step(page)).to_have_text("2 Passages and pairs")
+    assert grades("natural") == [3, 2]
+
+
+def _evaluates_with_the_mouse(page: Page, assignment: Assignment) -> None:
     open_assignment(page, assignment)
 
     for letter in "ABC":
@@ -187,40 +199,44 @@ def test_answers_without_javascript(open_page: Callable[..., Page], sign_in: Sig
     assert grades("faithful") == [2, 2]
 
 
-# --- What it insists on --------------------------------------------------------------------------
+# --- What it insists on, takes back and does not tell ---------------------------------------------
 
 
-def test_insists_on_every_answer_before_the_passages(page: Page, sign_in: SignIn, rosa: User, ada: User) -> None:
-    sign_in(page, ada)
-    open_assignment(page, in_hands(ada, a_study_of_answers(rosa)))
-
-    press(page, "0", "0", "3", "4", "Control+Enter")
-
-    expect(page.locator("#says")).to_have_text("Answer B: Choose an answer.")
-    expect(step(page)).to_have_text("1 Answers alone")
-    assert PASSAGE not in page.content()
-
-
-def test_insists_on_boxes_and_pairs_before_the_end(page: Page, sign_in: SignIn, rosa: User, ada: User) -> None:
+def test_each_step_insists_on_its_answers_takes_them_back_and_names_no_system(
+    page: Page, sign_in: SignIn, rosa: User, ada: User
+) -> None:
     assignment = in_hands(ada, a_study_of_answers(rosa, retrieved=True))
-    see_the_passages(assignment)
     sign_in(page, ada)
+    page.emulate_media(color_scheme="dark")
     open_assignment(page, assignment)
+    before = page.content()
+    check_accessibility(page)
+    press(page, "?")
+    expect(page.get_by_role("heading", name="Keys", exact=True)).to_be_visible()
+    press(page, "Escape")
+    page.emulate_media(color_scheme="light")
 
-    press(page, "Control+Enter")
-    expect(page.locator("#says")).to_have_text("Passages for the question: Tick what applies, or “None of them”.")
-    judge_the_rest(assignment)
-    Judgment.objects.filter(item=rows_of(assignment, TaskType.PREFERENCE)[-1].item).delete()
-    open_assignment(page, assignment)
-    press(page, "Control+Enter")
+    _unknown_closes_the_rest_and_undo_opens_it_again(page)
+    _insists_on_every_answer_before_the_passages(page, assignment)
+    after = page.content()
+    assert PASSAGE in after
+    assert not [name for name in SYSTEMS if name in before + after + page.url]
 
-    expect(page.locator("#says")).to_contain_text(re.compile(r"Answers [A-C] and [A-C]: Choose an answer\."))
+    _insists_on_boxes(page)
+    _an_emptied_box_takes_the_answer_back(page)
+    _every_tab_is_accessible(page)
+    page.emulate_media(color_scheme="dark")
+    _insists_on_pairs(page, assignment)
+    _every_tab_is_accessible(page)
 
 
-def test_unknown_closes_the_rest_and_undo_opens_it_again(page: Page, sign_in: SignIn, rosa: User, ada: User) -> None:
-    assignment = in_hands(ada, a_study_of_answers(rosa))
-    sign_in(page, ada)
-    open_assignment(page, assignment)
+def _every_tab_is_accessible(page: Page) -> None:
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        check_accessibility(page)
+
+
+def _unknown_closes_the_rest_and_undo_opens_it_again(page: Page) -> None:
     natural = page.locator("#alone-a fieldset[data-name=natural]")
 
     press(page, "0", "0", "3")
@@ -238,76 +254,47 @@ def test_unknown_closes_the_rest_and_undo_opens_it_again(page: Page, sign_in: Si
     assert grades("unknown") == [0]
 
 
-def test_an_emptied_box_takes_the_answer_back(page: Page, sign_in: SignIn, rosa: User, ada: User) -> None:
-    assignment = in_hands(ada, a_study_of_answers(rosa, retrieved=True))
-    see_the_passages(assignment)
-    sign_in(page, ada)
+def _insists_on_every_answer_before_the_passages(page: Page, assignment: Assignment) -> None:
+    Judgment.objects.all().delete()
     open_assignment(page, assignment)
+    check_accessibility(page)
 
-    press(page, "1", "2", "1")
+    press(page, "0", "0", "3", "4", "Control+Enter")
+
+    expect(page.locator("#says")).to_have_text("Answer B: Choose an answer.")
+    expect(step(page)).to_have_text("1 Answers alone")
     saved(page)
-    ticked = grades("passage_for_question")
-    press(page, "2")
-    saved(page)
-    emptied = grades("passage_for_question")
-    press(page, "0")
-    saved(page)
-
-    assert ticked == [0, 1, 0]
-    assert emptied == []
-    assert grades("passage_for_question") == [0, 0, 0]
-
-
-# --- Offline, other tabs, blindness --------------------------------------------------------------
-
-
-def test_going_offline_loses_nothing_and_shows_no_passages(page: Page, sign_in: SignIn, rosa: User, ada: User) -> None:
-    assignment = in_hands(ada, a_study_of_answers(rosa, systems=("alder", "birch")))
-    sign_in(page, ada)
-    open_assignment(page, assignment)
-
-    page.context.set_offline(True)
-    press(page, "0", "0", "3", "4", "n", "0", "0", "2", "2")
-    expect(page.locator("#saving")).to_have_text("Offline – 8 choices are kept here")
-    press(page, "Control+Enter")
-    expect(page.locator("#says")).to_contain_text("when the network is back")
-    page.context.set_offline(False)
-    expect(step(page)).to_have_text("2 Passages and pairs")
-
-    assert grades("natural") == [3, 2]
-
-
-def test_no_system_is_named_in_the_page_as_it_stands(page: Page, sign_in: SignIn, rosa: User, ada: User) -> None:
-    assignment = in_hands(ada, a_study_of_answers(rosa, retrieved=True))
-    sign_in(page, ada)
-    open_assignment(page, assignment)
-    before = page.content()
+    assert PASSAGE not in page.content()
     judge_the_answers_alone(assignment)
     open_assignment(page, assignment)
     press(page, "Control+Enter")
     expect(step(page)).to_have_text("2 Passages and pairs")
-
-    after = page.content()
-
-    assert PASSAGE in after
-    assert not [name for name in SYSTEMS if name in before + after + page.url]
+    expect(page.locator("#assignment.live")).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_both_steps_are_accessible(
-    open_page: Callable[..., Page], sign_in: SignIn, rosa: User, ada: User, scheme: str
-) -> None:
-    assignment = in_hands(ada, a_study_of_answers(rosa, retrieved=True))
-    page = open_page(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
-    sign_in(page, ada)
+def _insists_on_boxes(page: Page) -> None:
+    press(page, "Control+Enter")
 
+    expect(page.locator("#says")).to_have_text("Passages for the question: Tick what applies, or “None of them”.")
+
+
+def _an_emptied_box_takes_the_answer_back(page: Page) -> None:
+    press(page, "1", "2", "1")
+    saved(page)
+    assert grades("passage_for_question") == [0, 1, 0]
+    press(page, "2")
+    saved(page)
+    assert grades("passage_for_question") == []
+    press(page, "0")
+    saved(page)
+    assert grades("passage_for_question") == [0, 0, 0]
+
+
+def _insists_on_pairs(page: Page, assignment: Assignment) -> None:
+    judge_the_rest(assignment)
+    Judgment.objects.filter(item=rows_of(assignment, TaskType.PREFERENCE)[-1].item).delete()
     open_assignment(page, assignment)
-    check_accessibility(page)
-    press(page, "?")
-    expect(page.get_by_role("heading", name="Keys", exact=True)).to_be_visible()
-    press(page, "Escape")
-    see_the_passages(assignment)
-    open_assignment(page, assignment)
-    for tab in page.get_by_role("tab").all():
-        tab.click()
-        check_accessibility(page)
+
+    press(page, "Control+Enter")
+
+    expect(page.locator("#says")).to_contain_text(re.compile(r"Answers [A-C] and [A-C]: Choose an answer\."))

@@ -22,8 +22,8 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def long_reports(rosa: User, ada: User) -> None:
-    a_study_of_battles(a_collection_with_reports(rosa), ada)
+def long_reports(rosa: User, ada: User, ben: User) -> None:
+    a_study_of_battles(a_collection_with_reports(rosa), ada, ben)
     Report.objects.filter(run__name="birch-1").update(text=Concat("text", Value("\n" + LONG_TEXT)))
     Report.objects.exclude(run__name="birch-1").update(text=Concat("text", Value("\n" + LONG_TEXT * 2)))
 
@@ -32,33 +32,26 @@ def grade_of(assignment: Assignment) -> float | None:
     return Judgment.objects.get(item__asked__assignment=assignment).grade
 
 
-def test_one_key_judges_a_pair_and_goes_on(page: Page, sign_in: SignIn, long_reports: None, ada: User) -> None:
+def test_two_reports_are_compared_by_keyboard_and_on_a_phone(
+    page: Page, phone: Page, sign_in: SignIn, long_reports: None, ada: User, ben: User
+) -> None:
     sign_in(page, ada)
     assignment = first_assignment(page, ada)
     check_accessibility(page)
-    [row] = rows_of(assignment, TaskType.BATTLE)
 
-    page.keyboard.press("1")
-    page.wait_for_url(re.compile(rf"/work/(?!{assignment.pk}/)"))
+    for width, height in LAPTOPS:
+        page.set_viewport_size({"width": width, "height": height})
+        _both_reports_have_equal_room_and_all_grades_are_in_view(page, width, height)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    _reports_scroll_each_on_their_own_or_together(page)
+    _one_key_judges_a_pair_and_goes_on(page, assignment)
 
-    assert grade_of(assignment) == (-1 if row.swapped else 1)
-    assignment.refresh_from_db()
-    assert assignment.state == Assignment.State.SUBMITTED
+    sign_in(phone, ben)
+    _on_a_phone_one_report_is_seen_at_a_time(phone, ben)
+
+
+def _both_reports_have_equal_room_and_all_grades_are_in_view(page: Page, width: int, height: int) -> None:
     expect(page.locator("#assignment.live")).to_be_visible()
-    expect(page.locator("#side-tools")).to_be_visible()
-    second = Assignment.objects.get(pk=int(page.url.rstrip("/").rpartition("/")[2]))
-    page.keyboard.press("2")
-    page.wait_for_url(re.compile(rf"/work/(?!{second.pk}/)"))
-    assert grade_of(second) == 0
-
-
-@pytest.mark.parametrize(("width", "height"), LAPTOPS)
-def test_both_reports_have_equal_room_and_all_grades_are_in_view(
-    page: Page, sign_in: SignIn, long_reports: None, ada: User, width: int, height: int
-) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    sign_in(page, ada)
-    first_assignment(page, ada)
     boxes = [one.bounding_box() for one in page.locator(".side").all()]
 
     left, right = (box for box in boxes if box)
@@ -71,11 +64,7 @@ def test_both_reports_have_equal_room_and_all_grades_are_in_view(
     assert lists_of_grades(page).evaluate_all(UNSEEN) == []
 
 
-def test_reports_scroll_each_on_their_own_or_together(
-    page: Page, sign_in: SignIn, long_reports: None, ada: User
-) -> None:
-    sign_in(page, ada)
-    first_assignment(page, ada)
+def _reports_scroll_each_on_their_own_or_together(page: Page) -> None:
     left, right = page.locator(".side").all()
     tops = "sides => sides.map((side) => side.scrollTop / (side.scrollHeight - side.clientHeight))"
 
@@ -94,11 +83,28 @@ def test_reports_scroll_each_on_their_own_or_together(
     page.wait_for_function("() => document.querySelector('[data-side=left]').scrollTop < 1")
     page.reload()
     expect(page.get_by_role("button", name="Scroll together")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#assignment.live")).to_be_visible()
 
 
-def test_on_a_phone_one_report_is_seen_at_a_time(phone: Page, sign_in: SignIn, long_reports: None, ada: User) -> None:
-    sign_in(phone, ada)
-    assignment = first_assignment(phone, ada)
+def _one_key_judges_a_pair_and_goes_on(page: Page, assignment: Assignment) -> None:
+    [row] = rows_of(assignment, TaskType.BATTLE)
+
+    page.keyboard.press("1")
+    page.wait_for_url(re.compile(rf"/work/(?!{assignment.pk}/)"))
+
+    assert grade_of(assignment) == (-1 if row.swapped else 1)
+    assignment.refresh_from_db()
+    assert assignment.state == Assignment.State.SUBMITTED
+    expect(page.locator("#assignment.live")).to_be_visible()
+    expect(page.locator("#side-tools")).to_be_visible()
+    second = Assignment.objects.get(pk=int(page.url.rstrip("/").rpartition("/")[2]))
+    page.keyboard.press("2")
+    page.wait_for_url(re.compile(rf"/work/(?!{second.pk}/)"))
+    assert grade_of(second) == 0
+
+
+def _on_a_phone_one_report_is_seen_at_a_time(phone: Page, ben: User) -> None:
+    assignment = first_assignment(phone, ben)
     check_no_sideways_scroll(phone)
     check_accessibility(phone)
     phone.emulate_media(color_scheme="dark")

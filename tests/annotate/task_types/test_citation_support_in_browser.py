@@ -24,7 +24,9 @@ def picture(page: Page, name: str) -> None:
         page.screenshot(path=Path(folder) / f"citation-{name}.png", full_page=True)
 
 
-def test_citations_by_keyboard_alone(page: Page, sign_in: SignIn, collection: Collection, ada: User) -> None:
+def test_citations_are_judged_by_keyboard_and_on_a_phone(
+    page: Page, phone: Page, sign_in: SignIn, collection: Collection, ada: User, ben: User
+) -> None:
     with_cited_reports(collection)
     said = {"text": "Der Rat zahlte.", "language": "de", "by": "Ada", "kind": "human"}
     collection.passages.filter(passage_id="c-2").update(translation=said)
@@ -32,11 +34,32 @@ def test_citations_by_keyboard_alone(page: Page, sign_in: SignIn, collection: Co
     sign_in(page, ada)
     assignment = first_assignment(page, ada)
     check_accessibility(page)
+
+    _a_citation_in_the_report_leads_to_its_question(page)
+    _judges_citations_with_marks_in_two_passages(page, assignment)
+
+    opened(collection, "citation_support", ben, overlap=1)
+    sign_in(phone, ben)
+    _judges_citations_by_touch(phone, ben)
+
+
+def _a_citation_in_the_report_leads_to_its_question(page: Page) -> None:
+    page.locator("a.cite").nth(2).click()
+
+    expect(page.locator(".report-sentence.at-hand")).to_contain_text("It cost nine hundred")
+    expect(page.locator("a.cite[aria-current]")).to_have_text("2")
+    page.locator("a.cite").first.click()
+
+
+def _judges_citations_with_marks_in_two_passages(page: Page, assignment: Assignment) -> None:
     at_hand, passage = page.locator(".report-sentence.at-hand"), page.locator(".cited:visible")
 
     expect(at_hand).to_contain_text("The bridge was built of oak.")
     expect(passage).to_contain_text("The first bridge")
     press(page, "t", "s", "Enter", "Escape", "4")
+    expect(passage).to_contain_text("The council paid")
+    _undoing_in_another_passage_keeps_its_marks(page)
+    press(page, "4")
     expect(passage).to_contain_text("The council paid")
     expect(passage.get_by_role("complementary", name="Translation")).to_contain_text("Der Rat zahlte.")
     check_accessibility(page)
@@ -63,16 +86,7 @@ def test_citations_by_keyboard_alone(page: Page, sign_in: SignIn, collection: Co
     ]
 
 
-def test_undoing_in_another_passage_keeps_its_marks(
-    page: Page, sign_in: SignIn, collection: Collection, ada: User
-) -> None:
-    with_cited_reports(collection)
-    opened(collection, "citation_support", ada, overlap=1)
-    sign_in(page, ada)
-    first_assignment(page, ada)
-
-    press(page, "t", "s", "Enter", "Escape", "4")
-    expect(page.locator(".cited:visible")).to_contain_text("The council paid")
+def _undoing_in_another_passage_keeps_its_marks(page: Page) -> None:
     press(page, "u")
     saved(page)
 
@@ -80,25 +94,8 @@ def test_undoing_in_another_passage_keeps_its_marks(
     expect(page.locator(".question:visible .chip")).to_contain_text("The first bridge, of 1380, was of oak.")
 
 
-def test_a_citation_in_the_report_leads_to_its_question(
-    page: Page, sign_in: SignIn, collection: Collection, ada: User
-) -> None:
-    with_cited_reports(collection)
-    opened(collection, "citation_support", ada, overlap=1)
-    sign_in(page, ada)
-    first_assignment(page, ada)
-
-    page.locator("a.cite").nth(2).click()
-
-    expect(page.locator(".report-sentence.at-hand")).to_contain_text("It cost nine hundred")
-    expect(page.locator("a.cite[aria-current]")).to_have_text("2")
-
-
-def test_citations_on_a_phone(phone: Page, sign_in: SignIn, collection: Collection, ada: User) -> None:
-    with_cited_reports(collection)
-    opened(collection, "citation_support", ada, overlap=1)
-    sign_in(phone, ada)
-    assignment = first_assignment(phone, ada)
+def _judges_citations_by_touch(phone: Page, ben: User) -> None:
+    assignment = first_assignment(phone, ben)
     check_no_sideways_scroll(phone)
     check_accessibility(phone)
 

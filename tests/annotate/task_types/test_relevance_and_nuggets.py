@@ -21,8 +21,9 @@ from collection.models import Collection, Judgment, NuggetBank, RankedPassage, R
 from tests.annotate.factories import enrolled
 from tests.annotate.studies.test_lifecycle import a_study_of, rank_everything
 from tests.annotate.studies.test_views import filled_in
-from tests.annotate.work.test_assignment_in_browser import open_assignment, press, saved
+from tests.annotate.work.test_assignment_in_browser import press
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+from tests.factories import a_user
 
 
 def with_nuggets(collection: Collection) -> None:
@@ -210,31 +211,45 @@ def first_assignment(page: Page, user: User) -> Assignment:
 
 
 @pytest.mark.browser
-def test_relevance_by_keyboard_alone(page: Page, sign_in: SignIn, collection: Collection, ada: User) -> None:
+def test_relevance_and_nuggets_by_keyboard_and_on_a_phone(
+    page: Page, phone: Page, sign_in: SignIn, collection: Collection, ada: User, ben: User
+) -> None:
     rank_everything(collection)
-    study = opened(collection, "relevance", ada, overlap=1)
+    with_nuggets(collection)
     sign_in(page, ada)
+    _judges_relevance_by_keyboard(page, opened(collection, "relevance", ada, overlap=1), ada)
+    opened(collection, "nugget", ada, overlap=1)
+    _judges_nuggets_by_keyboard(page, ada)
+
+    for task_type, user in (("relevance", ben), ("nugget", a_user("carla"))):
+        study = opened(collection, task_type, user, overlap=1)
+        sign_in(phone, user)
+        _judges_a_text_by_touch(phone, study, task_type, user)
+        phone.evaluate("sessionStorage.clear()")  # the tasks ahead of one are not the other's
+
+
+def _judges_relevance_by_keyboard(page: Page, study: Study, ada: User) -> None:
+    """By keyboard alone, but for the last, which is clicked on."""
     first_assignment(page, ada)
     check_accessibility(page)
     n = study.tasks.count()
 
     for done in range(n):
         was = page.url
-        press(page, "3" if done % 2 else "0")
+        if done == n - 1:
+            page.locator("label.choice").nth(2).click()
+        else:
+            press(page, "3" if done % 2 else "0")
         expect(page).not_to_have_url(was)
         if done < n - 1:
             expect(page.locator("#assignment.live")).to_be_visible()
 
     expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     assert Judgment.objects.filter(criterion__name="relevance").count() == n
-    assert set(Judgment.objects.values_list("grade", flat=True)) == {0, 3}
+    assert set(Judgment.objects.values_list("grade", flat=True)) == {0, 2, 3}
 
 
-@pytest.mark.browser
-def test_nuggets_by_keyboard_alone(page: Page, sign_in: SignIn, collection: Collection, ada: User) -> None:
-    with_nuggets(collection)
-    opened(collection, "nugget", ada, overlap=1)
-    sign_in(page, ada)
+def _judges_nuggets_by_keyboard(page: Page, ada: User) -> None:
     assignment = first_assignment(page, ada)
 
     press(page, "2", "t", "s", "Enter", "Escape", "4")
@@ -252,14 +267,8 @@ def test_nuggets_by_keyboard_alone(page: Page, sign_in: SignIn, collection: Coll
     assert grades[0].highlights.count() == 1
 
 
-@pytest.mark.browser
-@pytest.mark.parametrize("task_type", ["relevance", "nugget"])
-def test_the_screen_on_a_phone(phone: Page, sign_in: SignIn, collection: Collection, ada: User, task_type: str) -> None:
-    with_nuggets(collection)
-    rank_everything(collection)
-    study = opened(collection, task_type, ada, overlap=1)
-    sign_in(phone, ada)
-    assignment = first_assignment(phone, ada)
+def _judges_a_text_by_touch(phone: Page, study: Study, task_type: str, user: User) -> None:
+    assignment = first_assignment(phone, user)
     check_no_sideways_scroll(phone)
     check_accessibility(phone)
 
@@ -273,17 +282,3 @@ def test_the_screen_on_a_phone(phone: Page, sign_in: SignIn, collection: Collect
     assert assignment.state == Assignment.State.SUBMITTED
     asked = study.criteria.filter(task_type=task_type).count() * assignment.asked.count()
     assert Judgment.objects.filter(item__asked__assignment=assignment).count() == asked
-
-
-@pytest.mark.browser
-@pytest.mark.by_hand
-def test_relevance_with_the_mouse_marks_why(page: Page, sign_in: SignIn, collection: Collection, ada: User) -> None:
-    rank_everything(collection)
-    opened(collection, "relevance", ada, overlap=1)
-    sign_in(page, ada)
-    open_assignment(page, first_assignment(page, ada))
-
-    page.locator("label.choice").nth(2).click()
-    saved(page)
-
-    assert Judgment.objects.get().grade == 2
