@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import timedelta
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.utils.timezone import now
 
 from annotate.assignments.assignments import claim_next, return_assignment, submit_assignment
-from annotate.assignments.design import Design, design_of
+from annotate.assignments.design import Design
 from annotate.assignments.places import release_next_batch
 from annotate.models import Assignment, Place
 from annotate.studies.layout import lay_out_tasks
@@ -23,6 +21,7 @@ from annotate.work.saving import save_choice
 from collection.models import Collection, Draw, Judgment, Rater, Report, Run, Study, User
 from tests.annotate.factories import NOON
 from tests.annotate.studies.test_lifecycle import a_study_of, many_reports
+from tests.attacks.mutations import FULL
 from tests.factories import a_user
 
 
@@ -213,6 +212,7 @@ def test_a_task_that_was_left_alone_goes_to_somebody_else(collection: Collection
 # --- Order ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_each_assessor_goes_round_from_a_place_of_their_own(collection: Collection, people: list[User]) -> None:
     many_reports(collection, 38)
     study = opened(collection, people=people, design=Design(own_order=True), overlap=4)
@@ -318,15 +318,20 @@ def test_sizes_of_strata(members: dict[str, int], size: int, expected: dict[str,
 # --- All together ---------------------------------------------------------------------------------
 
 
-def test_forty_people_with_dropouts_leave_every_item_with_its_number(collection: Collection) -> None:
-    """300 items, k = 3, a tenth seen by everyone; people drop out, give back, click twice and come late."""
+@pytest.mark.slow
+def test_many_people_with_dropouts_leave_every_item_with_its_number(collection: Collection) -> None:
+    """60 items and 8 people, 300 and 40 by night; k = 3, a tenth seen by everyone.
+
+    People drop out, give back, click twice and come late.
+    """
+    n_items, n_people, n_some = (300, 40, 6) if FULL else (60, 8, 2)
     topic = collection.topics.order_by("topic_id")[0]
     n_elements = topic.rubric_elements.filter(kind="sub_question", masked=False).count()
-    many_reports(collection, 300 // n_elements - Report.objects.count())
-    everybody = [a_user(f"crowd-{n}") for n in range(40)]
+    many_reports(collection, n_items // n_elements - Report.objects.count())
+    everybody = [a_user(f"crowd-{n}") for n in range(n_people)]
     design = Design(control_share=0.1, even=False, quota=12, timeout_minutes=60, own_order=True)
     study = opened(collection, people=everybody, design=design, overlap=3)
-    dropouts, returners = set(everybody[:6]), set(everybody[6:12])
+    dropouts, returners = set(everybody[:n_some]), set(everybody[n_some : 2 * n_some])
     criterion = study.criteria.get(name="answerability")
     at = NOON
 
@@ -357,7 +362,7 @@ def test_forty_people_with_dropouts_leave_every_item_with_its_number(collection:
     per_item = Counter(Judgment.objects.filter(criterion=criterion).values_list("item__pk", flat=True))
     asked_of_all = set(study.tasks.filter(everyone=True).values_list("items", flat=True))
     others = set(study.items.values_list("pk", flat=True)) - asked_of_all
-    assert study.items.count() == 300
+    assert study.items.count() == n_items
     assert {per_item[item] for item in others} == {3}
     finishers = {
         task.pk: task.assignments.filter(state=Assignment.State.SUBMITTED).count()
@@ -368,7 +373,7 @@ def test_forty_people_with_dropouts_leave_every_item_with_its_number(collection:
     )
     assert not Counter(Judgment.objects.values_list("item", "rater", "criterion")).most_common(1)[0][1] > 1
     drawn = Draw.objects.filter(item__study=study)
-    assert drawn.filter(purpose=Draw.Purpose.SAMPLE).count() == 300
+    assert drawn.filter(purpose=Draw.Purpose.SAMPLE).count() == n_items
     assert drawn.filter(purpose=Draw.Purpose.CONTROL).count() == len(asked_of_all)
 
 
@@ -382,17 +387,3 @@ def test_what_one_saves_of_a_study_leaves_what_another_saved(collection: Collect
     lay_out_tasks(study=as_read_before, at=NOON)
 
     assert Study.objects.get(pk=study.pk).released_batch == 2
-
-
-def test_the_settings_of_older_studies_are_carried_into_columns(study: Study) -> None:
-    settings = {"depth": 7, "released_batch": 3, "samples": {"rating": {"below": 0.5}}, "key_points_in": "answers"}
-    design = Design(quota=5, even=True, control_share=0.25, sampling="stratified")
-    Study.objects.update(attributes={**settings, "design": design.as_dict(), "pay": "9 an hour"})
-    migration = import_module("collection.migrations.0011_study_settings_are_columns")
-
-    migration.into_columns(apps, None)
-
-    study.refresh_from_db()
-    assert {name: getattr(study, name) for name in settings} == settings
-    assert design_of(study) == design
-    assert study.attributes == {"pay": "9 an hour"}

@@ -108,39 +108,49 @@ def do_two_tasks(page: Page) -> None:
 # --- Prolific -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", ["page", "phone"])
-def test_from_prolific_through_the_work_to_the_code(
-    request: pytest.FixtureRequest, prolific: FakeProlific, width: str
+def test_from_prolific_through_the_work_on_two_devices_to_one_code(
+    page: Page, phone: Page, sign_in: SignIn, prolific: FakeProlific, rosa: User
 ) -> None:
-    page: Page = request.getfixturevalue(width)
-
-    come_from(prolific, page)
-    check_accessibility(page)
-    check_no_sideways_scroll(page)
-    begin(page)
-    do_two_tasks(page)
-    expect(page.get_by_text("CDONE")).to_be_visible()
-    check_accessibility(page)
-    check_no_sideways_scroll(page)
-    page.get_by_role("link", name="Submit on Prolific").click()
-    expect(page.get_by_text("Your submission: awaiting review.")).to_be_visible()
+    sign_in(page, rosa)
+    _starting_signs_the_researcher_out_and_says_so_before(page, prolific, rosa)
+    _coming_back_in_the_middle_goes_on_with_what_was_there(page, phone, prolific)
+    _does_two_tasks_and_gets_the_code_in_both_browsers(page, phone)
+    _copies_the_code_by_keyboard(phone, prolific)
+    phone.get_by_role("link", name="Submit on Prolific").click()
+    expect(phone.get_by_text("Your submission: awaiting review.")).to_be_visible()
 
     session = CrowdSession.objects.get()
     assert prolific.told == [{"cc": "CDONE"}]
     assert (session.state, session.session_id, session.cohort) == ("completed", SUBMISSION, FakeProlific.study_id)
-    assert Assignment.objects.filter(state="submitted").count() == 2
+    assert list(Assignment.objects.values_list("state", flat=True)) == ["submitted", "submitted"]
     assert Judgment.objects.count() == 6
 
 
-def test_coming_back_in_the_middle_goes_on_with_what_was_there(page: Page, phone: Page, prolific: FakeProlific) -> None:
+def _starting_signs_the_researcher_out_and_says_so_before(page: Page, prolific: FakeProlific, rosa: User) -> None:
     come_from(prolific, page)
+    expect(page.get_by_text("This browser is signed in as rosa")).to_be_visible()
+    check_accessibility(page)
+    check_no_sideways_scroll(page)
+
     begin(page)
+
+    task = page.url
+    assert Participant.objects.get().user != rosa
+    page.goto("/account/")
+    expect(page.get_by_text(Participant.objects.get().user.username).first).to_be_visible()
+    page.goto(task)
+    expect(page.locator("#assignment.live")).to_be_visible()
+
+
+def _coming_back_in_the_middle_goes_on_with_what_was_there(page: Page, phone: Page, prolific: FakeProlific) -> None:
     page.keyboard.press("0")
     expect(page.locator(".tab[data-state=done]")).to_have_count(1)
     expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
 
     come_from(prolific, phone)  # on another device
     expect(phone.get_by_text("Welcome back.")).to_be_visible()
+    check_accessibility(phone)
+    check_no_sideways_scroll(phone)
     begin(phone, "Continue")
 
     assert phone.url == page.url
@@ -148,106 +158,81 @@ def test_coming_back_in_the_middle_goes_on_with_what_was_there(page: Page, phone
     assert Participant.objects.count() == 1
 
 
-def test_one_person_in_two_browsers_gets_one_code_and_no_more_work(
-    page: Page, phone: Page, prolific: FakeProlific
-) -> None:
+def _does_two_tasks_and_gets_the_code_in_both_browsers(page: Page, phone: Page) -> None:
+    do_two_tasks(phone)
+    page.goto("/work/")
+    page.get_by_role("button", name="Continue").click()
+
     for browser in (page, phone):
-        come_from(prolific, browser)
-    begin(page)
-    begin(phone)
-    do_two_tasks(page)
-
-    phone.goto("/work/")
-    phone.get_by_role("button", name="Continue").click()
-
-    expect(phone.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
-    expect(phone.get_by_text("CDONE")).to_be_visible()
-    assert Assignment.objects.count() == 2
-    assert CrowdSession.objects.get().state == "completed"
+        expect(browser.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+        expect(browser.get_by_text("CDONE")).to_be_visible()
+        check_accessibility(browser)
+        check_no_sideways_scroll(browser)
 
 
-def test_starting_signs_a_researcher_out_and_says_so_before(
-    page: Page, sign_in: SignIn, prolific: FakeProlific, rosa: User
+def _copies_the_code_by_keyboard(phone: Page, prolific: FakeProlific) -> None:
+    phone.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    come_from(prolific, phone)
+    expect(phone.get_by_text("You finished this session.")).to_be_visible()
+    phone.get_by_role("button", name="See how it ended").click()
+    phone.get_by_role("button", name="Copy the code").focus()
+    phone.keyboard.press("Enter")
+
+    expect(phone.get_by_role("status").filter(has_text="Copied")).to_be_visible()
+    assert phone.evaluate("navigator.clipboard.readText()") == "CDONE"
+    check_accessibility(phone)
+    check_no_sideways_scroll(phone)
+
+
+def test_whoever_gets_no_work_is_sent_back_to_prolific(
+    page: Page, prolific: FakeProlific, prolific_entry: CrowdEntry, rosa: User, expected_console_errors: list[str]
 ) -> None:
-    sign_in(page, rosa)
+    study = prolific_entry.study
+    study.tasks.all().delete()
     come_from(prolific, page)
-    expect(page.get_by_text("This browser is signed in as rosa")).to_be_visible()
+    page.get_by_role("button", name="Start", exact=True).click()
 
-    begin(page)
+    expect(page.get_by_role("heading", name="No tasks left")).to_be_visible()
+    expect(page.get_by_text("CDONE")).to_have_count(0)
+    _goes_to_return_the_submission(page)
 
-    assert Participant.objects.get().user != rosa
-    page.goto("/account/")
-    expect(page.get_by_text(Participant.objects.get().user.username).first).to_be_visible()
+    a_report_task(study, "A fourth fact.")
+    revise_consent(study=study, markdown="We keep your answers.", by=rosa, at=now())
+    for number, button in enumerate(("I do not agree", "I agree")):
+        page.context.clear_cookies()
+        come_from(prolific, page, f"{OTHER_PID[:-1]}{number}", f"{SUBMISSION[:-1]}{number}")
+        _is_asked_for_consent(page, button)
+    assert prolific.told == [{"cc": "CNO"}]
+
+    page.context.clear_cookies()
+    close_study(study=study, at=now())
+    expected_console_errors.append("status of 403")
+    page.goto(f"{prolific.url}/study/?pid={OTHER_PID}&submission={OTHER_PID}")
+    page.get_by_role("link", name="Open study").click()
+
+    expect(page.get_by_text("The study gives out no work now.")).to_be_visible()
+    check_accessibility(page)
+    _goes_to_return_the_submission(page)
 
 
-@pytest.mark.parametrize(("button", "code"), [("I agree", None), ("I do not agree", "CNO")])
-def test_consent_comes_before_the_work_and_declining_it_has_its_own_code(
-    page: Page, prolific: FakeProlific, prolific_entry: CrowdEntry, rosa: User, button: str, code: str | None
-) -> None:
-    revise_consent(study=prolific_entry.study, markdown="We keep your answers.", by=rosa, at=now())
-    come_from(prolific, page)
+def _goes_to_return_the_submission(page: Page) -> None:
+    page.get_by_role("link", name="Go to your submissions on Prolific").click()
+    expect(page.get_by_text("Return your submission here.")).to_be_visible()
+
+
+def _is_asked_for_consent(page: Page, button: str) -> None:
+    """Consent comes before the work, and declining it has its own code."""
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_text("We keep your answers.")).to_be_visible()
 
     page.get_by_role("button", name=button, exact=True).click()
 
-    if code:
+    if button == "I agree":
+        expect(page.locator("#assignment.live")).to_be_visible()
+    else:
         page.get_by_role("link", name="Submit on Prolific").click()
         expect(page.get_by_text("Your submission: returned.")).to_be_visible()
-        assert prolific.told == [{"cc": code}]
-        assert CrowdSession.objects.get().state == "no_consent"
-    else:
-        expect(page.locator("#assignment.live")).to_be_visible()
-
-
-def test_whoever_finds_no_work_is_sent_to_return_the_submission(
-    page: Page, prolific: FakeProlific, prolific_entry: CrowdEntry
-) -> None:
-    prolific_entry.study.tasks.all().delete()
-    come_from(prolific, page)
-
-    page.get_by_role("button", name="Start", exact=True).click()
-
-    expect(page.get_by_role("heading", name="No tasks left")).to_be_visible()
-    expect(page.get_by_text("CDONE")).to_have_count(0)
-    page.get_by_role("link", name="Go to your submissions on Prolific").click()
-    expect(page.get_by_text("Return your submission here.")).to_be_visible()
-
-
-def test_a_study_that_closed_says_so(
-    page: Page, prolific: FakeProlific, prolific_entry: CrowdEntry, expected_console_errors: list[str]
-) -> None:
-    expected_console_errors.append("status of 403")
-    close_study(study=prolific_entry.study, at=now())
-
-    page.goto(f"{prolific.url}/study/?pid={PID}&submission={SUBMISSION}")
-    page.get_by_role("link", name="Open study").click()
-
-    expect(page.get_by_text("The study gives out no work now.")).to_be_visible()
-    check_accessibility(page)
-    page.get_by_role("link", name="Go to your submissions on Prolific").click()
-    expect(page.get_by_text("Return your submission here.")).to_be_visible()
-
-
-def test_the_code_is_copied_by_keyboard_and_this_is_said(
-    open_page: Callable[..., Page], prolific: FakeProlific, prolific_entry: CrowdEntry
-) -> None:
-    page = open_page(viewport={"width": 390, "height": 844}, permissions=["clipboard-read", "clipboard-write"])
-    come_from(prolific, page)
-    page.get_by_role("button", name="Start", exact=True).click()
-    CrowdSession.objects.update(state="completed", finished_at=now())
-
-    come_from(prolific, page)
-    expect(page.get_by_text("You finished this session.")).to_be_visible()
-    page.get_by_role("button", name="See how it ended").click()
-    copy = page.get_by_role("button", name="Copy the code")
-    copy.focus()
-    page.keyboard.press("Enter")
-
-    expect(page.get_by_role("status").filter(has_text="Copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == "CDONE"
-    check_accessibility(page)
-    check_no_sideways_scroll(page)
+        assert CrowdSession.objects.order_by("pk").values_list("state", flat=True).last() == "no_consent"
 
 
 # --- Mechanical Turk ----------------------------------------------------------------------------
@@ -257,12 +242,36 @@ def the_frame(page: Page) -> FrameLocator:
     return page.frame_locator("iframe")
 
 
-@pytest.mark.parametrize("width", ["page", "phone"])
-def test_from_a_hit_through_the_work_to_its_submission(
-    request: pytest.FixtureRequest, mturk: FakeMTurk, width: str
+def test_from_the_preview_of_a_hit_through_the_work_to_its_submission(
+    page: Page, phone: Page, mturk: FakeMTurk, settings: Settings, expected_console_errors: list[str]
 ) -> None:
-    page: Page = request.getfixturevalue(width)
-    page.goto(f"{mturk.url}/hit/?worker={WORKER}&assignment={ASSIGNMENT}")
+    _a_preview_shows_a_sample_and_makes_nobody(page, mturk)
+    for number, browser in enumerate((page, phone)):
+        _does_a_hit(browser, mturk, f"{WORKER}{number}", f"{ASSIGNMENT}{number}")
+
+    ended = [(session.state, session.cohort) for session in CrowdSession.objects.all()]
+    assert ended == [("completed", FakeMTurk.hit_id)] * 2
+    assert mturk.told == [{"assignmentId": f"{ASSIGNMENT}{number}", "code": "done"} for number in (0, 1)]
+    assert Judgment.objects.count() == 6
+    expected_console_errors += ["frame-ancestors", "ERR_BLOCKED_BY_RESPONSE"]
+    settings.MTURK_ORIGINS = ["https://www.mturk.com"]
+    with page.expect_event("console", lambda line: "frame-ancestors" in line.text):
+        page.goto(f"{mturk.url}/hit/")
+
+    expect(the_frame(page).get_by_text("Accept the HIT")).to_have_count(0)
+
+
+def _a_preview_shows_a_sample_and_makes_nobody(page: Page, mturk: FakeMTurk) -> None:
+    page.goto(f"{mturk.url}/hit/")
+
+    expect(the_frame(page).get_by_text("Accept the HIT")).to_be_visible()
+    expect(the_frame(page).get_by_text("What is fact 0 of subject 0?")).to_be_visible()
+    expect(the_frame(page).get_by_role("link", name="Open the work")).to_have_count(0)
+    assert Participant.objects.count() == 0
+
+
+def _does_a_hit(page: Page, mturk: FakeMTurk, worker: str, assignment: str) -> None:
+    page.goto(f"{mturk.url}/hit/?worker={worker}&assignment={assignment}")
 
     with page.context.expect_page() as opened:
         the_frame(page).get_by_role("link", name="Open the work").click()
@@ -275,59 +284,19 @@ def test_from_a_hit_through_the_work_to_its_submission(
     the_frame(page).get_by_role("button", name="Submit to Mechanical Turk").click()
     expect(the_frame(page).get_by_text("The HIT has been submitted.")).to_be_visible()
 
-    session = CrowdSession.objects.get()
-    assert mturk.told == [{"assignmentId": ASSIGNMENT, "code": "done"}]
-    assert (session.state, session.cohort) == ("completed", FakeMTurk.hit_id)
-    assert Judgment.objects.count() == 3
+
+# --- Researchers, and whom they invite ----------------------------------------------------------
 
 
-def test_a_preview_shows_a_sample_and_makes_nobody(page: Page, mturk: FakeMTurk) -> None:
-    page.goto(f"{mturk.url}/hit/")
-
-    expect(the_frame(page).get_by_text("Accept the HIT")).to_be_visible()
-    expect(the_frame(page).get_by_text("What is fact 0 of subject 0?")).to_be_visible()
-    expect(the_frame(page).get_by_role("link", name="Open the work")).to_have_count(0)
-    assert Participant.objects.count() == 0
-
-
-def test_another_site_may_not_frame_it(
-    page: Page, mturk: FakeMTurk, settings: Settings, expected_console_errors: list[str]
+def test_rosa_invites_an_assessor_who_comes_in_by_a_name_and_back_by_their_link(
+    page: Page, open_page: Callable[..., Page], sign_in: SignIn, prolific_entry: CrowdEntry, rosa: User
 ) -> None:
-    expected_console_errors += ["frame-ancestors", "ERR_BLOCKED_BY_RESPONSE"]
-    settings.MTURK_ORIGINS = ["https://www.mturk.com"]
-
-    with page.expect_event("console", lambda line: "frame-ancestors" in line.text):
-        page.goto(f"{mturk.url}/hit/")
-
-    expect(the_frame(page).get_by_text("Accept the HIT")).to_have_count(0)
-
-
-# --- Invitations --------------------------------------------------------------------------------
-
-
-def test_an_invited_assessor_comes_in_by_a_name_and_back_by_their_link(
-    page: Page, open_page: Callable[..., Page], sign_in: SignIn, study: Study, rosa: User
-) -> None:
-    a_report_task(an_open_study(study))
+    study = prolific_entry.study
     sign_in(page, rosa)
-    page.goto(f"/studies/{study.name}/crowd/")
-    page.get_by_text("Create an invitation").click()
-    page.get_by_label("Note").fill("Students")
-    page.get_by_role("button", name="Create").click()
-    expect(page.get_by_text("0 of 1 used")).to_be_visible()
-    invitation = study.invitations.get()
-    expect(page.get_by_text(f"/i/{invitation.token}/")).to_be_visible()
-
+    _finds_everything_about_an_entry_under_three_headings(page, study)
+    token = _makes_an_invitation(page, study)
     ada = open_page(viewport={"width": 390, "height": 844})
-    ada.goto(f"/i/{invitation.token}/")
-    ada.get_by_label("Your name").fill("Ada of Leuven")
-    check_accessibility(ada)
-    check_no_sideways_scroll(ada)
-    ada.get_by_role("button", name="Join").click()
-    expect(ada.get_by_role("heading", name="Keep this link")).to_be_visible()
-    check_no_sideways_scroll(ada)
-    own_link = ada.locator(".own-link").inner_text()
-    begin(ada, "I kept it: start")
+    own_link = _joins_by_a_name(ada, token)
 
     elsewhere = open_page(viewport={"width": 1280, "height": 800})
     elsewhere.goto(own_link)
@@ -339,20 +308,41 @@ def test_an_invited_assessor_comes_in_by_a_name_and_back_by_their_link(
     assert elsewhere.url == ada.url
 
 
-def test_rosa_finds_everything_about_an_entry_under_three_headings(
-    page: Page, sign_in: SignIn, prolific_entry: CrowdEntry, rosa: User
-) -> None:
-    sign_in(page, rosa)
-
-    page.goto(reverse("annotate:crowd_entry", args=[prolific_entry.study.name, "prolific"]))
+def _finds_everything_about_an_entry_under_three_headings(page: Page, study: Study) -> None:
+    page.goto(reverse("annotate:crowd_entry", args=[study.name, "prolific"]))
 
     for heading in ("Pay and time", "Participants and workload", "Codes"):
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
     for field in EntryForm.Meta.fields:
-        expect(page.locator(f"main #id_{field}")).to_have_count(1)
+        expect(page.locator(f"main #id_{field}"), field).to_have_count(1)
     page.get_by_text("Floor: at least").click()
     check_accessibility(page)
     page.get_by_label("Floor per hour").fill("-1")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert")).to_contain_text("Nothing was saved.")
     expect(page.get_by_label("Floor per hour")).to_be_visible()
+
+
+def _makes_an_invitation(page: Page, study: Study) -> str:
+    page.goto(f"/studies/{study.name}/crowd/")
+    page.get_by_text("Create an invitation").click()
+    page.get_by_label("Note").fill("Students")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_text("0 of 1 used")).to_be_visible()
+    token = study.invitations.get().token
+    expect(page.get_by_text(f"/i/{token}/")).to_be_visible()
+    return token
+
+
+def _joins_by_a_name(ada: Page, token: str) -> str:
+    """Join, begin to work, and return the link that is the person's own."""
+    ada.goto(f"/i/{token}/")
+    ada.get_by_label("Your name").fill("Ada of Leuven")
+    check_accessibility(ada)
+    check_no_sideways_scroll(ada)
+    ada.get_by_role("button", name="Join").click()
+    expect(ada.get_by_role("heading", name="Keep this link")).to_be_visible()
+    check_no_sideways_scroll(ada)
+    own_link = ada.locator(".own-link").inner_text()
+    begin(ada, "I kept it: start")
+    return own_link

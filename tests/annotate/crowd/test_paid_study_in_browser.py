@@ -21,7 +21,7 @@ from tests.browser import SignIn, check_no_sideways_scroll, close_new_guidelines
 
 pytestmark = [pytest.mark.browser, pytest.mark.by_hand, pytest.mark.django_db(transaction=True)]
 
-PID, SUBMISSION = "5f00000000000000000000aa", "7b00000000000000000000aa"
+PID, SUBMISSION = "5f00000000000000000000a", "7b00000000000000000000a"  # all but their last letters
 TASKS = 2
 SCREENS: dict[str, dict[str, Any]] = {
     "laptop": {"viewport": {"width": 1366, "height": 768}},
@@ -109,7 +109,6 @@ def train(page: Page) -> None:
     page.get_by_role("button", name="Start working").click()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
 def test_a_paid_study_from_the_file_to_the_code(
     open_page: Callable[..., Page],
     sign_in: SignIn,
@@ -117,10 +116,37 @@ def test_a_paid_study_from_the_file_to_the_code(
     other_hosts: list[str],
     rosa: User,
     texts: Path,
-    screen: str,
 ) -> None:
-    researcher, person = open_page(**SCREENS[screen]), open_page(**SCREENS[screen])
-    sign_in(researcher, rosa)
+    """The researcher makes all of it on a phone, and sees it on both; one participant has a laptop, one a phone."""
+    researchers = {screen: open_page(**options) for screen, options in SCREENS.items()}
+    for researcher in researchers.values():
+        sign_in(researcher, rosa)
+    study, entry = _makes_and_opens_the_study(researchers["phone"], texts)
+    researchers["laptop"].goto(f"/studies/{study.name}/crowd/prolific/")
+    check_no_sideways_scroll(researchers["laptop"])
+
+    prolific = FakeProlific(codes={"CDONE": "awaiting review"})
+    prolific.study_url = researchers["phone"].url.split("/studies/")[0] + f"/p/{entry.token}/"
+    settings.PROLIFIC_URL = prolific.url
+    other_hosts.append(prolific.url)
+    with prolific.serving():
+        for screen, last in (("laptop", "a"), ("phone", "b")):
+            _works_from_the_link_to_the_code(open_page(**SCREENS[screen]), prolific, f"{PID}{last}", SUBMISSION + last)
+
+    for session in CrowdSession.objects.all():
+        assert session.state == "completed"
+        assert Judgment.objects.filter(rater__user=session.participant.user).count() == TASKS
+    assert {session.session_id for session in CrowdSession.objects.all()} == {f"{SUBMISSION}a", f"{SUBMISSION}b"}
+    for researcher in researchers.values():
+        researcher.goto(f"/studies/{study.name}/crowd/")
+        expect(researcher.get_by_text("The median hourly pay is")).to_be_visible()
+        check_no_sideways_scroll(researcher)
+    exported = researcher.request.get(f"/studies/{study.name}/crowd/judgments.csv").text().splitlines()
+    assert len(exported) == 1 + 2 * TASKS
+    assert [sum(f"{PID}{last}" in line for line in exported[1:]) for last in "ab"] == [TASKS, TASKS]
+
+
+def _makes_and_opens_the_study(researcher: Page, texts: Path) -> tuple[Study, CrowdEntry]:
     study = make_the_study(researcher, texts)
     entry = open_recruitment(researcher, study)
     check_no_sideways_scroll(researcher)
@@ -129,34 +155,23 @@ def test_a_paid_study_from_the_file_to_the_code(
     researcher.get_by_role("region", name=re.compile("^Next step")).get_by_role("button", name="Open the study").click()
     expect(researcher.get_by_text("open", exact=True).first).to_be_visible()
     item = Item.objects.filter(study=study).order_by("pk")[0]
+    rosa = study.collection.owner
     mark_gold(item=item, criterion=study.criteria.get(), grade=0, purpose="training", by=rosa, at=NOON)
+    return study, entry
 
-    prolific = FakeProlific(codes={"CDONE": "awaiting review"})
-    prolific.study_url = researcher.url.split("/studies/")[0] + f"/p/{entry.token}/"
-    settings.PROLIFIC_URL = prolific.url
-    other_hosts.append(prolific.url)
-    with prolific.serving():
-        person.goto(f"{prolific.url}/study/?pid={PID}&submission={SUBMISSION}")
-        person.get_by_role("link", name="Open study").click()
-        expect(person.get_by_text("A training with 1 text")).to_be_visible()
-        check_no_sideways_scroll(person)
-        person.get_by_role("button", name="Start", exact=True).click()
-        expect(person.get_by_text("GBP 3.00 for the session")).to_be_visible()
-        person.get_by_role("button", name="I agree", exact=True).click()
-        train(person)
-        for _ in range(TASKS):
-            answer(person, "Submit")
-        expect(person.get_by_text("CDONE")).to_be_visible()
-        check_no_sideways_scroll(person)
-        person.get_by_role("link", name="Submit on Prolific").click()
-        expect(person.get_by_text("Your submission: awaiting review.")).to_be_visible()
 
-    session = CrowdSession.objects.get()
-    assert (session.state, session.session_id) == ("completed", SUBMISSION)
-    assert Judgment.objects.filter(rater__user=session.participant.user).count() == TASKS
-    researcher.goto(f"/studies/{study.name}/crowd/")
-    expect(researcher.get_by_text("The median hourly pay is")).to_be_visible()
-    check_no_sideways_scroll(researcher)
-    exported = researcher.request.get(f"/studies/{study.name}/crowd/judgments.csv").text().splitlines()
-    assert len(exported) == 1 + TASKS
-    assert all(PID in line for line in exported[1:])
+def _works_from_the_link_to_the_code(person: Page, prolific: FakeProlific, pid: str, submission: str) -> None:
+    person.goto(f"{prolific.url}/study/?pid={pid}&submission={submission}")
+    person.get_by_role("link", name="Open study").click()
+    expect(person.get_by_text("A training with 1 text")).to_be_visible()
+    check_no_sideways_scroll(person)
+    person.get_by_role("button", name="Start", exact=True).click()
+    expect(person.get_by_text("GBP 3.00 for the session")).to_be_visible()
+    person.get_by_role("button", name="I agree", exact=True).click()
+    train(person)
+    for _ in range(TASKS):
+        answer(person, "Submit")
+    expect(person.get_by_text("CDONE")).to_be_visible()
+    check_no_sideways_scroll(person)
+    person.get_by_role("link", name="Submit on Prolific").click()
+    expect(person.get_by_text("Your submission: awaiting review.")).to_be_visible()

@@ -101,8 +101,18 @@ def test_clapnq_asks_forty_questions_with_an_answer_and_ten_without(
     assert draws == {("answerable=none", 40 / 300): 40, ("answerable=false", 10 / 300): 10}
 
 
-def test_a_frame_is_chosen_by_keyboard(page: Page, sign_in: SignIn, study: Study, rosa: User) -> None:
+def test_a_frame_is_chosen_by_keyboard_and_another_collection_brings_its_own_runs(
+    page: Page, sign_in: SignIn, collection: Collection, study: Study, rosa: User
+) -> None:
+    other = Collection.objects.create(name="zebras", title="Zebras", owner=rosa)
+    other.runs.create(name="zeta-1", system=other.systems.create(name="zeta"))
     sign_in(page, rosa)
+
+    _chooses_a_frame_by_keyboard(page, study)
+    _sees_the_runs_of_another_collection(page, collection)
+
+
+def _chooses_a_frame_by_keyboard(page: Page, study: Study) -> None:
     page.goto(f"/studies/{study.name}/frame/")
 
     page.get_by_role("radio", name="all runs", exact=True).focus()
@@ -126,13 +136,7 @@ def test_a_frame_is_chosen_by_keyboard(page: Page, sign_in: SignIn, study: Study
     check_no_sideways_scroll(page)
 
 
-def test_another_collection_brings_its_own_runs(
-    page: Page, sign_in: SignIn, collection: Collection, rosa: User
-) -> None:
-    other = Collection.objects.create(name="zebras", title="Zebras", owner=rosa)
-    other.runs.create(name="zeta-1", system=other.systems.create(name="zeta"))
-    sign_in(page, rosa)
-
+def _sees_the_runs_of_another_collection(page: Page, collection: Collection) -> None:
     new_study(page, collection.name, "Any")
     page.get_by_role("radio", name="only these runs").check()
     expect(page.get_by_role("checkbox", name="alpha-1")).to_be_visible()

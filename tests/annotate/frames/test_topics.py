@@ -84,6 +84,7 @@ def test_a_preview_names_the_topics_that_opening_asks_about(study: Study) -> Non
     }
 
 
+@pytest.mark.slow
 def test_each_topic_is_drawn_as_often_as_its_probability_says(study: Study) -> None:
     topics = Counter[str]()
 

@@ -245,39 +245,28 @@ def test_once_something_is_judged_the_page_leaves_the_steps_to_a_worker(
 
 
 @pytest.mark.browser
-def test_the_page_follows_the_work_without_jumping(
-    page: Page, sign_in: SignIn, judged_by_two: Study, rosa: User, ada: User
+def test_the_page_follows_the_work_without_jumping_while_somebody_sees_it(
+    page: Page, phone: Page, sign_in: SignIn, judged_by_two: Study, rosa: User, ada: User
 ) -> None:
     Assignment.objects.update(touched_at=now())
-    sign_in(page, rosa)
-    page.clock.install()
-    page.goto(PAGE)
-    expect(page.get_by_role("link", name="Decide 1 disagreement")).to_be_visible()
-    expect(page.get_by_role("heading", name="Agreement among people")).to_be_visible()
-    page.locator("#submitted-by-day > summary").click()
-    page.locator("#days").focus()
-    page.evaluate("window.scrollTo(0, 300)")
+    sign_in(phone, rosa)
+    phone.goto(PAGE)
 
-    a_report_task(judged_by_two, "A third report.", k=2)
-    item = judged_by_two.items.order_by("pk")[0]
-    criterion = judged_by_two.criteria.get(name="answerability")
-    record_judgment(item=item, criterion=criterion, rater=rater_of(ada), grade=0, at=now())
-    page.clock.run_for(20_000)
-
-    expect(page.locator("#overview")).to_contain_text("2 of 4 places submitted")
-    expect(page.get_by_role("link", name="Decide 1 disagreement")).to_have_count(0)
-    expect(page.locator("#submitted-by-day")).to_have_attribute("open", "")
-    expect(page.locator("#days")).to_be_focused()
-    check_accessibility(page)
-
-
-@pytest.mark.browser
-def test_a_page_that_nobody_sees_does_not_ask(page: Page, sign_in: SignIn, judged_by_two: Study, rosa: User) -> None:
-    Assignment.objects.update(touched_at=now())
+    expect(phone.locator("#overview .timeline")).to_be_visible()
+    check_no_sideways_scroll(phone)
+    check_accessibility(phone)
     sign_in(page, rosa)
     page.clock.install()
     page.add_init_script("Object.defineProperty(document, 'hidden', { get: () => window.isHidden === true })")
     page.goto(PAGE)
+    expect(page.get_by_role("link", name="Decide 1 disagreement")).to_be_visible()
+    expect(page.get_by_role("heading", name="Agreement among people")).to_be_visible()
+
+    _does_not_ask_while_nobody_sees_it(page)
+    _follows_the_work(page, judged_by_two, ada)
+
+
+def _does_not_ask_while_nobody_sees_it(page: Page) -> None:
     expect(page.locator("#overview[data-live]")).to_be_visible()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -292,12 +281,19 @@ def test_a_page_that_nobody_sees_does_not_ask(page: Page, sign_in: SignIn, judge
     assert any(PART in url for url in asked)
 
 
-@pytest.mark.browser
-def test_fits_a_phone(phone: Page, sign_in: SignIn, judged_by_two: Study, rosa: User) -> None:
-    sign_in(phone, rosa)
+def _follows_the_work(page: Page, study: Study, ada: User) -> None:
+    page.locator("#submitted-by-day > summary").click()
+    page.locator("#days").focus()
+    page.evaluate("window.scrollTo(0, 300)")
 
-    phone.goto(PAGE)
+    a_report_task(study, "A third report.", k=2)
+    item = study.items.order_by("pk")[0]
+    criterion = study.criteria.get(name="answerability")
+    record_judgment(item=item, criterion=criterion, rater=rater_of(ada), grade=0, at=now())
+    page.clock.run_for(20_000)
 
-    expect(phone.locator("#overview .timeline")).to_be_visible()
-    check_no_sideways_scroll(phone)
-    check_accessibility(phone)
+    expect(page.locator("#overview")).to_contain_text("2 of 4 places submitted")
+    expect(page.get_by_role("link", name="Decide 1 disagreement")).to_have_count(0)
+    expect(page.locator("#submitted-by-day")).to_have_attribute("open", "")
+    expect(page.locator("#days")).to_be_focused()
+    check_accessibility(page)

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.timezone import now
 from playwright.sync_api import Page, expect
 
-from annotate.models import Assignment, ConsentAnswer, TrainingAttempt
+from annotate.models import Assignment, ConsentAnswer, GoldGrade, TrainingAttempt
 from annotate.quality.attention import add_check
 from annotate.quality.consent import revise_consent
 from annotate.quality.gold import mark_gold
@@ -69,6 +69,14 @@ def check(page: Page) -> None:
     check_no_sideways_scroll(page)
 
 
+def opened(page: Page, assignment: Assignment) -> None:
+    page.goto(reverse("annotate:assignment", args=[assignment.pk]))
+    expect(page.locator("#assignment.live")).to_be_visible()
+
+
+# --- Before the work ------------------------------------------------------------------------------
+
+
 def test_from_consent_to_the_work_on_a_phone(phone: Page, sign_in: SignIn, study: Study, ada: User, rosa: User) -> None:
     with_gates(study, rosa, ada)
     sign_in(phone, ada)
@@ -78,7 +86,26 @@ def test_from_consent_to_the_work_on_a_phone(phone: Page, sign_in: SignIn, study
     expect(phone.get_by_role("heading", name="Do you agree to take part?")).to_be_visible()
     check(phone)
     phone.get_by_role("button", name="I agree", exact=True).tap()
+    _answers_the_questionnaire(phone)
+    _passes_the_training_at_the_second_attempt(phone)
 
+    phone.get_by_role("button", name="Start working").tap()
+    expect(phone.locator("#assignment.live")).to_be_visible()
+    assert ConsentAnswer.objects.get().agreed
+    assert list(TrainingAttempt.objects.values_list("passed", flat=True)) == [False, True]
+    assert not Judgment.objects.exists()
+    phone.get_by_role("link", name="Comment").tap()
+    phone.get_by_label("This item is broken").check()
+    check(phone)
+    phone.get_by_role("button", name="Send").tap()
+
+    expect(phone.get_by_text("Sent. The researcher will read it.")).to_be_visible()
+    expect(phone.get_by_role("link", name="Comment")).to_be_focused()
+    check(phone)
+    assert Comment.objects.get().broken
+
+
+def _answers_the_questionnaire(phone: Page) -> None:
     expect(phone.get_by_role("heading", name="A few questions about you")).to_be_visible()
     phone.get_by_role("button", name="Continue").tap()
     expect(phone.get_by_text("Please correct the errors below")).to_be_visible()
@@ -87,6 +114,8 @@ def test_from_consent_to_the_work_on_a_phone(phone: Page, sign_in: SignIn, study
     phone.get_by_label("daily").check()
     phone.get_by_role("button", name="Continue").tap()
 
+
+def _passes_the_training_at_the_second_attempt(phone: Page) -> None:
     expect(phone.get_by_role("heading", name="Training", exact=True)).to_be_visible()
     check(phone)
     phone.get_by_role("button", name="Begin the training").tap()
@@ -110,18 +139,41 @@ def test_from_consent_to_the_work_on_a_phone(phone: Page, sign_in: SignIn, study
             phone.get_by_role("button", name="Try again").tap()
 
     expect(phone.get_by_role("heading", name="You passed the training")).to_be_visible()
-    phone.get_by_role("button", name="Start working").tap()
-    expect(phone.locator("#assignment.live")).to_be_visible()
-    assert ConsentAnswer.objects.get().agreed
-    assert list(TrainingAttempt.objects.values_list("passed", flat=True)) == [False, True]
-    assert not Judgment.objects.exists()
 
 
-def test_training_by_keyboard_alone(page: Page, sign_in: SignIn, study: Study, ada: User, rosa: User) -> None:
+def test_declining_ends_politely_and_all_before_the_work_is_done_by_keyboard(
+    page: Page, sign_in: SignIn, study: Study, ada: User, ben: User, rosa: User
+) -> None:
     with_gates(study, rosa, ada)
+    sign_in(page, ada)
+    page.goto(reverse("annotate:consent", args=[study.name]))
+
+    page.get_by_role("button", name="I do not agree").click()
+
+    expect(page.get_by_role("heading", name="Thank you for your time")).to_be_visible()
+    check(page)
+    page.get_by_role("link", name="Go to my work").click()
+    expect(page.get_by_role("heading", name="Nothing to do yet")).to_be_visible()
+
+    enrolled(ben, study)
+    sign_in(page, ben)
     study.consent_texts.all().delete()
     study.survey_questions.all().delete()
-    sign_in(page, ada)
+    _trains_by_keyboard_alone(page, study)
+    add_check(study=study, after=0, question="Please choose ‘often’ here.", options=["often", "never"], right=0)
+    page.goto(reverse("annotate:attention", args=[study.name]))
+    check(page)
+    with_its_keys(page)
+
+    page.keyboard.press("1")
+    expect(page.get_by_role("radio", name="often")).to_be_checked()
+    page.keyboard.press("Control+Enter")
+
+    expect(page.locator("#assignment.live")).to_be_visible()
+    assert study.attention_checks.get().answers.get().passed
+
+
+def _trains_by_keyboard_alone(page: Page, study: Study) -> None:
     page.goto(reverse("annotate:training", args=[study.name]))
     page.get_by_role("button", name="Begin the training").press("Enter")
     expect(page.get_by_text("Training, text 1 of 1.")).to_be_visible()
@@ -138,44 +190,33 @@ def test_training_by_keyboard_alone(page: Page, sign_in: SignIn, study: Study, a
     expect(page.get_by_role("heading", name="You passed the training")).to_be_visible()
 
 
-def test_declining_ends_politely(page: Page, sign_in: SignIn, study: Study, ada: User, rosa: User) -> None:
-    with_gates(study, rosa, ada)
-    sign_in(page, ada)
-    page.goto(reverse("annotate:consent", args=[study.name]))
-
-    page.get_by_role("button", name="I do not agree").click()
-
-    expect(page.get_by_role("heading", name="Thank you for your time")).to_be_visible()
-    check(page)
-    page.get_by_role("link", name="Go to my work").click()
-    expect(page.get_by_role("heading", name="Nothing to do yet")).to_be_visible()
+# --- Comments -------------------------------------------------------------------------------------
 
 
-def test_an_attention_check_by_keyboard(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    a_report_task(study)
-    enrolled(ada, an_open_study(study))
-    add_check(study=study, after=0, question="Please choose ‘often’ here.", options=["often", "never"], right=0)
-    sign_in(page, ada)
-    page.goto(reverse("annotate:attention", args=[study.name]))
-    check(page)
-    with_its_keys(page)
-
-    page.keyboard.press("1")
-    expect(page.get_by_role("radio", name="often")).to_be_checked()
-    page.keyboard.press("Control+Enter")
-
-    expect(page.locator("#assignment.live")).to_be_visible()
-    assert study.attention_checks.get().answers.get().passed
-
-
-def test_a_comment_by_keyboard_reaches_the_inbox(
+def test_comments_are_made_on_every_screen_and_reach_the_inbox(
     page: Page, sign_in: SignIn, study: Study, ada: User, rosa: User
 ) -> None:
     assignment = in_hands_of(ada, a_report_task(study))
     sign_in(page, ada)
-    page.goto(reverse("annotate:assignment", args=[assignment.pk]))
-    expect(page.locator("#assignment.live")).to_be_visible()
+    opened(page, assignment)
+    _comments_by_keyboard(page, assignment)
+    _comments_offline_and_it_is_sent_when_the_connection_is_back(page)
+    for other in (in_hands(ada, a_study_of_answers(rosa)), next_of(ada, a_study_of_writing(owner=rosa, people=[ada]))):
+        _comments_with_the_mouse(page, other)
 
+    Comment.objects.exclude(text="Which fact 1?").delete()
+    sign_in(page, rosa)
+    page.goto(reverse("annotate:study", args=[study.name]))
+    expect(page.get_by_text("1 waiting")).to_be_visible()
+    page.get_by_role("link", name="Inbox").click()
+    expect(page.get_by_text("Which fact 1?")).to_be_visible()
+    check(page)
+    page.get_by_role("button", name="Mark as handled").click()
+    expect(page.get_by_role("button", name="Reopen")).to_be_visible()
+    assert Comment.objects.get().handled_by == rosa
+
+
+def _comments_by_keyboard(page: Page, assignment: Assignment) -> None:
     page.keyboard.press("n")
     page.keyboard.press("w")
     expect(page.get_by_label("Comment", exact=True)).to_be_focused()
@@ -191,60 +232,8 @@ def test_a_comment_by_keyboard_reaches_the_inbox(
     expect(page.locator("#progress")).to_have_text("1 of 3")
     expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
 
-    sign_in(page, rosa)
-    page.goto(reverse("annotate:study", args=[study.name]))
-    expect(page.get_by_text("1 waiting")).to_be_visible()
-    page.get_by_role("link", name="Inbox").click()
-    expect(page.get_by_text("Which fact 1?")).to_be_visible()
-    check(page)
-    page.get_by_role("button", name="Mark as handled").click()
-    expect(page.get_by_role("button", name="Reopen")).to_be_visible()
-    assert Comment.objects.get().handled_by == rosa
 
-
-def test_saying_that_an_item_is_broken_on_a_phone(phone: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    assignment = in_hands_of(ada, a_report_task(study))
-    sign_in(phone, ada)
-    phone.goto(reverse("annotate:assignment", args=[assignment.pk]))
-    expect(phone.locator("#assignment.live")).to_be_visible()
-
-    phone.get_by_role("link", name="Comment").tap()
-    phone.get_by_label("This item is broken").check()
-    check(phone)
-    phone.get_by_role("button", name="Send").tap()
-
-    expect(phone.get_by_text("Sent. The researcher will read it.")).to_be_visible()
-    expect(phone.get_by_role("link", name="Comment")).to_be_focused()
-    check(phone)
-    assert Comment.objects.get().broken
-
-
-@pytest.mark.parametrize("screen", ["written answer", "answers"])
-def test_every_screen_takes_comments(page: Page, sign_in: SignIn, rosa: User, ada: User, screen: str) -> None:
-    if screen == "answers":
-        assignment = in_hands(ada, a_study_of_answers(rosa))
-    else:
-        assignment = next_of(ada, a_study_of_writing(owner=rosa, people=[ada]))
-    sign_in(page, ada)
-    page.goto(reverse("annotate:assignment", args=[assignment.pk]))
-
-    page.get_by_role("link", name="Comment").click()
-    page.get_by_label("Comment", exact=True).fill("Hm.")
-    check(page)
-    page.get_by_role("button", name="Send").click()
-
-    expect(page.get_by_text("Sent. The researcher will read it.")).to_be_visible()
-    assert Comment.objects.get().text == "Hm."
-
-
-def test_a_comment_made_offline_is_sent_when_the_connection_is_back(
-    page: Page, sign_in: SignIn, study: Study, ada: User
-) -> None:
-    assignment = in_hands_of(ada, a_report_task(study))
-    sign_in(page, ada)
-    page.goto(reverse("annotate:assignment", args=[assignment.pk]))
-    expect(page.locator("#assignment.live")).to_be_visible()
-
+def _comments_offline_and_it_is_sent_when_the_connection_is_back(page: Page) -> None:
     page.context.set_offline(True)
     page.keyboard.press("w")
     page.get_by_label("Comment", exact=True).fill("Sent from a tunnel.")
@@ -254,12 +243,44 @@ def test_a_comment_made_offline_is_sent_when_the_connection_is_back(
     with page.expect_response(re.compile("/comment/")):
         page.context.set_offline(False)
 
-    assert Comment.objects.get().text == "Sent from a tunnel."
+    assert Comment.objects.filter(text="Sent from a tunnel.").count() == 1
 
 
-def test_rosa_excludes_and_lifts(page: Page, sign_in: SignIn, study: Study, ada: User, rosa: User) -> None:
+def _comments_with_the_mouse(page: Page, assignment: Assignment) -> None:
+    page.goto(reverse("annotate:assignment", args=[assignment.pk]))
+
+    page.get_by_role("link", name="Comment").click()
+    page.get_by_label("Comment", exact=True).fill("Hm.")
+    check(page)
+    page.get_by_role("button", name="Send").click()
+
+    expect(page.get_by_text("Sent. The researcher will read it.")).to_be_visible()
+    assert Comment.objects.get(item__study=assignment.task.study).text == "Hm."
+
+
+# --- The researcher's pages -----------------------------------------------------------------------
+
+
+def test_rosa_excludes_somebody_and_marks_an_item_and_her_pages_fit_a_phone(
+    page: Page, phone: Page, sign_in: SignIn, study: Study, ada: User, rosa: User
+) -> None:
     a_submitted_report(in_hands_of(ada, a_report_task(study)), [1, 0, 0])
     sign_in(page, rosa)
+    _excludes_and_lifts(page, study)
+    _marks_an_item(page, study)
+
+    item = GoldGrade.objects.get().item
+    comment_on(item=item, rater=ada.rater, text="x" * 300, broken=True, at=now())
+    add_question(study=study, text="How often do you read?", kind="one", options=["daily", "seldom"])
+    add_check(study=study, after=3, question="Please choose ‘b’.", options=["a", "b"], right=1)
+    sign_in(phone, rosa)
+    more: dict[str, list[object]] = {"person": ["ada"], "gold_item": [item.pk]}
+    for name in ("people", "person", "inbox", "checks", "gold", "gold_item"):
+        phone.goto(reverse(f"annotate:{name}", args=[study.name, *more.get(name, [])]))
+        check(phone)
+
+
+def _excludes_and_lifts(page: Page, study: Study) -> None:
     page.goto(reverse("annotate:people", args=[study.name]))
     check(page)
 
@@ -276,9 +297,7 @@ def test_rosa_excludes_and_lifts(page: Page, sign_in: SignIn, study: Study, ada:
     assert Judgment.objects.without_the_excluded().count() == 3
 
 
-def test_rosa_marks_an_item_in_the_browser(page: Page, sign_in: SignIn, study: Study, rosa: User) -> None:
-    a_report_task(study)
-    sign_in(page, rosa)
+def _marks_an_item(page: Page, study: Study) -> None:
     page.goto(reverse("annotate:checks", args=[study.name]))
     check(page)
 
@@ -293,18 +312,3 @@ def test_rosa_marks_an_item_in_the_browser(page: Page, sign_in: SignIn, study: S
 
     expect(page.get_by_role("cell", name="silent gold")).to_be_visible()
     check(page)
-
-
-def test_the_researchers_pages_fit_a_phone(phone: Page, sign_in: SignIn, study: Study, ada: User, rosa: User) -> None:
-    assignment = a_submitted_report(in_hands_of(ada, a_report_task(study)), [1, 0, 0])
-    comment_on(item=assignment.asked.all()[0].item, rater=ada.rater, text="x" * 300, broken=True, at=now())
-    add_question(study=study, text="How often do you read?", kind="one", options=["daily", "seldom"])
-    add_check(study=study, after=3, question="Please choose ‘b’.", options=["a", "b"], right=1)
-    item = Assignment.objects.get().asked.all()[0].item
-    mark_gold(item=item, criterion=the_criterion(study, "answerability"), grade=0, by=rosa, at=now())
-    sign_in(phone, rosa)
-
-    more: dict[str, list[object]] = {"person": ["ada"], "gold_item": [item.pk]}
-    for page in ("people", "person", "inbox", "checks", "gold", "gold_item"):
-        phone.goto(reverse(f"annotate:{page}", args=[study.name, *more.get(page, [])]))
-        check(phone)

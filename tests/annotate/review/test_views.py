@@ -348,9 +348,21 @@ def test_a_number_that_is_none_draws_nothing(submitted: Assignment, rosa: User) 
 
 
 @pytest.mark.browser
-def test_rosa_decides_by_keyboard(page: Page, sign_in: SignIn, disputed: Item, rosa: User) -> None:
+def test_rosa_goes_through_disagreements_and_decides_by_keyboard(
+    page: Page, phone: Page, sign_in: SignIn, submitted: Assignment, ben_as_rater: Rater, rosa: User
+) -> None:
+    study = submitted.task.study
+    items = list(submitted.task.items.order_by("pk"))
+    for item, grade in zip(items, (1, 1, 0), strict=True):  # Ada says 0, 0, 1
+        record_judgment(item=item, criterion=criterion_of(item), rater=ben_as_rater, grade=grade, at=NOON)
+    sign_in(phone, rosa)
+    _the_pages_fit_a_phone(phone, items[-1], submitted)
+
     sign_in(page, rosa)
-    page.goto(reverse("annotate:disagreements", args=[disputed.study.name]))
+    page.goto(reverse("annotate:adjudication", args=[study.name, items[0].pk, "answerability"]))
+    first, second, third = (item.element.text for item in items if item.element)
+    _decides_two_by_keys_alone(page, first, second, third)
+    page.goto(reverse("annotate:disagreements", args=[study.name]))
     check_accessibility(page)
 
     page.get_by_role("rowheader").get_by_role("link").first.focus()
@@ -363,22 +375,26 @@ def test_rosa_decides_by_keyboard(page: Page, sign_in: SignIn, disputed: Item, r
     page.keyboard.press("Enter")
 
     expect(page.get_by_text("No disagreements")).to_be_visible()
-    assert Adjudication.objects.get().grade == 1
+
+    decided = Adjudication.objects.order_by("pk").values_list("item__element__text", "grade", "note")
+    assert list(decided) == [(first, 1.0, ""), (second, 0.0, "It is 0."), (third, 1.0, "")]
 
 
-@pytest.mark.browser
-def test_decides_and_goes_through_all_by_keys_alone(
-    page: Page, sign_in: SignIn, study: Study, ada_as_rater: Rater, ben_as_rater: Rater, rosa: User
-) -> None:
-    items = list(a_report_task(an_open_study(study)).items.order_by("pk"))
-    for item in items:
-        for rater, grade in ((ada_as_rater, 0), (ben_as_rater, 1)):
-            record_judgment(item=item, criterion=criterion_of(item), rater=rater, grade=grade, at=NOON)
-    sign_in(page, rosa)
-    page.goto(reverse("annotate:adjudication", args=[study.name, items[0].pk, "answerability"]))
+def _the_pages_fit_a_phone(phone: Page, item: Item, submitted: Assignment) -> None:
+    (check,) = draw_spot_checks(study=item.study, rater=submitted.rater, n=1, at=NOON)
+    for name, more in (
+        ("disagreements", []),
+        ("adjudication", [item.pk, "answerability"]),
+        ("spot_checks", []),
+        ("spot_check", [check.pk]),
+    ):
+        phone.goto(reverse(f"annotate:{name}", args=[item.study.name, *more]))
+        check_no_sideways_scroll(phone)
+        check_accessibility(phone)
+
+
+def _decides_two_by_keys_alone(page: Page, first: str, second: str, third: str) -> None:
     heading = page.get_by_role("heading", level=1)
-    first, second, third = (item.element.text for item in items if item.element)
-
     page.keyboard.press("g")
     expect(page.get_by_role("dialog", name="Guidelines")).to_be_visible()
     check_accessibility(page)
@@ -397,27 +413,3 @@ def test_decides_and_goes_through_all_by_keys_alone(
     page.keyboard.press("Escape")
     page.keyboard.press("0")
     expect(heading).to_have_text(third)
-
-    decided = Adjudication.objects.order_by("pk").values_list("item__element__text", "grade", "note")
-    assert list(decided) == [(first, 1.0, ""), (second, 0.0, "It is 0.")]
-
-
-@pytest.mark.browser
-def test_the_pages_fit_a_phone(
-    phone: Page, sign_in: SignIn, submitted: Assignment, ben_as_rater: Rater, rosa: User
-) -> None:
-    study = submitted.task.study
-    item = submitted.asked.all()[0].item
-    record_judgment(item=item, criterion=criterion_of(item), rater=ben_as_rater, grade=1, at=NOON)
-    (check,) = draw_spot_checks(study=study, rater=submitted.rater, n=1, at=NOON)
-    sign_in(phone, rosa)
-
-    for name, more in (
-        ("disagreements", []),
-        ("adjudication", [item.pk, "answerability"]),
-        ("spot_checks", []),
-        ("spot_check", [check.pk]),
-    ):
-        phone.goto(reverse(f"annotate:{name}", args=[study.name, *more]))
-        check_no_sideways_scroll(phone)
-        check_accessibility(phone)

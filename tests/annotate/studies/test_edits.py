@@ -10,7 +10,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
-from playwright.sync_api import Page, expect
 
 from annotate.assignments.assignments import claim_next
 from annotate.models import Assignment, Enrolment, Notice, Place
@@ -26,7 +25,6 @@ from tests.annotate.factories import (
     enrolled,
     in_hands_of,
 )
-from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 
 
 @pytest.fixture
@@ -347,33 +345,3 @@ def test_the_commands_edit_and_copy(study: Study, rosa: User) -> None:
         call_command("edit_study", study=study.name, overlap="2")
     with pytest.raises(CommandError, match="overlap"):
         call_command("edit_study", study=study.name, overlap="many")
-
-
-# --- In the browser ---------------------------------------------------------------------------------
-
-
-@pytest.mark.browser
-def test_edits_and_copies_in_the_browser(page: Page, phone: Page, sign_in: SignIn, study: Study, rosa: User) -> None:
-    open_study(study=study, at=NOON)
-    sign_in(page, rosa)
-    page.goto(page_of("study", study))
-
-    page.get_by_role("link", name="Edit", exact=True).click()
-    check_accessibility(page)
-    page.get_by_label("Assessors per item").fill("3")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved. Added:")).to_be_visible()
-    page.get_by_role("link", name="Copy", exact=True).click()
-    check_accessibility(page)
-    page.get_by_label("Title").fill("Again")
-    page.get_by_role("button", name="Create the copy").click()
-    expect(page.get_by_role("heading", name="Again", level=1)).to_be_visible()
-    page.locator("summary", has_text="Delete").click()
-    page.get_by_role("button", name="Delete the draft").click()
-    expect(page.get_by_role("heading", name="Studies", level=1)).to_be_visible()
-
-    sign_in(phone, rosa)
-    for name in ("study", "study_edit", "study_copy"):
-        phone.goto(page_of(name, study))
-        check_no_sideways_scroll(phone)
-    assert list(Study.objects.values_list("name", flat=True)) == [study.name]

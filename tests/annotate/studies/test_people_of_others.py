@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.test import Client
@@ -147,19 +145,6 @@ def test_people_from_crowd_sites_are_not_offered_to_other_studies(worker: User, 
     enrol_by_name(study=other, usernames=[worker.username], by=rosa, at=NOON)
 
     assert not other.enrolments.filter(user=worker).exists()
-
-
-def test_accounts_made_before_belong_to_their_first_study(ada: User, ben: User, rosa: User, rosas: Study) -> None:
-    other = a_study(a_collection(owner=rosa, name="tunnels"), name="tunnels")
-    enrol(study=rosas, user=ada, at=NOON)
-    enrol(study=other, user=ada, at=now())
-    enrol(study=rosas, user=rosa, at=NOON)
-    migration = import_module("annotate.migrations.0005_invitations_of_accounts")
-
-    migration.belong_to_the_first_study(apps, None)
-
-    made_for = dict(User.objects.values_list("username", "made_for__name"))
-    assert made_for == {"ada": "bridges", "ben": None, "rosa": None}
 
 
 # --- Invitations ----------------------------------------------------------------------------------

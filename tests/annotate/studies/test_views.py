@@ -328,12 +328,38 @@ def test_the_page_takes_the_same_number_of_queries_for_many_assessors(
 
 
 @pytest.mark.browser
-def test_rosa_makes_and_opens_a_study_in_the_browser(
-    page: Page, sign_in: SignIn, rosa: User, collection: Collection
+def test_rosa_makes_opens_edits_copies_and_closes_a_study(
+    page: Page, phone: Page, sign_in: SignIn, rosa: User, ada: User, collection: Collection
 ) -> None:
     rank_everything(collection)
     sign_in(page, rosa)
 
+    _makes_and_opens_a_study(page)
+    address = page.url
+    _edits_and_copies_it(page)
+    page.goto(address)
+    page.locator("summary", has_text="Close").click()
+    page.get_by_role("button", name="Close the study").click()
+    expect(page.get_by_text("The study is closed.")).to_be_visible()
+    assert list(Study.objects.values_list("title", flat=True)) == ["Bridges at dusk"]
+
+    study = a_study_of(collection, "answerability", "key_point", assessors=[ada], title="Bridges at dusk and at dawn")
+    open_study(study=study, at=now())
+    sign_in(phone, rosa)
+    for address in [
+        reverse("annotate:studies"),
+        reverse("annotate:study_new"),
+        reverse("annotate:study", args=[study.name]),
+        reverse("annotate:study_guidelines", args=[study.name]),
+        reverse("annotate:study_edit", args=[study.name]),
+        reverse("annotate:study_copy", args=[study.name]),
+    ]:
+        phone.goto(address)
+        check_no_sideways_scroll(phone)
+        check_accessibility(phone)
+
+
+def _makes_and_opens_a_study(page: Page) -> None:
     page.goto(reverse("annotate:study_new"))
     page.get_by_role("textbox", name="Title").fill("Bridges at dusk")
     page.get_by_role("checkbox", name="answerability of a report").check()
@@ -352,23 +378,20 @@ def test_rosa_makes_and_opens_a_study_in_the_browser(
     expect(page.get_by_text("The study is open, with 2 tasks.")).to_be_visible()
     expect(page.get_by_text("0 of 6 places submitted")).to_be_visible()
     check_accessibility(page)
-    page.locator("summary", has_text="Close").click()
-    page.get_by_role("button", name="Close the study").click()
-    expect(page.get_by_text("The study is closed.")).to_be_visible()
 
 
-@pytest.mark.browser
-def test_the_pages_fit_a_phone(phone: Page, sign_in: SignIn, rosa: User, ada: User, collection: Collection) -> None:
-    study = a_study_of(collection, "answerability", "key_point", assessors=[ada], title="Bridges at dusk and at dawn")
-    open_study(study=study, at=now())
-    sign_in(phone, rosa)
-
-    for address in [
-        reverse("annotate:studies"),
-        reverse("annotate:study_new"),
-        reverse("annotate:study", args=[study.name]),
-        reverse("annotate:study_guidelines", args=[study.name]),
-    ]:
-        phone.goto(address)
-        check_no_sideways_scroll(phone)
-        check_accessibility(phone)
+def _edits_and_copies_it(page: Page) -> None:
+    """Edit the study, and delete its copy."""
+    page.get_by_role("link", name="Edit", exact=True).click()
+    check_accessibility(page)
+    page.get_by_label("Assessors per item").fill("4")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved. Added:")).to_be_visible()
+    page.get_by_role("link", name="Copy", exact=True).click()
+    check_accessibility(page)
+    page.get_by_label("Title").fill("Again")
+    page.get_by_role("button", name="Create the copy").click()
+    expect(page.get_by_role("heading", name="Again", level=1)).to_be_visible()
+    page.locator("summary", has_text="Delete").click()
+    page.get_by_role("button", name="Delete the draft").click()
+    expect(page.get_by_role("heading", name="Studies", level=1)).to_be_visible()
