@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import pytest
+from django.db.models import QuerySet
 from playwright.sync_api import Page, expect
 
+from annotate.assignments.assignments import claim
 from annotate.models import Assignment, Draft
 from collection.models import Judgment, Study, User
 from tests.annotate.factories import (
+    NOON,
     a_key_point_task,
     a_rating_task,
     a_report_task,
@@ -21,6 +25,9 @@ from tests.annotate.factories import (
 from tests.browser import SignIn, check_accessibility
 
 pytestmark = [pytest.mark.browser, pytest.mark.by_hand]
+
+
+FACTS = "Fact 0 of subject 0 is here. 🌉 Fact 1 is here too.\nAnd that is all of it."
 
 
 def saved(page: Page) -> None:
@@ -45,19 +52,29 @@ def quotes(criterion: str = "answerability") -> list[list[str]]:
     return [[highlight.quote for highlight in judgment.highlights.all()] for judgment in judgments]
 
 
+def in_hands_together(user: User, study: Study) -> list[Assignment]:
+    """Enrol the person in the open study and put all of its tasks into their hands, in their order."""
+    rater = enrolled(user, an_open_study(study))
+    mine = claim(study=study, rater=rater, at=NOON, ahead=study.tasks.count() - 1)
+    assert [one.task for one in mine] == list(study.tasks.order_by("position"))
+    return mine
+
+
+def reports_in_hand(user: User, study: Study, texts: Iterable[str]) -> list[Assignment]:
+    """Put a report of each of these texts into the person's hands."""
+    for text in texts:
+        a_report_task(study, text)
+    return in_hands_together(user, study)
+
+
 # --- By keyboard alone --------------------------------------------------------------------------
 
 
-def test_a_report_by_keyboard_alone(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    a_report_task(study)
-    a_key_point_task(study)
-    enrolled(ada, an_open_study(study))
-    sign_in(page, ada)
+def _marks_a_report(page: Page) -> None:
     page.goto("/work/")
     page.get_by_role("button", name="Start").focus()
     press(page, "Enter")
-    page.wait_for_selector("#assignment.live")
-
+    page.wait_for_selector("[data-task-type=answerability].live")
     press(page, "1")  # answerable …
     press(page, "t", "s", "Enter")  # … here is the sentence …
     press(page, "ArrowDown", "Shift+ArrowRight", "Shift+ArrowRight", "Enter", "Escape")  # … and here are three words
@@ -66,25 +83,17 @@ def test_a_report_by_keyboard_alone(page: Page, sign_in: SignIn, study: Study, a
     saved(page)
     press(page, "Control+Enter")
     page.wait_for_url(re.compile(r"/work/\d+/$"))
-    page.wait_for_selector("[data-task-type=key_point].live")
+    page.wait_for_selector("[data-task-type=rating].live")
 
     assert quotes() == [["Fact 0 of subject 0 is here.", "Fact 1 is"], [], ["And that is all of it."]]
     assert Assignment.objects.get(state="submitted").active_seconds > 0
 
 
-def test_a_rating_by_keyboard_alone(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    a_rating_task(study, after=a_report_task(study))
-    reading = in_hands_of(ada, study.tasks.all()[0])
-    answer_report(reading, [1, 0, 0])
-    sign_in(page, ada)
-    open_assignment(page, reading)
-    press(page, "Control+Enter")
-    page.wait_for_selector("[data-task-type=rating].live")
-
+def _rates_a_passage(page: Page) -> None:
     press(page, "4", "t", "Shift+ArrowRight", "Enter", "Escape", "n", "2")
     saved(page)
     press(page, "Control+Enter")
-    page.get_by_role("heading", name="All done. Thank you!").wait_for()
+    page.wait_for_selector("[data-task-type=key_point].live")
 
     ratings = Judgment.objects.filter(criterion__name="rating")
     assert list(ratings.order_by("grade").values_list("grade", flat=True)) == [2, 4]
@@ -92,41 +101,46 @@ def test_a_rating_by_keyboard_alone(page: Page, sign_in: SignIn, study: Study, a
     assert ratings.get(grade=4).highlights.get().purpose == "rationale"
 
 
-def test_key_points_by_keyboard_alone(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    assignment = in_hands_of(ada, a_key_point_task(study))
-    sign_in(page, ada)
-    open_assignment(page, assignment)
-
+def _judges_key_points(page: Page) -> None:
+    asked_next = page.get_by_text("Is it a key point for the question?").first
     press(page, "4")  # not asked yet: nothing happens
-    expect(page.get_by_text("Is it a key point for the question?").first).to_be_hidden()
+    expect(asked_next).to_be_hidden()
     press(page, "1")
-    expect(page.get_by_text("Is it a key point for the question?").first).to_be_visible()
-    press(page, "4", "j", "2", "Enter", "0")
+    expect(asked_next).to_be_visible()
+    press(page, "4")
+    saved(page)
+    press(page, "0")  # which takes the second grade back
+    saved(page)
+    assert list(key_points().values_list("criterion__name", "grade")) == [("grounded", 0)]
+    expect(asked_next).to_be_hidden()
+
+    press(page, "1", "4", "j", "2", "Enter", "0")
     saved(page)
     press(page, "Control+Enter")
     page.get_by_role("heading", name="All done. Thank you!").wait_for()
 
-    judged = Judgment.objects.order_by("item", "criterion").values_list("criterion__name", "grade")
+    judged = key_points().order_by("item", "criterion").values_list("criterion__name", "grade")
     assert list(judged) == [("grounded", 1), ("utility", 1), ("grounded", 0)]
 
 
-def test_changing_grounded_to_no_takes_utility_back(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
+def key_points() -> QuerySet[Judgment]:
+    return Judgment.objects.filter(criterion__task_type="key_point")
+
+
+def test_a_report_a_rating_and_key_points_by_keyboard_alone(
+    page: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    a_rating_task(study, after=a_report_task(study))
+    a_key_point_task(study)
+    enrolled(ada, an_open_study(study))
     sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_key_point_task(study)))
 
-    press(page, "1", "4")
-    saved(page)
-    press(page, "0")
-    saved(page)
-
-    assert list(Judgment.objects.values_list("criterion__name", "grade")) == [("grounded", 0)]
-    expect(page.get_by_text("Is it a key point for the question?").first).to_be_hidden()
+    _marks_a_report(page)
+    _rates_a_passage(page)
+    _judges_key_points(page)
 
 
-def test_undo_and_removing_by_key(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study)))
-
+def _undoes_and_removes(page: Page) -> None:
     press(page, "t", "s", "Enter", "ArrowRight", "Enter", "Escape")
     press(page, "Backspace")
     saved(page)
@@ -142,24 +156,7 @@ def test_undo_and_removing_by_key(page: Page, sign_in: SignIn, study: Study, ada
     assert quotes() == after_undo
 
 
-def test_asks_for_a_highlight_before_submitting(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study)))
-
-    press(page, "0", "n", "0", "n", "1", "p", "p")
-    saved(page)
-    press(page, "Control+Enter")
-
-    expect(page.locator("#says")).to_have_text("Question 3: Mark the words that answer it at least once.")
-    expect(page.get_by_role("tab", name="3, not complete")).to_have_attribute("aria-selected", "true")
-    assert Draft.objects.get().grade == 1
-    assert Assignment.objects.get().state == Assignment.State.OPEN
-
-
-def test_guidelines_and_keys_open_by_key(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study)))
-
+def _opens_guidelines_and_keys(page: Page) -> None:
     press(page, "g")
     expect(page.get_by_role("dialog", name="Guidelines")).to_contain_text("Read everything first.")
     check_accessibility(page)
@@ -173,6 +170,43 @@ def test_guidelines_and_keys_open_by_key(page: Page, sign_in: SignIn, study: Stu
 
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert not Judgment.objects.exists()  # keys do nothing behind a dialog
+
+
+def _is_asked_for_a_mark_before_submitting(page: Page, assignment: Assignment) -> None:
+    open_assignment(page, assignment)
+    press(page, "0", "n", "0", "n", "1", "p", "p")
+    saved(page)
+    press(page, "Control+Enter")
+
+    expect(page.locator("#says")).to_have_text("Question 3: Mark the words that answer it at least once.")
+    expect(page.get_by_role("tab", name="3, not complete")).to_have_attribute("aria-selected", "true")
+    assert Draft.objects.get().grade == 1
+    assert set(Assignment.objects.values_list("state", flat=True)) == {Assignment.State.OPEN}
+
+
+def _resumes_at_the_same_question(page: Page, assignment: Assignment) -> None:
+    press(page, "p", "-", "n")
+    saved(page)
+    again = page.context.new_page()
+    page.close()
+    open_assignment(again, assignment)
+
+    expect(again.get_by_role("tab", name="1, answered")).to_have_attribute("aria-selected", "false")
+    expect(again.get_by_role("tab", name="3, not complete")).to_have_attribute("aria-selected", "true")
+    expect(again.get_by_role("radio", name="answerable", exact=False).nth(1)).to_be_checked()
+
+
+def test_keys_undo_ask_for_marks_and_open_dialogs_and_a_task_is_resumed(
+    page: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    first, second = reports_in_hand(ada, study, [FACTS, FACTS])
+    sign_in(page, ada)
+    open_assignment(page, first)
+
+    _opens_guidelines_and_keys(page)
+    _undoes_and_removes(page)
+    _is_asked_for_a_mark_before_submitting(page, second)
+    _resumes_at_the_same_question(page, second)
 
 
 # --- Mouse and touch ----------------------------------------------------------------------------
@@ -201,9 +235,12 @@ def drag_over(page: Page, words: str) -> None:
     page.mouse.up()
 
 
-def test_the_mouse_marks_and_chips_remove(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
+def test_the_mouse_marks_words_and_paragraphs_and_chips_remove(
+    page: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    first, second = reports_in_hand(ada, study, [FACTS, "Bridges stand.\nThey do."])
     sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study)))
+    open_assignment(page, first)
 
     page.get_by_text("unanswerable").first.click()
     drag_over(page, "Fact 1 is here")
@@ -212,38 +249,37 @@ def test_the_mouse_marks_and_chips_remove(page: Page, sign_in: SignIn, study: St
     drag_over(page, "Fact 1 is here")
     drag_over(page, "is here too.")
     saved(page)
-    both = quotes()
+    assert quotes() == [["Fact 1 is here", "is here too."]]
     page.get_by_role("button", name="Remove “Fact 1 is here”").click()
     saved(page)
-
-    assert both == [["Fact 1 is here", "is here too."]]
     assert quotes() == [["is here too."]]
 
-
-def test_a_double_click_marks_the_word_and_a_third_the_paragraph(
-    page: Page, sign_in: SignIn, study: Study, ada: User
-) -> None:
-    sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study, "Bridges stand.\nThey do.")))
+    open_assignment(page, second)
     word = page.locator("#text p").first
-
     word.dblclick(position={"x": 10, "y": 10})
     saved(page)
-    twice = quotes()
+    assert quotes()[1:] == [["Bridges"]]
     word.click(position={"x": 120, "y": 10}, click_count=3)
     saved(page)
-
-    assert twice == [["Bridges"]]
-    assert quotes() == [["Bridges", "Bridges stand."]]
+    assert quotes()[1:] == [["Bridges", "Bridges stand."]]
 
 
-def test_a_finger_marks_with_the_button(phone: Page, sign_in: SignIn, study: Study, ada: User) -> None:
+def test_a_finger_marks_with_the_button_and_pages_fit_a_phone(
+    phone: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    assignment = in_hands_of(ada, a_report_task(study))
     sign_in(phone, ada)
-    open_assignment(phone, in_hands_of(ada, a_report_task(study)))
+
+    for path in ("/work/", f"/work/{assignment.pk}/"):
+        phone.goto(path)
+
+        assert phone.evaluate("document.documentElement.scrollWidth") == 390, path
+        check_accessibility(phone)
+
+    expect(phone.locator("#assignment.live")).to_be_visible()
     phone.locator("label", has_text=re.compile(r"^\s*answerable")).first.tap()
     button = phone.get_by_role("button", name="Mark", exact=True)
     expect(button).to_be_hidden()
-
     phone.evaluate(
         """() => {  // what a long press and its handles do
             const node = document.getElementById("text").firstChild.firstChild;
@@ -257,61 +293,41 @@ def test_a_finger_marks_with_the_button(phone: Page, sign_in: SignIn, study: Stu
     expect(button).to_be_hidden()
 
 
-@pytest.mark.parametrize("color_scheme", ["light", "dark"])
-def test_pages_are_accessible(open_page: object, sign_in: SignIn, study: Study, ada: User, color_scheme: str) -> None:
+def check_both_themes(page: Page) -> None:
+    for color_scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=color_scheme)
+        page.evaluate("Promise.allSettled(document.getAnimations().map((one) => one.finished))")  # of the colours
+        check_accessibility(page)
+
+
+def test_pages_are_accessible_in_the_light_and_in_the_dark(
+    page: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
     report = a_report_task(study)
     a_rating_task(study, after=report)
     a_key_point_task(study)
-    page: Page = open_page(color_scheme=color_scheme, viewport={"width": 1280, "height": 800})  # type: ignore[operator]
     sign_in(page, ada)
     reading = in_hands_of(ada, report)
     page.goto("/work/")
-    check_accessibility(page)
+    check_both_themes(page)
     open_assignment(page, reading)
 
     press(page, "t", "s", "Enter", "Escape")
-    check_accessibility(page)
+    check_both_themes(page)
     press(page, "n", "0", "n", "0")
     saved(page)
     for task_type in ("rating", "key_point"):
         press(page, "Control+Enter")
         page.wait_for_selector(f"[data-task-type={task_type}].live")
-        check_accessibility(page)
+        check_both_themes(page)
         press(page, "1", "4", "n", "0")
         saved(page)
     press(page, "Control+Enter")
     page.get_by_role("heading", name="All done. Thank you!").wait_for()
-    check_accessibility(page)
-
-
-def test_fits_a_phone(phone: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    assignment = in_hands_of(ada, a_report_task(study))
-    sign_in(phone, ada)
-
-    for path in ("/work/", f"/work/{assignment.pk}/"):
-        phone.goto(path)
-
-        assert phone.evaluate("document.documentElement.scrollWidth") == 390
-        check_accessibility(phone)
+    check_both_themes(page)
 
 
 # --- Coming back --------------------------------------------------------------------------------
-
-
-def test_resumes_at_the_same_question(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    assignment = in_hands_of(ada, a_report_task(study))
-    sign_in(page, ada)
-    open_assignment(page, assignment)
-    press(page, "0", "n", "n", "1")
-    saved(page)
-
-    again = page.context.new_page()
-    page.close()
-    open_assignment(again, assignment)
-
-    expect(again.get_by_role("tab", name="1, answered")).to_have_attribute("aria-selected", "false")
-    expect(again.get_by_role("tab", name="3, not complete")).to_have_attribute("aria-selected", "true")
-    expect(again.get_by_role("radio", name="answerable", exact=False).nth(1)).to_be_checked()
 
 
 def test_goes_from_a_rating_to_the_report_and_back(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:

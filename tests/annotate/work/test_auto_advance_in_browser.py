@@ -12,11 +12,11 @@ from playwright.sync_api import Page, Request, Route, expect
 
 from annotate.models import Assignment, Draft
 from collection.models import Judgment, Study, User
-from tests.annotate.factories import a_key_point_task, a_rating_task, a_report_task, answer_report, in_hands_of
-from tests.annotate.work.test_assignment_in_browser import open_assignment, press, saved
+from tests.annotate.factories import a_key_point_task, a_rating_task, a_report_task, in_hands_of
+from tests.annotate.work.test_assignment_in_browser import FACTS, open_assignment, press, reports_in_hand, saved
 from tests.browser import SignIn, check_accessibility
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.in_real_time]
 
 LONGER_THAN_THE_MOMENT = 1_200  # ms
 
@@ -47,81 +47,138 @@ def submitted_by_choices(page: Page) -> None:
     at_task(page, "key_point")
 
 
-def test_choices_alone_lead_through_a_task_and_to_the_next(reading: Page) -> None:
+def stays(page: Page, number: int, why: str = "") -> None:
+    """Nothing happens in the time in which the page would have gone on from this question."""
+    page.wait_for_timeout(LONGER_THAN_THE_MOMENT)
+    expect(page.locator(f"#tabs [role=tab]:nth-child({number})"), why).to_have_attribute("aria-selected", "true")
+
+
+def progress(page: Page, words: str) -> None:
+    expect(page.locator("#progress")).to_have_text(words)
+
+
+# --- To the next task -----------------------------------------------------------------------------
+
+
+def test_choices_alone_lead_through_a_task_and_to_the_next_but_not_from_what_was_submitted(reading: Page) -> None:
     submitted_by_choices(reading)
     at_question(reading, 1)
     check_accessibility(reading)
+    reading.go_back()
+    expect(reading.get_by_text("You submitted this on")).to_be_visible()
+    expect(reading.locator("#assignment.live")).to_be_visible()
+    press(reading, "1", "0")
+    reading.wait_for_timeout(LONGER_THAN_THE_MOMENT)
+    at_task(reading, "answerability")
+    assert Assignment.objects.filter(state="submitted").count() == 1
+    reading.go_forward()
+    at_task(reading, "key_point")
 
     press(reading, "1")
-    reading.wait_for_timeout(LONGER_THAN_THE_MOMENT)  # the second question is asked now
-    at_question(reading, 1)
+    stays(reading, 1)  # the second question is asked now
     press(reading, "4")
     at_question(reading, 2)
     press(reading, "0")
 
     expect(reading.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
-    assert list(Judgment.objects.order_by("item", "criterion").values_list("criterion__name", "grade")) == [
-        ("answerability", 0),
-        ("answerability", 0),
-        ("answerability", 0),
-        ("grounded", 1),
-        ("utility", 1),
-        ("grounded", 0),
-    ]
+    judged = Judgment.objects.order_by("item", "criterion").values_list("criterion__name", "grade")
+    assert list(judged) == [*[("answerability", 0)] * 3, ("grounded", 1), ("utility", 1), ("grounded", 0)]
     assert set(Assignment.objects.values_list("state", flat=True)) == {Assignment.State.SUBMITTED}
 
 
-def test_stays_where_a_mark_is_needed_and_goes_to_the_next_open_question(reading: Page) -> None:
-    press(reading, "1")
-    reading.wait_for_timeout(LONGER_THAN_THE_MOMENT)
-    at_question(reading, 1)
-    press(reading, "n", "n", "0")  # from the last to the first that is open
-    at_question(reading, 1)
-    press(reading, "t", "s", "Enter", "Escape")
-    reading.wait_for_timeout(LONGER_THAN_THE_MOMENT)
-
-    at_question(reading, 1)
-
-
-@pytest.mark.parametrize("stop", ["1", "Shift", "g", "pointer"])
-def test_whatever_is_pressed_in_the_moment_stops_it(reading: Page, stop: str) -> None:
-    press(reading, "0")
-    if stop == "pointer":
-        reading.locator("#text p").first.click()
+def _takes_back_and_returns(page: Page, way: str, grade: int) -> None:
+    """From the key points to the report's last question, which gets this grade, and back with B."""
+    following = page.url
+    if way == "link":
+        page.get_by_role("link", name="Take back").click()
     else:
-        press(reading, stop)
+        press(page, way)
 
-    reading.wait_for_timeout(LONGER_THAN_THE_MOMENT)
+    at_task(page, "answerability")
+    at_question(page, 3)
+    check_accessibility(page)
+    press(page, *(["1", "t", "s", "Enter", "Escape"] if grade else ["0"]))
+    saved(page)
+    press(page, "b")
 
-    at_question(reading, 1)
+    expect(page, way).to_have_url(following)
+    at_task(page, "key_point")
+    assert list(Judgment.objects.order_by("grade").values_list("grade", flat=True)) == [0, 0, grade], way
+    assert not Draft.objects.exists(), way
+    assert Assignment.objects.filter(state="submitted").count() == 1, way
 
 
-def test_u_takes_back_in_the_moment_and_after_it(reading: Page) -> None:
-    press(reading, "0", "u")
-    expect(reading.locator("#progress")).to_have_text("0 of 3")
-    reading.wait_for_timeout(LONGER_THAN_THE_MOMENT)
-    at_question(reading, 1)
+def test_the_last_task_is_taken_back_from_the_next_until_that_is_begun(reading: Page) -> None:
+    submitted_by_choices(reading)
+    for way, grade in (("u", 1), ("Control+z", 0), ("link", 1)):
+        _takes_back_and_returns(reading, way, grade)
+
     press(reading, "0")
     at_question(reading, 2)
+    expect(reading.get_by_role("link", name="Take back")).to_be_hidden()
+    press(reading, "u", "u")
+    at_task(reading, "key_point")
+    expect(reading.locator("#says")).to_have_text("There is nothing to undo.")
 
+    press(reading, "0")
+    at_question(reading, 2)
+    press(reading, "0", "Shift")  # which stops the way on
+    saved(reading)
+    press(reading, "Control+Enter")
+    expect(reading.get_by_role("link", name="Take the last task back")).to_be_visible()
+    check_accessibility(reading)
     press(reading, "u")
 
-    at_question(reading, 1)
-    expect(reading.locator("#progress")).to_have_text("0 of 3")
+    at_task(reading, "key_point")
+    expect(reading.get_by_text("You submitted this on")).to_be_visible()
 
 
-def test_who_goes_back_to_change_an_answer_stays_there(reading: Page) -> None:
-    press(reading, "0")
-    at_question(reading, 2)
-    press(reading, "p", "-", "0")
-
-    reading.wait_for_timeout(LONGER_THAN_THE_MOMENT)
-
-    at_question(reading, 1)
+# --- In the moment --------------------------------------------------------------------------------
 
 
-def test_a_late_next_does_not_skip_a_question(reading: Page) -> None:
-    reading.evaluate(
+def test_whatever_is_pressed_in_the_moment_stops_it_and_who_goes_back_stays(
+    page: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    stops = ("1", "Shift", "pointer", "g")  # the guidelines stay open
+    taken_back, changed, *stopped = reports_in_hand(ada, study, [FACTS] * (len(stops) + 2))
+    sign_in(page, ada)
+    open_assignment(page, taken_back)
+    press(page, "0", "u")
+    progress(page, "0 of 3")
+    stays(page, 1)
+    press(page, "0")
+    at_question(page, 2)
+    press(page, "u")
+    at_question(page, 1)
+    progress(page, "0 of 3")
+
+    open_assignment(page, changed)
+    press(page, "0")
+    at_question(page, 2)
+    press(page, "p", "-", "0")
+    stays(page, 1)
+
+    for stop, assignment in zip(stops, stopped, strict=True):
+        open_assignment(page, assignment)
+        press(page, "0")
+        if stop == "pointer":
+            page.locator("#text p").first.click()
+        else:
+            press(page, stop)
+        stays(page, 1, stop)
+
+
+def _needs_a_mark(page: Page) -> None:
+    press(page, "1")
+    stays(page, 1)
+    press(page, "n", "n", "0")  # from the last to the first that is open
+    at_question(page, 1)
+    press(page, "t", "s", "Enter", "Escape")
+    stays(page, 1)
+
+
+def _is_asked_for_next_too_late(page: Page) -> None:
+    page.evaluate(
         """() => {
             const next = document.getElementById("next");
             new MutationObserver((_, observer) => {
@@ -132,86 +189,107 @@ def test_a_late_next_does_not_skip_a_question(reading: Page) -> None:
             }).observe(document.getElementById("tabs"), { subtree: true, attributeFilter: ["aria-selected"] });
         }"""
     )
-
-    press(reading, "0")
-
-    expect(reading.locator("#next[data-pressed]")).to_be_visible()
-    at_question(reading, 2)
+    press(page, "0")
+    expect(page.locator("#next[data-pressed]")).to_be_visible()
+    at_question(page, 2)
 
 
-def test_a_key_held_down_answers_one_question(reading: Page) -> None:
-    reading.keyboard.down("0")
-    at_question(reading, 2)
+def _is_held_down(page: Page) -> None:
+    page.keyboard.down("0")
+    at_question(page, 2)
     for _ in range(3):
-        reading.keyboard.down("0")  # as the keyboard repeats it
-    reading.keyboard.up("0")
-
-    expect(reading.locator("#progress")).to_have_text("1 of 3")
-
-
-def test_the_arrows_that_pass_over_the_choices_stay(reading: Page) -> None:
-    reading.locator(".question:visible input[value='1']").focus()
-    press(reading, "ArrowUp")
-    expect(reading.locator("#progress")).to_have_text("1 of 3")
-
-    reading.wait_for_timeout(LONGER_THAN_THE_MOMENT)
-
-    at_question(reading, 1)
+        page.keyboard.down("0")  # as the keyboard repeats it
+    page.keyboard.up("0")
+    progress(page, "1 of 3")
 
 
-def test_the_switch_is_kept_and_says_its_state(reading: Page) -> None:
-    switch = reading.get_by_role("button", name="Go on after a choice")
-    expect(switch).to_have_attribute("aria-pressed", "true")
-    switch.click()
-    reading.reload()
-    expect(switch).to_have_attribute("aria-pressed", "false")
-    press(reading, "0")
-
-    reading.wait_for_timeout(LONGER_THAN_THE_MOMENT)
-
-    at_question(reading, 1)
+def _is_passed_over(page: Page) -> None:
+    page.locator(".question:visible input[value='1']").focus()
+    press(page, "ArrowUp")
+    progress(page, "1 of 3")
+    stays(page, 1)
 
 
-def test_a_comment_that_is_typed_is_not_lost(reading: Page) -> None:
-    press(reading, "n", "0")
-    at_question(reading, 3)
-    press(reading, "w")
-    reading.locator("#comment-text").fill("The second")
-    press(reading, "Escape")
-    expect(reading.locator("#comment-text")).not_to_be_focused()
-    press(reading, "0")
-    at_question(reading, 1)
-    press(reading, "0")
+def _is_not_left_with_a_comment(page: Page) -> None:
+    press(page, "n", "0")
+    at_question(page, 3)
+    press(page, "w")
+    page.locator("#comment-text").fill("The second")
+    press(page, "Escape")
+    expect(page.locator("#comment-text")).not_to_be_focused()
+    press(page, "0")
+    at_question(page, 1)
+    press(page, "0")
 
-    expect(reading.locator("#says")).to_contain_text("Your comment is not sent yet.")
+    expect(page.locator("#says")).to_contain_text("Your comment is not sent yet.")
     assert not Assignment.objects.filter(state="submitted").exists()
 
 
-def test_offline_nothing_is_submitted_or_lost(reading: Page) -> None:
-    reading.context.set_offline(True)
+def _is_switched_off(page: Page) -> None:
+    switch = page.get_by_role("button", name="Go on after a choice")
+    expect(switch).to_have_attribute("aria-pressed", "true")
+    switch.click()
+    page.reload()
+    expect(switch).to_have_attribute("aria-pressed", "false")
+    press(page, "0")
+    stays(page, 1)
+
+
+def test_goes_on_once_and_only_where_all_is_said_by_whoever_has_it_switched_on(
+    page: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    steps = [
+        _needs_a_mark,
+        _is_asked_for_next_too_late,
+        _is_held_down,
+        _is_passed_over,
+        _is_not_left_with_a_comment,
+        _is_switched_off,
+    ]
+    assignments = reports_in_hand(ada, study, [FACTS] * len(steps))
+    sign_in(page, ada)
+
+    for step, assignment in zip(steps, assignments, strict=True):
+        open_assignment(page, assignment)
+        step(page)
+
+
+# --- While it is submitted ------------------------------------------------------------------------
+
+
+def test_nothing_is_lost_offline_or_changed_while_a_task_is_submitted(
+    page: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    first, second, _ = reports_in_hand(ada, study, [FACTS] * 3)
+    sign_in(page, ada)
+    open_assignment(page, first)
+    page.context.set_offline(True)
     for number in (1, 2, 3):
-        at_question(reading, number)
-        press(reading, "0")
-    expect(reading.locator("#says")).to_contain_text("Offline. The task is submitted by itself")
+        at_question(page, number)
+        press(page, "0")
+    expect(page.locator("#says")).to_contain_text("Offline. The task is submitted by itself")
     assert not Judgment.objects.exists()
-
-    reading.context.set_offline(False)
-
-    at_task(reading, "key_point")
+    page.context.set_offline(False)
+    page.wait_for_selector(f"#assignment.live[data-assignment='{second.pk}']")
     assert Judgment.objects.filter(grade=0).count() == 3
 
-
-def test_a_submitted_task_that_is_changed_is_not_left(reading: Page) -> None:
-    submitted_by_choices(reading)
-    reading.go_back()
-    expect(reading.get_by_text("You submitted this on")).to_be_visible()
-    expect(reading.locator("#assignment.live")).to_be_visible()
-    press(reading, "1", "0")
-
-    reading.wait_for_timeout(LONGER_THAN_THE_MOMENT)
-
-    at_task(reading, "answerability")
-    assert Assignment.objects.filter(state="submitted").count() == 1
+    sent = []
+    for number in (1, 2):
+        at_question(page, number)
+        press(page, "0")
+    at_question(page, 3)
+    saved(page)
+    page.route("**/choice/", lambda route: sent.append(route))
+    press(page, "0")
+    page.wait_for_timeout(LONGER_THAN_THE_MOMENT)
+    assert len(sent) == 1
+    press(page, "1", "-", "u")
+    sent[0].continue_()
+    expect(page.get_by_text("You submitted this task.")).to_be_visible()
+    page.wait_for_selector(f"#assignment.live[data-assignment='{second.pk}']")
+    at_question(page, 3)
+    assert list(Judgment.objects.values_list("grade", flat=True)) == [0] * 6
+    assert not Draft.objects.exists()
 
 
 def test_two_tabs_submit_once(reading: Page) -> None:
@@ -231,80 +309,6 @@ def test_two_tabs_submit_once(reading: Page) -> None:
     at_task(other, "answerability")
     assert Judgment.objects.count() == 3
     assert sorted(Assignment.objects.values_list("state", flat=True)) == ["open", "submitted"]
-
-
-# --- Across tasks ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("way", ["u", "Control+z", "link"])
-def test_the_last_task_is_taken_back_from_the_next_and_b_returns(reading: Page, way: str) -> None:
-    submitted_by_choices(reading)
-    following = reading.url
-    if way == "link":
-        reading.get_by_role("link", name="Take back").click()
-    else:
-        press(reading, way)
-
-    at_task(reading, "answerability")
-    at_question(reading, 3)
-    check_accessibility(reading)
-    press(reading, "1", "t", "s", "Enter", "Escape")
-    saved(reading)
-    press(reading, "b")
-
-    expect(reading).to_have_url(following)
-    at_task(reading, "key_point")
-    assert list(Judgment.objects.order_by("grade").values_list("grade", flat=True)) == [0, 0, 1]
-    assert not Draft.objects.exists()
-    assert Assignment.objects.filter(state="submitted").count() == 1
-
-
-def test_once_the_next_task_is_begun_u_undoes_there(reading: Page) -> None:
-    submitted_by_choices(reading)
-    press(reading, "0")
-    at_question(reading, 2)
-    expect(reading.get_by_role("link", name="Take back")).to_be_hidden()
-
-    press(reading, "u", "u")
-
-    at_task(reading, "key_point")
-    expect(reading.locator("#says")).to_have_text("There is nothing to undo.")
-
-
-def test_the_very_last_task_is_taken_back_by_key(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    assignment = in_hands_of(ada, a_report_task(study))
-    answer_report(assignment, [0, 0, 0])
-    sign_in(page, ada)
-    open_assignment(page, assignment)
-    press(page, "Control+Enter")
-    expect(page.get_by_role("link", name="Take the last task back")).to_be_visible()
-    check_accessibility(page)
-
-    press(page, "u")
-
-    at_task(page, "answerability")
-    expect(page.get_by_text("You submitted this on")).to_be_visible()
-
-
-def test_what_is_pressed_while_a_task_is_submitted_changes_nothing(reading: Page) -> None:
-    sent = []
-    for number in (1, 2):
-        at_question(reading, number)
-        press(reading, "0")
-    at_question(reading, 3)
-    saved(reading)
-    reading.route("**/choice/", lambda route: sent.append(route))
-    press(reading, "0")
-    reading.wait_for_timeout(LONGER_THAN_THE_MOMENT)
-    assert len(sent) == 1
-    press(reading, "1", "-", "u")
-    sent[0].continue_()
-
-    expect(reading.get_by_text("You submitted this task.")).to_be_visible()
-    at_task(reading, "answerability")
-    at_question(reading, 3)
-    assert list(Judgment.objects.values_list("grade", flat=True)) == [0, 0, 0]
-    assert not Draft.objects.exists()
 
 
 def test_a_phone_has_the_switch_and_the_way_back(phone: Page, sign_in: SignIn, study: Study, ada: User) -> None:
@@ -336,8 +340,8 @@ def test_a_phone_has_the_switch_and_the_way_back(phone: Page, sign_in: SignIn, s
 
 @pytest.fixture
 def short_tasks(page: Page, sign_in: SignIn, study: Study, ada: User) -> Page:
-    """Ada's page with a report of one question; three more wait."""
-    for n in range(4):
+    """Ada's page with a report of one question; five more wait."""
+    for n in range(6):
         a_report_task(study, f"Report {n}.").task_items.exclude(position=0).delete()
     sign_in(page, ada)
     open_assignment(page, in_hands_of(ada, study.tasks.order_by("position")[0]))
@@ -392,16 +396,21 @@ def answered(page: Page) -> None:
 def test_a_task_of_one_question_is_one_round_trip_with_two_tasks_ahead(
     short_tasks: Page, ada: User, asked: list[str]
 ) -> None:
+    sent = posted(short_tasks)
+    press(short_tasks, "0", "u")  # takes back what was not sent yet
+    short_tasks.wait_for_timeout(LONGER_THAN_THE_MOMENT)
+    assert set(sent) == {"choice"}
+    assert not Judgment.objects.exists()
+    assert not Assignment.objects.filter(state="submitted").exists()
+
     can_show_pages(short_tasks)
     asked.clear()
     (first,) = ahead_of(ada)
-
     answered(short_tasks)
-
     second, third, fourth = ahead_of(ada)
     assert asked == [f"POST {first}choice/"]
     assert short_tasks.url.endswith(second)
-    expect(short_tasks.locator(".task-turn")).to_have_text("task 2 of 4")
+    expect(short_tasks.locator(".task-turn")).to_have_text("task 2 of 6")
     answered(short_tasks)
     assert short_tasks.url.endswith(third)
     answered(short_tasks)
@@ -415,73 +424,76 @@ def test_a_task_of_one_question_is_one_round_trip_with_two_tasks_ahead(
     expect(short_tasks.get_by_text("You submitted this task.")).to_be_visible()
 
 
-def test_a_page_that_came_along_has_the_headers_of_every_other(short_tasks: Page) -> None:
-    can_show_pages(short_tasks)
-
-    with short_tasks.expect_response(lambda response: response.request.is_navigation_request()) as came:
-        answered(short_tasks)
-    with short_tasks.expect_response(lambda response: response.request.is_navigation_request()) as fetched:
-        short_tasks.reload()
+def _gets_the_headers_of_every_page(page: Page) -> None:
+    with page.expect_response(lambda response: response.request.is_navigation_request()) as came:
+        answered(page)
+    with page.expect_response(lambda response: response.request.is_navigation_request()) as fetched:
+        page.reload()
+    expect(page.locator("#assignment.live")).to_be_visible()
 
     assert came.value.from_service_worker
     assert not fetched.value.from_service_worker
-    of_a_page = {
-        "content-security-policy",
-        "content-type",
-        "referrer-policy",
-        "x-content-type-options",
-        "x-frame-options",
-    }
-    for name in of_a_page:
-        assert came.value.headers[name] == fetched.value.headers[name]
+    of_every_page = "content-security-policy content-type referrer-policy x-content-type-options x-frame-options"
+    for name in of_every_page.split():
+        assert came.value.headers[name] == fetched.value.headers[name], name
     assert "no-store" in came.value.headers["cache-control"]
 
 
-def test_whoever_leaves_or_reloads_gets_pages_as_they_are(short_tasks: Page, ada: User, asked: list[str]) -> None:
-    can_show_pages(short_tasks)
-    answered(short_tasks)
-    second, third, _ = ahead_of(ada)
+def _gets_a_page_anew_that_came_long_ago(page: Page, ada: User, asked: list[str]) -> None:
+    answered(page)
+    here, following, _ = ahead_of(ada)
+    later = "const now = Date.now.bind(Date); Date.now = () => now() + 121_000;"
+    page.evaluate(later)
     asked.clear()
 
-    short_tasks.reload()
-    expect(short_tasks.locator("#assignment.live")).to_be_visible()
-    short_tasks.get_by_role("link", name="My work").click()
-    expect(short_tasks.get_by_role("heading", name="My work")).to_be_visible()
+    answered(page)
 
-    assert f"GET {second}" in asked
-    assert short_tasks.evaluate("sessionStorage.getItem('assize:pages')") is None
-    short_tasks.goto(third)
-    assert f"GET {third}" in asked
+    assert page.url.endswith(following)
+    assert asked == [f"POST {here}choice/"]  # and it came once more
+    expect(page.locator(".task-turn")).to_have_text("task 4 of 6")
 
 
-def test_what_another_tab_has_begun_is_shown_as_it_is(short_tasks: Page, ada: User) -> None:
-    can_show_pages(short_tasks)
-    answered(short_tasks)
-    _, third, _ = ahead_of(ada)
-    other = short_tasks.context.new_page()
-    other.goto(third)
+def _leaves_and_reloads(page: Page, ada: User, asked: list[str]) -> None:
+    here, following, _ = ahead_of(ada)
+    asked.clear()
+
+    page.reload()
+    expect(page.locator("#assignment.live")).to_be_visible()
+    page.get_by_role("link", name="My work").click()
+    expect(page.get_by_role("heading", name="My work")).to_be_visible()
+
+    assert f"GET {here}" in asked
+    assert page.evaluate("sessionStorage.getItem('assize:pages')") is None
+    page.goto(following)
+    assert f"GET {following}" in asked
+    open_assignment(page, Assignment.objects.of(ada).open().order_by("pk")[0])
+
+
+def _sees_what_another_tab_has_begun(page: Page, ada: User) -> None:
+    answered(page)
+    _, following = ahead_of(ada)
+    other = page.context.new_page()
+    other.goto(following)
     press(other, "0", "Shift")  # which stops the way on
     saved(other)
 
-    answered(short_tasks)
+    answered(page)
 
-    assert short_tasks.url.endswith(third)
-    expect(short_tasks.locator("#progress")).to_have_text("1 of 1")
+    assert page.url.endswith(following)
+    progress(page, "1 of 1")
 
 
-def test_a_page_that_came_long_ago_is_fetched_anew(short_tasks: Page, ada: User, asked: list[str]) -> None:
+def test_a_page_that_came_along_is_shown_once_while_it_is_what_the_server_has(
+    short_tasks: Page, ada: User, asked: list[str]
+) -> None:
     can_show_pages(short_tasks)
-    answered(short_tasks)
-    second, third, _ = ahead_of(ada)
-    later = "const now = Date.now.bind(Date); Date.now = () => now() + 121_000;"
-    short_tasks.evaluate(later)
-    asked.clear()
 
-    answered(short_tasks)
-
-    assert short_tasks.url.endswith(third)
-    assert asked == [f"POST {second}choice/"]  # and it came once more
-    expect(short_tasks.locator(".task-turn")).to_have_text("task 3 of 4")
+    _gets_the_headers_of_every_page(short_tasks)
+    can_show_pages(short_tasks)
+    _gets_a_page_anew_that_came_long_ago(short_tasks, ada, asked)
+    _leaves_and_reloads(short_tasks, ada, asked)
+    can_show_pages(short_tasks)
+    _sees_what_another_tab_has_begun(short_tasks, ada)
 
 
 def test_where_pages_cannot_be_handed_on_they_are_fetched_ahead(
@@ -504,7 +516,7 @@ def test_where_pages_cannot_be_handed_on_they_are_fetched_ahead(
     assert f"GET {third}" not in asked
 
 
-def test_an_answer_whose_reply_is_lost_is_sent_again_and_goes_on(
+def test_an_answer_whose_reply_is_lost_or_that_waits_offline_goes_on_to_the_next_task(
     short_tasks: Page, expected_console_errors: list[str]
 ) -> None:
     expected_console_errors.append("ERR_FAILED")
@@ -518,37 +530,18 @@ def test_an_answer_whose_reply_is_lost_is_sent_again_and_goes_on(
         return route.abort()
 
     short_tasks.route("**/choice/", lose_the_first)
-    first = short_tasks.url
-    press(short_tasks, "0")
-
-    short_tasks.wait_for_url(lambda url: url != first)
-
+    answered(short_tasks)
     assert len(tries) == 2
     assert Judgment.objects.count() == 1
     assert Assignment.objects.filter(state="submitted").count() == 1
     assert short_tasks.url.endswith(f"/work/{Assignment.objects.open().order_by('pk')[0].pk}/")
 
-
-def test_offline_the_answer_waits_and_takes_along_to_the_next_task(short_tasks: Page) -> None:
-    first = short_tasks.url
+    second = short_tasks.url
     short_tasks.context.set_offline(True)
     press(short_tasks, "0")
     expect(short_tasks.locator("#says")).to_contain_text("Offline.")
-    assert not Judgment.objects.exists()
-
+    assert Judgment.objects.count() == 1
     short_tasks.context.set_offline(False)
-
-    short_tasks.wait_for_url(lambda url: url != first)
+    short_tasks.wait_for_url(lambda url: url != second)
     expect(short_tasks.locator("#assignment.live")).to_be_visible()
-    assert Assignment.objects.filter(state="submitted").count() == 1
-
-
-def test_in_the_moment_u_takes_back_what_was_not_sent_yet(short_tasks: Page) -> None:
-    sent = posted(short_tasks)
-
-    press(short_tasks, "0", "u")
-    short_tasks.wait_for_timeout(LONGER_THAN_THE_MOMENT)
-
-    assert set(sent) == {"choice"}
-    assert not Judgment.objects.exists()
-    assert not Assignment.objects.filter(state="submitted").exists()
+    assert Assignment.objects.filter(state="submitted").count() == 2

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from django.test import Client
 from django.urls import reverse
-from playwright.sync_api import Page, expect
 
 from annotate.assignments.assignments import claim_next, submit_assignment
 from annotate.models import Assignment, Place
@@ -23,8 +20,6 @@ from tests.annotate.factories import (
     enrolled,
     in_hands_of,
 )
-from tests.annotate.work.test_assignment_in_browser import open_assignment, press, saved
-from tests.browser import SignIn, check_accessibility
 
 # --- Ahead ----------------------------------------------------------------------------------------
 
@@ -79,36 +74,6 @@ def test_a_page_is_kept_only_when_it_is_fetched_ahead(study: Study, ada: User, c
     assert "no-store" not in client.get(page, headers={"Sec-Purpose": "prefetch"})["Cache-Control"]
 
 
-@pytest.mark.browser
-@pytest.mark.by_hand
-def test_the_next_page_is_fetched_once_and_shown_anew_later(
-    page: Page, sign_in: SignIn, study: Study, ada: User
-) -> None:
-    assignment = in_hands_of(ada, a_report_task(study))
-    a_key_point_task(study)
-    sign_in(page, ada)
-    open_assignment(page, assignment)
-    with page.expect_response(lambda response: response.url.endswith("/ahead/")) as claimed:
-        press(page, "0", "n", "0", "n", "0")
-        saved(page)
-    (following,) = claimed.value.json()["ahead"]
-    page.wait_for_function(
-        "(url) => performance.getEntriesByName(location.origin + url)[0]?.responseEnd", arg=following
-    )
-
-    press(page, "Control+Enter")
-    page.wait_for_url(f"**{following}")
-    expect(page.locator("[data-task-type=key_point].live")).to_be_visible()
-    transferred = page.evaluate("performance.getEntriesByType('navigation')[0].transferSize")
-    press(page, "1", "4")
-    saved(page)
-    page.get_by_role("link", name="My work").click()
-    page.get_by_role("link", name="Continue").click()
-
-    assert transferred == 0, "it was there already"
-    expect(page.locator("input[type=radio]:checked[value='1']")).to_have_count(2)
-
-
 # --- Skipping -------------------------------------------------------------------------------------
 
 
@@ -149,27 +114,6 @@ def test_skipping_without_a_reason_skips_nothing(study: Study, ada: User, client
 
     assignment.refresh_from_db()
     assert assignment.state == Assignment.State.OPEN
-
-
-@pytest.mark.browser
-@pytest.mark.by_hand
-def test_ada_skips_by_keyboard(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    first = in_hands_of(ada, a_report_task(study))
-    a_key_point_task(study)
-    sign_in(page, ada)
-    open_assignment(page, first)
-
-    press(page, "x")
-    dialog = page.get_by_role("dialog", name="Skip this task")
-    expect(dialog).to_be_visible()
-    check_accessibility(page)
-    dialog.get_by_label("I’d rather not read this").focus()
-    press(page, "Space", "Enter")
-    page.wait_for_url(re.compile(rf"/work/(?!{first.pk}/)\d+/$"))
-
-    first.refresh_from_db()
-    assert first.state == Assignment.State.RETURNED
-    assert "I’d rather not read this" in Comment.objects.get().text
 
 
 # --- The time left --------------------------------------------------------------------------------
