@@ -20,7 +20,7 @@ from tests.annotate.task_types.test_relevance_and_nuggets import opened, with_nu
 from tests.annotate.work.test_assignment_in_browser import open_assignment, press, saved
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 
-pytestmark = [pytest.mark.browser, pytest.mark.by_hand]
+pytestmark = [pytest.mark.browser, pytest.mark.by_hand, pytest.mark.in_real_time]
 
 
 def picture(page: Page, name: str) -> None:
@@ -51,13 +51,10 @@ def open_reading(sign_in: SignIn, study: Study, ada: User) -> Callable[[Page], P
     return open_reading
 
 
-# --- Guidelines ----------------------------------------------------------------------------------
+# --- On a laptop ---------------------------------------------------------------------------------
 
 
-def test_guidelines_stay_open_beside_the_task(
-    open_page: Callable[..., Page], open_reading: Callable[[Page], Page]
-) -> None:
-    page = open_reading(open_page(viewport={"width": 1366, "height": 768}))
+def _reads_the_guidelines_beside_the_task(page: Page) -> None:
     guidelines = page.get_by_role("dialog", name="Guidelines")
     press(page, "g")
     expect(guidelines.get_by_role("heading", name="Does the report answer")).to_be_in_viewport()
@@ -82,43 +79,23 @@ def test_guidelines_stay_open_beside_the_task(
     expect(guidelines).to_be_hidden()
 
 
-def test_escape_closes_the_guidelines_and_gives_the_focus_back(
-    page: Page, open_reading: Callable[[Page], Page]
+def test_guidelines_stay_open_beside_the_task_until_they_are_closed(
+    open_page: Callable[..., Page], open_reading: Callable[[Page], Page]
 ) -> None:
-    open_reading(page)
+    page = open_reading(open_page(viewport={"width": 1366, "height": 768}))
     button = page.get_by_role("link", name="Guidelines")
     button.focus()
     press(page, "Enter")
     expect(page.locator("#guidelines .reading")).to_be_focused()
     press(page, "Escape")
-
     expect(page.locator("#guidelines")).to_be_hidden()
     expect(button).to_be_focused()
     expect(button).to_have_attribute("aria-expanded", "false")
 
-
-def test_guidelines_are_a_sheet_on_a_phone(
-    open_page: Callable[..., Page], open_reading: Callable[[Page], Page]
-) -> None:
-    page = open_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, color_scheme="dark")
-    open_reading(page)
-    page.get_by_role("link", name="Guidelines").tap()
-    expect(page.get_by_role("heading", name="Does the report answer")).to_be_in_viewport()
-    expect(page.locator("#text-title")).to_be_in_viewport()
-    picture(page, "guidelines-phone")
-    check_no_sideways_scroll(page)
-    check_accessibility(page)
-
-    page.get_by_role("button", name="Close").tap()
-
-    expect(page.locator("#guidelines")).to_be_hidden()
+    _reads_the_guidelines_beside_the_task(page)
 
 
-# --- What is heard and seen ----------------------------------------------------------------------
-
-
-def test_questions_grades_and_failures_are_said(page: Page, open_reading: Callable[[Page], Page]) -> None:
-    open_reading(page)
+def _hears_questions_grades_and_failures(page: Page) -> None:
     says = page.locator("#tells")
     press(page, "n")
     expect(says).to_contain_text("Question 2: ")
@@ -133,16 +110,11 @@ def test_questions_grades_and_failures_are_said(page: Page, open_reading: Callab
     press(page, "0")
     expect(says).to_contain_text("Offline")
     page.context.set_offline(False)
+    saved(page)
 
 
-def test_names_contain_the_words_that_are_seen(page: Page, open_reading: Callable[[Page], Page]) -> None:
-    open_reading(page)
-    for name in ("A− Smaller text", "A+ Larger text", "Go on after a choice"):
-        expect(page.get_by_role("button", name=name)).to_be_visible()
-
-
-def test_forced_colours_show_the_choice(open_page: Callable[..., Page], open_reading: Callable[[Page], Page]) -> None:
-    page = open_reading(open_page(forced_colors="active", viewport={"width": 1366, "height": 768}))
+def _sees_the_choice_in_forced_colours(page: Page) -> None:
+    page.emulate_media(forced_colors="active")
     outlines = page.locator(".question:visible .choice:not(.none)").evaluate_all(
         "all => all.map(one => getComputedStyle(one).outlineStyle)"
     )
@@ -152,21 +124,93 @@ def test_forced_colours_show_the_choice(open_page: Callable[..., Page], open_rea
     selected, other = (page.locator("#tabs [role=tab]").nth(n) for n in (0, 1))
     colour = "one => getComputedStyle(one).backgroundColor"
     assert selected.evaluate(colour) != other.evaluate(colour)
+    page.emulate_media(forced_colors="none")
+
+
+def worked(page: Page, *, seconds: int) -> None:
+    """Let the browser think that Ada has worked so long."""
+    page.evaluate(
+        """(seconds) => {
+            const name = Object.keys(localStorage).find((one) => one.startsWith("assize:session:"));
+            localStorage.setItem(name, JSON.stringify({ seconds, sinceBreak: seconds, at: Date.now() }));
+        }""",
+        seconds,
+    )
+    page.reload()
+    expect(page.locator("#assignment.live")).to_be_visible()
+
+
+def _is_proposed_a_break(page: Page) -> None:
+    worked(page, seconds=12 * 60 + 5)
+    expect(page.locator("#session")).to_have_text("· 12 min worked")
+    expect(page.locator("#break")).to_be_hidden()
+    worked(page, seconds=46 * 60)
+    expect(page.locator("#break")).to_contain_text("You have worked for 45 minutes.")
+    picture(page, "break")
+    check_accessibility(page)
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.locator("#break")).to_be_hidden()
+
+    page.reload()
+    expect(page.locator("#assignment.live")).to_be_visible()
+
+    expect(page.locator("#session")).to_have_text("· 46 min worked")
+    expect(page.locator("#break")).to_be_hidden()
+
+
+def _is_told_the_pay(page: Page) -> None:
+    page.route(
+        "**/work/*/",
+        lambda route: route.fulfill(
+            response=(response := route.fetch()),
+            body=response.text().replace(
+                'an hour"', 'an hour" data-reward="9.00" data-currency="GBP" data-done="5" data-tasks="10"'
+            ),
+        ),
+    )
+    worked(page, seconds=30 * 60)
+
+    expect(page.locator("#session")).to_contain_text("about £9.0 an hour")
+
+
+def test_choices_are_heard_and_seen_and_the_strip_tells_time_and_pay(
+    open_page: Callable[..., Page], open_reading: Callable[[Page], Page]
+) -> None:
+    page = open_reading(open_page(viewport={"width": 1366, "height": 768}))
+    expect(page.locator("#session")).to_be_hidden()
+    for name in ("A− Smaller text", "A+ Larger text", "Go on after a choice"):  # the words that are seen
+        expect(page.get_by_role("button", name=name)).to_be_visible()
+
+    _sees_the_choice_in_forced_colours(page)
+    _hears_questions_grades_and_failures(page)
+    _is_proposed_a_break(page)
+    _is_told_the_pay(page)
 
 
 # --- By touch ------------------------------------------------------------------------------------
 
 
-def test_a_finger_finds_words(phone: Page, open_reading: Callable[[Page], Page]) -> None:
-    open_reading(phone)
+def _opens_the_guidelines_as_a_sheet(phone: Page) -> None:
+    phone.get_by_role("link", name="Guidelines").tap()
+    expect(phone.get_by_role("heading", name="Does the report answer")).to_be_in_viewport()
+    expect(phone.locator("#text-title")).to_be_in_viewport()
+    picture(phone, "guidelines-phone")
+    check_no_sideways_scroll(phone)
+    check_accessibility(phone)
+
+    phone.get_by_role("button", name="Close").tap()
+
+    expect(phone.locator("#guidelines")).to_be_hidden()
+
+
+def _finds_words(phone: Page) -> None:
     phone.get_by_role("button", name="Find").tap()
     phone.get_by_role("textbox", name="Find in the text").fill("fact 1")
     expect(phone.get_by_text("1 of 1", exact=True)).to_be_visible()
     picture(phone, "find-phone")
 
 
-def test_a_finger_drags_the_end_of_a_mark(phone: Page, open_reading: Callable[[Page], Page]) -> None:
-    open_reading(phone)
+def _drags_the_end_of_a_mark(phone: Page) -> None:
     chip = phone.locator(".question:visible .chip-text")
     expect(chip).to_have_text("Fact")
     phone.locator("#text p").first.tap(position={"x": 12, "y": 14})
@@ -194,56 +238,15 @@ def test_a_finger_drags_the_end_of_a_mark(phone: Page, open_reading: Callable[[P
     assert not "Fact 0 of subject 0 is here."[len(quote)].isalnum()
 
 
-# --- The session ---------------------------------------------------------------------------------
+def test_a_finger_opens_guidelines_finds_words_and_drags_the_end_of_a_mark(
+    open_page: Callable[..., Page], open_reading: Callable[[Page], Page]
+) -> None:
+    phone = open_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, color_scheme="dark")
+    open_reading(phone)
 
-
-def worked(page: Page, *, seconds: int) -> None:
-    """Let the browser think that Ada has worked so long."""
-    page.evaluate(
-        """(seconds) => {
-            const name = Object.keys(localStorage).find((one) => one.startsWith("assize:session:"));
-            localStorage.setItem(name, JSON.stringify({ seconds, sinceBreak: seconds, at: Date.now() }));
-        }""",
-        seconds,
-    )
-    page.reload()
-    expect(page.locator("#assignment.live")).to_be_visible()
-
-
-def test_the_strip_tells_the_time_and_proposes_a_break(page: Page, open_reading: Callable[[Page], Page]) -> None:
-    open_reading(page)
-    expect(page.locator("#session")).to_be_hidden()
-    worked(page, seconds=12 * 60 + 5)
-    expect(page.locator("#session")).to_have_text("· 12 min worked")
-    expect(page.locator("#break")).to_be_hidden()
-    worked(page, seconds=46 * 60)
-    expect(page.locator("#break")).to_contain_text("You have worked for 45 minutes.")
-    picture(page, "break")
-    check_accessibility(page)
-    page.get_by_role("button", name="Dismiss").click()
-    expect(page.locator("#break")).to_be_hidden()
-
-    page.reload()
-    expect(page.locator("#assignment.live")).to_be_visible()
-
-    expect(page.locator("#session")).to_have_text("· 46 min worked")
-    expect(page.locator("#break")).to_be_hidden()
-
-
-def test_the_strip_tells_the_pay_where_it_is_known(page: Page, open_reading: Callable[[Page], Page]) -> None:
-    open_reading(page)
-    page.route(
-        "**/work/*/",
-        lambda route: route.fulfill(
-            response=(response := route.fetch()),
-            body=response.text().replace(
-                'an hour"', 'an hour" data-reward="9.00" data-currency="GBP" data-done="5" data-tasks="10"'
-            ),
-        ),
-    )
-    worked(page, seconds=30 * 60)
-
-    expect(page.locator("#session")).to_contain_text("about £9.0 an hour")
+    _opens_the_guidelines_as_a_sheet(phone)
+    _drags_the_end_of_a_mark(phone)
+    _finds_words(phone)
 
 
 # --- Markdown ------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from annotate.assignments.assignments import submit_assignment
 from annotate.models import Assignment
-from collection.models import Passage, Report, RubricElement, Scale, Study, Topic, User
+from collection.models import Collection, Passage, Report, RubricElement, Scale, Study, Topic, User
 from collection.models.studies import TaskType
 from tests.annotate.cited_reports import with_cited_reports
 from tests.annotate.evaluated_answers import a_study_of_answers, in_hands, rows_of, say, see_the_passages
@@ -23,7 +23,7 @@ from tests.annotate.studies.test_lifecycle import rank_everything
 from tests.annotate.task_types.test_relevance_and_nuggets import opened, with_nuggets
 from tests.annotate.writers import a_study_of_writing, answered, next_of
 from tests.browser import SignIn, check_no_sideways_scroll
-from tests.factories import a_user
+from tests.factories import a_collection, a_study, a_user
 
 pytestmark = pytest.mark.browser
 
@@ -160,66 +160,78 @@ def open_at(page: Page, assignment: Assignment) -> None:
     expect(page.locator("#assignment.live, .writing #undo:visible")).to_have_count(1)
 
 
-@pytest.mark.parametrize("color_scheme", ["light"] + ["dark"] * bool(os.environ.get("SCREENSHOTS")))
-@pytest.mark.parametrize("work", [*ON_THE_TEXT, *OTHERS])
-def test_all_grades_are_in_view_on_a_laptop(
-    open_page: Callable[..., Page],
-    sign_in: SignIn,
-    study: Study,
-    ada: User,
-    work: Callable[[Study, User], Assignment],
-    color_scheme: str,
-) -> None:
-    page = open_page(color_scheme=color_scheme)
-    assignment = work(study, ada)
+Work = Callable[[Study, User], Assignment]
+
+
+def in_studies_of_their_own(works: Sequence[Work], rosa: User, ada: User) -> list[Assignment]:
+    """What Ada has in hand of each of these, with a long text."""
+    mine = []
+    for work in works:
+        study = a_study(a_collection(owner=rosa, name=f"on-{work.__name__}"), name=f"draft-{work.__name__}")
+        mine.append(work(study, ada))
+        of_it = mine[-1].task.study  # the next may be called the same
+        Study.objects.filter(pk=of_it.pk).update(name=f"study-{of_it.pk}")
+        Collection.objects.filter(pk=of_it.collection_id).update(name=f"collection-{of_it.pk}")
     with_long_texts()
-    sign_in(page, ada)
+    return mine
+
+
+def in_windows(page: Page, sizes: Sequence[tuple[int, int]]) -> Iterator[tuple[str, int, int]]:
+    """Show each size of window, with the words as they are and then with long ones."""
     for words in ("plain", "long"):
         if words == "long":
             with_long_words()
-        for width, height in LAPTOPS:
+        for width, height in sizes:
             page.set_viewport_size({"width": width, "height": height})
+            yield words, width, height
+
+
+@pytest.mark.parametrize("works", [ON_THE_TEXT, OTHERS], ids=["on the text", "others"])
+def test_all_grades_are_in_view_on_a_laptop(
+    page: Page, sign_in: SignIn, rosa: User, ada: User, works: Sequence[Work]
+) -> None:
+    assignments = in_studies_of_their_own(works, rosa, ada)
+    sign_in(page, ada)
+    for words, width, height in in_windows(page, LAPTOPS):
+        for work, assignment in zip(works, assignments, strict=True):
             open_at(page, assignment)
+            name = f"{work.__name__}-{words}-{width}"
             if work is key_point:
                 page.keyboard.press("1")
-                expect(lists_of_grades(page)).to_have_count(2)
-            picture(page, f"{work.__name__}-{words}-{width}-{color_scheme}")
+                expect(lists_of_grades(page), name).to_have_count(2)
+            for color_scheme in ("dark", "light"):
+                page.emulate_media(color_scheme=color_scheme)
+                picture(page, f"{name}-{color_scheme}")
 
             lists = lists_of_grades(page)
             if work is answer_evaluation and words == "long":
                 lists = lists.and_(page.locator(".current"))  # one after the other
-            assert lists.evaluate_all(UNSEEN) == [], (words, width)
-            assert page.evaluate("scrollY") == 0
+            assert lists.evaluate_all(UNSEEN) == [], name
+            assert page.evaluate("scrollY") == 0, name
             text = page.locator("#text, .sentence-text, .an-answer >> visible=true").first.bounding_box()
-            assert text is not None
-            assert text["y"] < height * 0.55
+            assert text is not None, name
+            assert text["y"] < height * 0.55, name
 
 
-@pytest.mark.parametrize("work", ON_THE_TEXT)
-def test_the_text_keeps_half_of_a_phone(
-    phone: Page, sign_in: SignIn, study: Study, ada: User, work: Callable[[Study, User], Assignment]
-) -> None:
-    assignment = work(study, ada)
-    with_long_texts()
+def test_the_text_keeps_half_of_a_phone(phone: Page, sign_in: SignIn, rosa: User, ada: User) -> None:
+    assignments = in_studies_of_their_own(ON_THE_TEXT, rosa, ada)
     sign_in(phone, ada)
-    for words in ("plain", "long"):
-        if words == "long":
-            with_long_words()
-        for width, height in PHONES:
-            phone.set_viewport_size({"width": width, "height": height})
+    for words, width, height in in_windows(phone, PHONES):
+        for work, assignment in zip(ON_THE_TEXT, assignments, strict=True):
             open_at(phone, assignment)
+            name = f"{work.__name__}-{words}-{width}"
             if work is key_point:
                 if words == "plain" and width == PHONES[0][0]:
                     phone.locator(".question:visible label.choice").nth(1).tap()
-                expect(lists_of_grades(phone)).to_have_count(2)
-            picture(phone, f"{work.__name__}-{words}-{width}")
+                expect(lists_of_grades(phone), name).to_have_count(2)
+            picture(phone, name)
 
             bar, panel = phone.locator(".task-bar").bounding_box(), phone.locator("#questions").bounding_box()
-            assert bar is not None
-            assert panel is not None
-            assert panel["y"] - bar["height"] >= height / 2, (words, width)
-            assert round(panel["y"] + panel["height"]) == height
+            assert bar is not None, name
+            assert panel is not None, name
+            assert panel["y"] - bar["height"] >= height / 2, name
+            assert round(panel["y"] + panel["height"]) == height, name
             if words == "plain":
                 unanswered = lists_of_grades(phone).filter(has_not=phone.locator(".choice:not(.none) :checked"))
-                assert unanswered.first.evaluate(f"list => ({UNSEEN})([list])") == [], width
+                assert unanswered.first.evaluate(f"list => ({UNSEEN})([list])") == [], name
             check_no_sideways_scroll(phone)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import time
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, Response, expect
@@ -13,7 +14,7 @@ from annotate.models import Assignment
 from collection.models import Highlight, Study, User
 from collection.models.texts import text_hash
 from tests.annotate.factories import a_report_task, in_hands_of
-from tests.annotate.work.test_assignment_in_browser import open_assignment, press, saved
+from tests.annotate.work.test_assignment_in_browser import open_assignment, press, reports_in_hand, saved
 from tests.browser import SignIn, check_accessibility
 
 pytestmark = pytest.mark.browser
@@ -46,44 +47,42 @@ SELECT = """([from, to]) => {  // in UTF-16 units of the whole text, over the pa
 }"""
 
 
+def drawn(page: Page, layer: str) -> list[str]:
+    texts: list[str] = page.evaluate(f"[...CSS.highlights.get('{layer}')].map((range) => range.toString())")
+    return texts
+
+
 def utf16(text: str) -> int:
     return len(text.encode("utf-16-le")) // 2
 
 
-@pytest.mark.parametrize(("text", "quote"), TEXTS.values(), ids=TEXTS)
-def test_a_span_comes_back_exactly(page: Page, sign_in: SignIn, study: Study, ada: User, text: str, quote: str) -> None:
-    sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study, text)))
-    start = text.index(quote)
-    end = start + len(quote)
-
-    page.evaluate(SELECT, [utf16(text[:start]), utf16(text[:end])])
-    press(page, "Enter")
-    saved(page)
-
-    highlight = Highlight.objects.get()
-    assert page.evaluate("document.getElementById('text').textContent") == text
-    assert (highlight.start, highlight.end, highlight.quote) == (start, end, quote)
-    assert highlight.text_sha256 == text_hash(text)
+def marks_of(assignment: Assignment, order: str = "start") -> list[str]:
+    marks = Highlight.objects.filter(judgment__item__asked__assignment=assignment).order_by(order)
+    return list(marks.values_list("quote", flat=True))
 
 
-@pytest.mark.parametrize(("text", "quote"), TEXTS.values(), ids=TEXTS)
-def test_a_stored_span_is_drawn_where_it_stands(
-    page: Page, sign_in: SignIn, study: Study, ada: User, text: str, quote: str
+def test_spans_of_any_script_come_back_exactly_and_are_drawn_where_they_stand(
+    page: Page, sign_in: SignIn, study: Study, ada: User
 ) -> None:
+    assignments = reports_in_hand(ada, study, [text for text, _ in TEXTS.values()])
     sign_in(page, ada)
-    assignment = in_hands_of(ada, a_report_task(study, text))
-    open_assignment(page, assignment)
-    start = text.index(quote)
-    page.evaluate(SELECT, [utf16(text[:start]), utf16(text[: start + len(quote)])])
-    press(page, "Enter")
-    saved(page)
 
-    page.reload()
-    expect(page.locator("#assignment.live")).to_be_visible()
+    for (name, (text, quote)), assignment in zip(TEXTS.items(), assignments, strict=True):
+        open_assignment(page, assignment)
+        start = text.index(quote)
+        end = start + len(quote)
+        page.evaluate(SELECT, [utf16(text[:start]), utf16(text[:end])])
+        press(page, "Enter")
+        saved(page)
 
-    drawn = page.evaluate("[...CSS.highlights.get('support')].map((range) => range.toString())")
-    assert drawn == [quote]
+        stored = Highlight.objects.filter(judgment__item__asked__assignment=assignment)
+        assert page.evaluate("document.getElementById('text').textContent") == text, name
+        assert list(stored.values_list("start", "end", "quote", "text_sha256")) == [
+            (start, end, quote, text_hash(text))
+        ], name
+        page.reload()
+        expect(page.locator("#assignment.live"), name).to_be_visible()
+        assert drawn(page, "support") == [quote], name
 
 
 PARTS = {  # what is selected, and the whole words of it
@@ -97,37 +96,91 @@ PARTS = {  # what is selected, and the whole words of it
 }
 
 
-@pytest.mark.parametrize(("text", "part", "whole"), PARTS.values(), ids=PARTS)
 def test_the_mouse_marks_whole_words_and_with_alt_what_is_selected(
-    page: Page, sign_in: SignIn, study: Study, ada: User, text: str, part: str, whole: str
+    page: Page, sign_in: SignIn, study: Study, ada: User
 ) -> None:
+    assignments = reports_in_hand(ada, study, [text for text, *_ in PARTS.values()])
     sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study, text)))
-    start = utf16(text[: text.index(part)])
     release = "alt => document.body.dispatchEvent(new MouseEvent('mouseup', {altKey: alt, bubbles: true}))"
 
-    for alt in (False, True):
-        page.evaluate(SELECT, [start, start + utf16(part)])
-        page.evaluate(release, alt)
-    saved(page)
+    for (name, (text, part, whole)), assignment in zip(PARTS.items(), assignments, strict=True):
+        open_assignment(page, assignment)
+        start = utf16(text[: text.index(part)])
+        for alt in (False, True):
+            page.evaluate(SELECT, [start, start + utf16(part)])
+            page.evaluate(release, alt)
+        saved(page)
 
-    marked = Highlight.objects.order_by("pk")
-    assert [(one.start, one.quote) for one in marked] == sorted(
-        {(text.index(whole), whole), (text.index(part), part)}, key=lambda one: one[1] != whole
-    )
+        marked = Highlight.objects.filter(judgment__item__asked__assignment=assignment).order_by("pk")
+        assert [(one.start, one.quote) for one in marked] == sorted(
+            {(text.index(whole), whole), (text.index(part), part)}, key=lambda one: one[1] != whole
+        ), name
 
 
-def test_the_caret_selects_by_characters_with_alt(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study, "one two👍🏽 three four")))
+# --- The caret ----------------------------------------------------------------------------------
 
+
+def _selects_by_characters_with_alt(page: Page) -> list[str]:
     press(page, "t", "ArrowRight", "Alt+Shift+ArrowLeft", "Enter")
     press(page, "Alt+Shift+ArrowRight", "Enter")
     press(page, "Shift+ArrowLeft", "Alt+Shift+ArrowRight", "Enter")
+    return ["tw", "two👍🏽", "ne two"]
+
+
+def _marks_words_of_any_script(page: Page) -> list[str]:
+    press(page, "t", "ArrowLeft", "Enter")  # leftwards is forwards here
+    press(page, "ArrowDown", "ArrowRight", "Shift+ArrowRight", "Enter")
+    press(page, "End", "s", "Enter")
+    return ["לכולם", "bridge\r\nstands", "橋が建つ。"]
+
+
+def _selects_beyond_the_text(page: Page) -> list[str]:
+    press(page, "Control+a")
+    press(page, "Enter")
+    return ["All of it.\nTo the end."]
+
+
+def _marks_overlap(page: Page) -> list[str]:
+    press(page, "t", "Shift+ArrowRight", "Shift+ArrowRight", "Enter")
+    press(page, "ArrowLeft", "Shift+ArrowRight", "Shift+ArrowRight", "Enter")
     saved(page)
+    assert drawn(page, "overlap") == ["two three"]
+    return ["one two three", "two three four"]
 
-    assert [highlight.quote for highlight in Highlight.objects.order_by("pk")] == ["tw", "two👍🏽", "ne two"]
 
+def _asks_for_other_questions_marks(page: Page) -> list[str]:
+    press(page, "t", "Enter", "Escape", "n")
+    assert drawn(page, "elsewhere") == []
+    press(page, "o")
+    assert drawn(page, "elsewhere") == ["one"]
+    return ["one"]
+
+
+BY_CARET: list[tuple[str, Callable[[Page], list[str]]]] = [
+    ("one two👍🏽 three four", _selects_by_characters_with_alt),
+    ("שלום לכולם.\r\nThe 🌉 bridge\r\nstands. 橋が建つ。", _marks_words_of_any_script),
+    ("All of it.\nTo the end.\n", _selects_beyond_the_text),
+    ("one two three four", _marks_overlap),
+    ("one two three four", _asks_for_other_questions_marks),
+]
+
+
+def test_the_caret_marks_characters_words_and_what_is_marked_already(
+    page: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    assignments = reports_in_hand(ada, study, [text for text, _ in BY_CARET])
+    sign_in(page, ada)
+
+    for (_, step), assignment in zip(BY_CARET, assignments, strict=True):
+        open_assignment(page, assignment)
+        marked = step(page)
+        saved(page)
+
+        order = "pk" if step is _selects_by_characters_with_alt else "start"
+        assert marks_of(assignment, order) == marked, step.__name__
+
+
+# --- Marks changed, found and shown ---------------------------------------------------------------
 
 PLACE = """(words) => {  // the middle of these words in the window
     const node = document.getElementById("text").firstChild.firstChild;
@@ -139,16 +192,8 @@ PLACE = """(words) => {  // the middle of these words in the window
 }"""
 
 
-def drawn(page: Page, layer: str) -> list[str]:
-    texts: list[str] = page.evaluate(f"[...CSS.highlights.get('{layer}')].map((range) => range.toString())")
-    return texts
-
-
-def test_a_click_on_a_mark_lets_its_ends_be_moved_and_it_be_removed(
-    page: Page, sign_in: SignIn, study: Study, ada: User
-) -> None:
-    sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study, "one two three four five six")))
+def _moves_the_ends_and_removes(page: Page, assignment: Assignment) -> None:
+    open_assignment(page, assignment)
     press(page, "t", "ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "Enter", "Escape")
 
     page.mouse.click(*page.evaluate(PLACE, "four"))
@@ -158,7 +203,7 @@ def test_a_click_on_a_mark_lets_its_ends_be_moved_and_it_be_removed(
     page.get_by_role("button", name="Move the start a word back").click()
     page.get_by_role("button", name="Done").click()
     saved(page)
-    assert [highlight.quote for highlight in Highlight.objects.all()] == ["three four five"]
+    assert marks_of(assignment) == ["three four five"]
     page.mouse.click(*page.evaluate(PLACE, "four"))
     press(page, "Shift+ArrowRight", "Escape")
     assert drawn(page, "support") == ["three four five"]
@@ -168,26 +213,26 @@ def test_a_click_on_a_mark_lets_its_ends_be_moved_and_it_be_removed(
     saved(page)
 
     assert drawn(page, "support") == []
-    assert not Highlight.objects.exists()
+    assert marks_of(assignment) == []
 
 
-def test_a_mark_is_chosen_by_keyboard_and_removed_by_touch(
+def test_a_mark_is_chosen_by_a_click_or_a_key_to_be_moved_or_removed(
     page: Page, sign_in: SignIn, study: Study, ada: User
 ) -> None:
+    first, second = reports_in_hand(ada, study, ["one two three four five six", "one two three four"])
     sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study, "one two three four")))
+    _moves_the_ends_and_removes(page, first)
 
+    open_assignment(page, second)
     press(page, "t", "Enter", "ArrowRight", "Enter", "Home", "e")
     page.get_by_role("button", name="Remove this mark").click()
     saved(page)
 
-    assert [highlight.quote for highlight in Highlight.objects.all()] == ["two"]
+    assert marks_of(second) == ["two"]
 
 
-def test_what_was_found_is_marked(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    sign_in(page, ada)
-    text = "🌉 Un cafe\u0301 noir. Le Café du pont. بُني الجسر."
-    open_assignment(page, in_hands_of(ada, a_report_task(study, text)))
+def _finds_and_marks(page: Page, assignment: Assignment) -> None:
+    open_assignment(page, assignment)
     field = page.get_by_role("textbox", name="Find in the text")
     expect(field).to_be_hidden()
 
@@ -206,15 +251,12 @@ def test_what_was_found_is_marked(page: Page, sign_in: SignIn, study: Study, ada
     press(page, "Escape")
     saved(page)
 
-    assert [highlight.quote for highlight in Highlight.objects.order_by("start")] == ["cafe\u0301", "Café", "بُني"]
+    assert marks_of(assignment) == ["cafe\u0301", "Café", "بُني"]
     assert drawn(page, "found") == []
 
 
-def test_coming_back_to_a_question_shows_its_mark_and_so_does_its_tick(
-    page: Page, sign_in: SignIn, study: Study, ada: User
-) -> None:
-    sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study, "A line of words.\n" * 200)))
+def _comes_back_to_a_mark_far_below(page: Page, assignment: Assignment) -> None:
+    open_assignment(page, assignment)
     press(page, "t", "End", "Enter", "Escape", "n")
     expect(page.locator(".tick")).to_have_count(0)
     page.evaluate("scrollTo(0, 0)")
@@ -227,53 +269,15 @@ def test_coming_back_to_a_question_shows_its_mark_and_so_does_its_tick(
     assert page.evaluate("scrollY") > 1_000
 
 
-def test_the_caret_marks_words_of_any_script(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
+def test_what_was_found_is_marked_and_a_mark_is_shown_with_its_question_and_by_its_tick(
+    page: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    texts = ["🌉 Un cafe\u0301 noir. Le Café du pont. بُني الجسر.", "A line of words.\n" * 200]
+    first, second = reports_in_hand(ada, study, texts)
     sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study, "שלום לכולם.\r\nThe 🌉 bridge\r\nstands. 橋が建つ。")))
 
-    press(page, "t", "ArrowLeft", "Enter")  # leftwards is forwards here
-    press(page, "ArrowDown", "ArrowRight", "Shift+ArrowRight", "Enter")
-    press(page, "End", "s", "Enter")
-    saved(page)
-
-    assert [highlight.quote for highlight in Highlight.objects.all()] == ["לכולם", "bridge\r\nstands", "橋が建つ。"]
-
-
-def test_selecting_beyond_the_text_marks_the_text_alone(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study, "All of it.\nTo the end.\n")))
-
-    press(page, "Control+a")
-    press(page, "Enter")
-    saved(page)
-
-    assert Highlight.objects.get().quote == "All of it.\nTo the end."
-
-
-def test_overlapping_spans_are_told_apart(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study, "one two three four")))
-
-    press(page, "t", "Shift+ArrowRight", "Shift+ArrowRight", "Enter")
-    press(page, "ArrowLeft", "Shift+ArrowRight", "Shift+ArrowRight", "Enter")
-    saved(page)
-
-    overlap = page.evaluate("[...CSS.highlights.get('overlap')].map((range) => range.toString())")
-    assert [highlight.quote for highlight in Highlight.objects.all()] == ["one two three", "two three four"]
-    assert overlap == ["two three"]
-
-
-def test_other_questions_spans_are_shown_when_asked_for(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study, "one two three four")))
-    elsewhere = "[...CSS.highlights.get('elsewhere')].map((range) => range.toString())"
-
-    press(page, "t", "Enter", "Escape", "n")
-    hidden = page.evaluate(elsewhere)
-    press(page, "o")
-
-    assert hidden == []
-    assert page.evaluate(elsewhere) == ["one"]
+    _finds_and_marks(page, first)
+    _comes_back_to_a_mark_far_below(page, second)
 
 
 # --- Long documents -----------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from tests.annotate.work.test_assignment_in_browser import open_assignment, pres
 from tests.annotate.writers import a_study_of_writing, next_of
 from tests.browser import SignIn, check_accessibility
 
-pytestmark = [pytest.mark.browser, pytest.mark.by_hand]
+pytestmark = [pytest.mark.browser, pytest.mark.by_hand, pytest.mark.in_real_time]
 
 MOMENT = 300  # ms
 
@@ -38,123 +38,128 @@ def send(page: Page, key: str, code: str, **held: bool) -> None:
     )
 
 
-def at_question(page: Page, number: int) -> None:
-    expect(page.locator(f"#tabs [role=tab]:nth-child({number})")).to_have_attribute("aria-selected", "true")
+def at_question(page: Page, number: int, why: str = "") -> None:
+    expect(page.locator(f"#tabs [role=tab]:nth-child({number})"), why).to_have_attribute("aria-selected", "true")
 
 
 def chosen(page: Page) -> str:
     return page.locator(".question:visible input:checked").input_value()
 
 
-@pytest.mark.parametrize("layout", NEXT)
-def test_letters_act_in_every_script(reading: Page, layout: str) -> None:
-    code = "KeyL" if layout == "Dvorak" else "KeyN"
-    send(reading, NEXT[layout], code)
-
-    at_question(reading, 2)
-
-
-def test_latin_letters_act_by_what_they_say(reading: Page) -> None:
-    send(reading, "b", "KeyN")  # on Dvorak
-
-    at_question(reading, 1)
+def _acts_by_letters_of_every_script(page: Page) -> None:
+    send(page, "b", "KeyN")  # Latin letters act by what they say: on Dvorak this is no N
+    at_question(page, 1)
+    for layout, letter in NEXT.items():
+        send(page, letter, "KeyL" if layout == "Dvorak" else "KeyN")
+        at_question(page, 2, layout)
+        press(page, "p")
+        at_question(page, 1)
 
 
-@pytest.mark.parametrize("layout", ONE)
-def test_digits_are_chosen_without_shift(reading: Page, layout: str) -> None:
-    send(reading, ONE[layout], "Digit1")
-
-    assert chosen(reading) == "1"
-
-
-def test_signs_with_shift_are_no_digits(reading: Page) -> None:
-    send(reading, "!", "Digit1", shiftKey=True)
-
-    assert chosen(reading) == ""
+def _chooses_by_digits_of_every_layout(page: Page) -> None:
+    send(page, "!", "Digit1", shiftKey=True)  # a sign is no digit
+    assert chosen(page) == ""
+    for layout, digit in ONE.items():
+        send(page, digit, "Digit1")
+        assert chosen(page) == "1", layout
+        press(page, "-")
+        assert chosen(page) == "", layout
 
 
-def test_signs_act_where_they_stand(reading: Page) -> None:
+def _acts_by_signs_where_they_stand(page: Page) -> None:
     for key, code in [("-", "Slash"), (")", "Minus"), ("-", "NumpadSubtract")]:  # German, AZERTY, any
-        send(reading, "1", "Digit1")
-        assert chosen(reading) == "1"
-        send(reading, key, code)
-        assert chosen(reading) == ""
-    send(reading, "-", "Digit6")  # AZERTY's six
+        send(page, "1", "Digit1")
+        assert chosen(page) == "1", code
+        send(page, key, code)
+        assert chosen(page) == "", code
+    send(page, "-", "Digit6")  # AZERTY's six
+    assert chosen(page) == ""
 
-    assert chosen(reading) == ""
+
+def _undoes_and_marks_in_another_script(page: Page) -> None:
+    send(page, "1", "Digit1")
+    send(page, "я", "KeyZ", ctrlKey=True)
+    assert chosen(page) == ""
+    send(page, "е", "KeyT")
+    expect(page.locator("#text")).to_be_focused()
+    send(page, "ы", "KeyS")
+    press(page, "Enter")
+
+    expect(page.locator(".question:visible .chip")).to_have_text("Fact 0 of subject 0 is here.×")
 
 
-def test_ctrl_and_the_caret_act_in_every_script(reading: Page) -> None:
-    send(reading, "1", "Digit1")
-    send(reading, "я", "KeyZ", ctrlKey=True)
-    assert chosen(reading) == ""
-    send(reading, "е", "KeyT")
-    expect(reading.locator("#text")).to_be_focused()
+def test_keys_act_in_every_layout(reading: Page, rosa: User, ada: User) -> None:
+    _acts_by_letters_of_every_script(reading)
+    _chooses_by_digits_of_every_layout(reading)
+    _acts_by_signs_where_they_stand(reading)
+    _undoes_and_marks_in_another_script(reading)
+
+    assignment = next_of(ada, a_study_of_writing(owner=rosa, people=[ada]))  # which has keys of its own
+    reading.goto(f"/work/{assignment.pk}/")
+    expect(reading.get_by_role("button", name="Undo")).to_be_visible()
+    send(reading, "ç", "Digit9")
     send(reading, "ы", "KeyS")
-    press(reading, "Enter")
 
-    expect(reading.locator(".question:visible .chip")).to_have_text("Fact 0 of subject 0 is here.×")
+    expect(reading.locator(".sentence input").nth(1)).to_be_focused()  # the title stands before them
 
 
-def test_keys_are_chosen_refused_and_set_back(reading: Page) -> None:
-    press(reading, "?")
-    keys = reading.get_by_role("dialog", name="Keys")
+def _chooses_keys(page: Page) -> None:
+    press(page, "?")
+    keys = page.get_by_role("dialog", name="Keys")
     keys.get_by_role("button", name="Change keys").click()
-    check_accessibility(reading)
+    check_accessibility(page)
     keys.get_by_role("button", name="G: guidelines").click()
-    press(reading, "u")
+    press(page, "u")
     expect(keys.get_by_role("status")).to_contain_text("U is the key of “undo")
     keys.get_by_role("button", name="G: guidelines").click()
-    press(reading, "7")
+    press(page, "7")
     expect(keys.get_by_role("status")).to_contain_text("Only a letter or a sign")
     keys.get_by_role("button", name="J: jump to a number").click()
-    press(reading, "v")
+    press(page, "v")
     expect(keys.get_by_role("status")).to_contain_text("V now means “jump to a number”.")
-    press(reading, "Escape")
+    press(page, "Escape")
     expect(keys).to_be_hidden()
 
-    reading.reload()
-    expect(reading.locator("#assignment.live")).to_be_visible()
-    expect(reading.locator("#jump kbd")).to_have_text("V")
-    press(reading, "j")
-    expect(reading.locator("#jump-to")).not_to_be_focused()
-    press(reading, "v")
-    expect(reading.locator("#jump-to")).to_be_focused()
-    press(reading, "Escape", "?")
+
+def _sets_keys_back(page: Page) -> None:
+    keys = page.get_by_role("dialog", name="Keys")
+    page.reload()
+    expect(page.locator("#assignment.live")).to_be_visible()
+    expect(page.locator("#jump kbd")).to_have_text("V")
+    press(page, "j")
+    expect(page.locator("#jump-to")).not_to_be_focused()
+    press(page, "v")
+    expect(page.locator("#jump-to")).to_be_focused()
+    press(page, "Escape", "?")
     expect(keys.locator("kbd", has_text="V")).to_have_count(1)
     keys.get_by_role("button", name="Reset keys").click()
     expect(keys.locator("kbd", has_text="V")).to_have_count(0)
-    press(reading, "Escape", "j")
+    press(page, "Escape", "j")
 
-    expect(reading.locator("#jump-to")).to_be_focused()
-
-
-def test_single_keys_are_switched_off(reading: Page) -> None:
-    press(reading, "?")
-    reading.get_by_role("checkbox", name="Single keys act").uncheck()
-    press(reading, "Escape")
-    reading.reload()
-    expect(reading.locator("#assignment.live")).to_be_visible()
-    expect(reading.locator("#next kbd")).to_be_hidden()
-
-    press(reading, "1", "n", "w", "g", "/")
-    reading.wait_for_timeout(MOMENT)
-
-    assert chosen(reading) == ""
-    at_question(reading, 1)
-    expect(reading.locator("dialog[open]")).to_have_count(0)
-    press(reading, "ArrowRight")
-    at_question(reading, 2)
-    press(reading, "Control+Enter")
-    expect(reading.locator("#says")).to_contain_text("is not answered yet")
+    expect(page.locator("#jump-to")).to_be_focused()
 
 
-def test_written_answers_have_their_own_keys(page: Page, sign_in: SignIn, rosa: User, ada: User) -> None:
-    assignment = next_of(ada, a_study_of_writing(owner=rosa, people=[ada]))
-    sign_in(page, ada)
-    page.goto(f"/work/{assignment.pk}/")
-    expect(page.get_by_role("button", name="Undo")).to_be_visible()
-    send(page, "ç", "Digit9")
-    send(page, "ы", "KeyS")
+def _switches_single_keys_off(page: Page) -> None:
+    press(page, "Escape", "?")
+    page.get_by_role("checkbox", name="Single keys act").uncheck()
+    press(page, "Escape")
+    page.reload()
+    expect(page.locator("#assignment.live")).to_be_visible()
+    expect(page.locator("#next kbd")).to_be_hidden()
 
-    expect(page.locator(".sentence input").nth(1)).to_be_focused()  # the title stands before them
+    press(page, "1", "n", "w", "g", "/")
+    page.wait_for_timeout(MOMENT)
+
+    assert chosen(page) == ""
+    at_question(page, 1)
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    press(page, "ArrowRight")
+    at_question(page, 2)
+    press(page, "Control+Enter")
+    expect(page.locator("#says")).to_contain_text("is not answered yet")
+
+
+def test_keys_are_chosen_refused_set_back_and_switched_off(reading: Page) -> None:
+    _chooses_keys(reading)
+    _sets_keys_back(reading)
+    _switches_single_keys_off(reading)

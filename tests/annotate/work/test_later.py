@@ -202,10 +202,15 @@ def test_the_message_takes_the_task_back(study: Study, ada: User, client: Client
 
 
 @pytest.mark.browser
+@pytest.mark.in_real_time
 @pytest.mark.by_hand
-def test_ada_sets_a_task_aside_by_key_and_goes_back(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    assignment = in_hands_of(ada, a_report_task(study))
+def test_ada_sets_a_task_aside_undoes_skipping_and_skips_by_key(
+    page: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    assignment = in_hands_of(ada, a_report_task(study, k=1))
     a_key_point_task(study)
+    address = reverse("annotate:assignment", args=[assignment.pk])
+    answered = page.locator("input[type=radio]:checked[value='0']")
     sign_in(page, ada)
     open_assignment(page, assignment)
     press(page, "0")
@@ -217,25 +222,26 @@ def test_ada_sets_a_task_aside_by_key_and_goes_back(page: Page, sign_in: SignIn,
     page.get_by_role("link", name="My work").click()
     expect(page.get_by_text("Set aside for later: 1")).to_be_visible()
     check_accessibility(page)
-    page.locator(f"a[href='{reverse('annotate:assignment', args=[assignment.pk])}']").click()
-
-    expect(page.locator("input[type=radio]:checked[value='0']")).to_have_count(1)
-
-
-@pytest.mark.browser
-@pytest.mark.by_hand
-def test_ada_undoes_skipping(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    assignment = in_hands_of(ada, a_report_task(study, k=1))
-    sign_in(page, ada)
-    open_assignment(page, assignment)
-    press(page, "0")
-    saved(page)
+    page.locator(f"a[href='{address}']").click()
+    expect(answered).to_have_count(1)
 
     press(page, "x")
     page.get_by_label("I don’t understand").check()
     page.get_by_role("button", name="Skip it").click()
+    page.wait_for_url(lambda url: not url.endswith(address))
     check_accessibility(page)
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo", exact=True).click()
+    page.wait_for_url(f"**{address}")
+    expect(answered).to_have_count(1)
 
-    page.wait_for_url(f"**{reverse('annotate:assignment', args=[assignment.pk])}")
-    expect(page.locator("input[type=radio]:checked[value='0']")).to_have_count(1)
+    Comment.objects.all().delete()
+    press(page, "x")
+    dialog = page.get_by_role("dialog", name="Skip this task")
+    expect(dialog).to_be_visible()
+    check_accessibility(page)
+    dialog.get_by_label("I’d rather not read this").focus()
+    press(page, "Space", "Enter")
+    expect(page.locator("[data-task-type=key_point].live")).to_be_visible()
+    assignment.refresh_from_db()
+    assert assignment.state == Assignment.State.RETURNED
+    assert "I’d rather not read this" in Comment.objects.get().text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -16,8 +15,9 @@ from tests.annotate.factories import (
     a_topic_of,
     an_open_study,
     enrolled,
+    in_hands_of,
 )
-from tests.annotate.work.test_assignment_in_browser import quotes, saved
+from tests.annotate.work.test_assignment_in_browser import in_hands_together, open_assignment, quotes, saved
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 
 pytestmark = [pytest.mark.browser, pytest.mark.by_hand]
@@ -88,25 +88,14 @@ def test_all_three_by_touch(phone: Page, sign_in: SignIn, study: Study, ada: Use
 # --- What is seen at one time ---------------------------------------------------------------------
 
 
-@pytest.fixture
-def rating(phone: Page, sign_in: SignIn, study: Study, ada: User) -> Page:
-    """A passage of sixty lines, which Ada rates on a phone."""
-    a_rating_task(study)
-    enrolled(ada, an_open_study(study))
-    Passage.objects.update(text="All of it says little of fact 0, and more of fact 1.\n" * 60)
-    sign_in(phone, ada)
-    start(phone)
-    return phone
-
-
 def bottom(part: Locator) -> float:
     box = part.bounding_box()
     assert box is not None
     return box["y"] + box["height"]
 
 
-def test_all_grades_are_in_view_below_half_a_page_of_text(rating: Page) -> None:
-    grades = rating.locator(".question:visible .choice:visible")
+def _sees_all_grades_below_the_text(phone: Page) -> None:
+    grades = phone.locator(".question:visible .choice:visible")
     expect(grades).to_have_count(6)
 
     for grade in grades.all():
@@ -114,63 +103,48 @@ def test_all_grades_are_in_view_below_half_a_page_of_text(rating: Page) -> None:
         box = grade.bounding_box()
         assert box is not None
         assert min(box["width"], box["height"]) >= 44
-    panel = rating.locator("#questions").bounding_box()
+    panel = phone.locator("#questions").bounding_box()
     assert panel is not None
-    assert panel["y"] - bottom(rating.locator(".task-bar")) > 844 / 3
-    assert rating.evaluate(
+    assert panel["y"] - bottom(phone.locator(".task-bar")) > 844 / 3
+    assert phone.evaluate(
         "document.getElementById('panel').scrollHeight <= document.getElementById('panel').clientHeight"
     )
 
 
-def test_the_page_scrolls_the_text_to_its_end(rating: Page) -> None:
-    rating.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+def _scrolls_the_text_to_its_end(phone: Page) -> None:
+    phone.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
 
-    panel = rating.locator("#questions").bounding_box()
+    panel = phone.locator("#questions").bounding_box()
     assert panel is not None
-    assert bottom(rating.locator("#text")) <= panel["y"]
+    assert bottom(phone.locator("#text")) <= panel["y"]
 
 
-def test_the_grades_explain_themselves(rating: Page) -> None:
-    question = rating.locator(".question:visible")
+def _hides_and_shows_the_question(phone: Page) -> None:
+    phone.get_by_role("button", name="Hide the question").tap()
+    expect(phone.locator("#panel")).to_be_hidden()
+
+    phone.get_by_role("button", name="Show the question").tap()
+
+    expect(phone.locator("#panel")).to_be_visible()
+
+
+def _reads_what_grades_mean(phone: Page) -> None:
+    question = phone.locator(".question:visible")
     question.get_by_role("button", name="Meaning of each grade").tap()
-    dialog = rating.get_by_role("dialog", name="How well does the passage answer this question?")
+    dialog = phone.get_by_role("dialog", name="How well does the passage answer this question?")
     expect(dialog).to_contain_text("Answers all of it, exactly.")
-    check_accessibility(rating)
+    check_accessibility(phone)
     dialog.get_by_role("button", name="Close").tap()
     expect(dialog).to_have_count(0)
 
-    choose(rating, "fully")
+    choose(phone, "fully")
 
     expect(question.get_by_role("button", name="Meaning of each grade")).to_contain_text("Answers all of it, exactly.")
 
 
-def test_the_question_gives_way_to_the_text(rating: Page) -> None:
-    rating.get_by_role("button", name="Hide the question").tap()
-    expect(rating.locator("#panel")).to_be_hidden()
-
-    rating.get_by_role("button", name="Show the question").tap()
-
-    expect(rating.locator("#panel")).to_be_visible()
-
-
-@pytest.mark.parametrize(("width", "height"), [(640, 400), (320, 256)])
-def test_zoomed_in_far_the_questions_follow_the_text(
-    open_page: Callable[..., Page], sign_in: SignIn, study: Study, ada: User, width: int, height: int
-) -> None:
-    """A window of 1280 × 800 at 200 %, and one of 1280 × 1024 at 400 %."""
+def a_long_rating_and_a_report_of_many_questions(study: Study) -> None:
     a_rating_task(study)
-    enrolled(ada, an_open_study(study))
-    page = open_page(viewport={"width": width, "height": height})
-    sign_in(page, ada)
-    page.goto("/work/")
-    page.get_by_role("button", name="Start").click()
-    expect(page.locator("#assignment.live")).to_be_visible()
-
-    assert page.evaluate("getComputedStyle(document.getElementById('questions')).position") == "static"
-    check_no_sideways_scroll(page)
-
-
-def test_the_tab_of_the_question_in_view_is_in_view(phone: Page, sign_in: SignIn, study: Study, ada: User) -> None:
+    Passage.objects.update(text="All of it says little of fact 0, and more of fact 1.\n" * 60)
     topic = a_topic_of(study)
     for number in range(3, 15):
         RubricElement.objects.create(
@@ -181,11 +155,38 @@ def test_the_tab_of_the_question_in_view_is_in_view(phone: Page, sign_in: SignIn
             text=f"What is fact {number}?",
         )
     a_report_task(study)
-    enrolled(ada, an_open_study(study))
-    sign_in(phone, ada)
-    start(phone)
 
+
+def test_the_text_its_grades_and_the_tab_of_the_question_are_in_view(
+    phone: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    a_long_rating_and_a_report_of_many_questions(study)
+    _, report = in_hands_together(ada, study)
+    sign_in(phone, ada)
+    phone.goto("/work/")
+    phone.get_by_role("link", name="Continue").tap()
+    expect(phone.locator("[data-task-type=rating].live")).to_be_visible()
+
+    _sees_all_grades_below_the_text(phone)
+    _scrolls_the_text_to_its_end(phone)
+    _hides_and_shows_the_question(phone)
+    _reads_what_grades_mean(phone)
+
+    open_assignment(phone, report)
     for _ in range(11):
         go_on(phone)
-
     expect(phone.get_by_role("tab", name="12, not answered")).to_be_in_viewport(ratio=1)
+
+
+def test_zoomed_in_far_the_questions_follow_the_text(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
+    """A window of 1280 × 800 at 200 %, and one of 1280 × 1024 at 400 %."""
+    assignment = in_hands_of(ada, a_rating_task(study))
+    sign_in(page, ada)
+
+    for width, height in [(640, 400), (320, 256)]:
+        page.set_viewport_size({"width": width, "height": height})
+        open_assignment(page, assignment)
+
+        position = page.evaluate("getComputedStyle(document.getElementById('questions')).position")
+        assert position == "static", width
+        check_no_sideways_scroll(page)

@@ -147,6 +147,7 @@ def test_it_is_told_to_whom_asks_and_erased_with_the_person(
 
 
 @pytest.mark.browser
+@pytest.mark.in_real_time
 def test_what_comes_from_elsewhere_is_counted_and_what_comes_from_the_page_is_not(
     open_page: Callable[..., Page], sign_in: SignIn, assignment: Assignment, ada: User
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotate.models import Assignment
 from collection.models import Highlight, Study, User
 from tests.annotate.factories import a_report_task, in_hands_of
 from tests.annotate.work.test_assignment_in_browser import open_assignment, press, saved
@@ -21,35 +20,15 @@ TEXT = (
 TERMS = "oak\nbridge, of\ncafe\nмост\nالجسر\n大学\n</p><b>"
 
 
-@pytest.fixture
-def assignment(study: Study, ada: User) -> Assignment:
-    mine = in_hands_of(ada, a_report_task(study, TEXT))
-    Study.objects.filter(pk=study.pk).update(terms=TERMS)
-    return mine
-
-
-def open_with_terms(page: Page, assignment: Assignment) -> None:
-    open_assignment(page, assignment)
-    expect(page.locator("#terms-found")).to_have_text("7")
-
-
-def test_terms_are_highlighted_word_by_word(page: Page, sign_in: SignIn, assignment: Assignment, ada: User) -> None:
-    sign_in(page, ada)
-    open_with_terms(page, assignment)
-
+def _sees_terms_word_by_word(page: Page) -> None:
     assert sorted(drawn(page, "term")) == sorted(["OAK", "oak", "bridge, of", "الجسر", "大学", "Мост", "</p><b>"])
     assert page.evaluate("document.getElementById('text').textContent") == TEXT
     expect(page.locator("#terms-legend")).to_contain_text("Terms to scan for")
     check_accessibility(page)
 
 
-def test_marks_count_characters_as_they_do_without_terms(
-    page: Page, sign_in: SignIn, assignment: Assignment, ada: User
-) -> None:
-    sign_in(page, ada)
-    open_with_terms(page, assignment)
+def _marks_characters_as_without_terms(page: Page) -> None:
     start = TEXT.index("of oak")
-
     page.evaluate(SELECT, [utf16(TEXT[:start]), utf16(TEXT[: start + 6])])
     press(page, "Enter")
     saved(page)
@@ -59,9 +38,7 @@ def test_marks_count_characters_as_they_do_without_terms(
     assert "oak" in drawn(page, "term")
 
 
-def test_terms_can_be_switched_off_and_stay_off(page: Page, sign_in: SignIn, assignment: Assignment, ada: User) -> None:
-    sign_in(page, ada)
-    open_with_terms(page, assignment)
+def _switches_terms_off_and_on(page: Page) -> None:
     button = page.get_by_role("button", name="Terms to scan for")
     expect(button).to_have_attribute("aria-pressed", "true")
 
@@ -76,19 +53,31 @@ def test_terms_can_be_switched_off_and_stay_off(page: Page, sign_in: SignIn, ass
     assert len(drawn(page, "term")) == 7
 
 
-def test_without_terms_there_is_no_legend(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_report_task(study, TEXT)))
-
-    expect(page.locator("#terms-legend")).to_be_hidden()
-
-
-def test_terms_on_a_phone_in_the_dark(page: Page, sign_in: SignIn, assignment: Assignment, ada: User) -> None:
+def _sees_terms_on_a_phone_in_the_dark(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     page.emulate_media(color_scheme="dark")
-    sign_in(page, ada)
-    open_with_terms(page, assignment)
+    page.reload()
+    expect(page.locator("#terms-found")).to_have_text("7")
 
     assert len(drawn(page, "term")) == 7
     check_no_sideways_scroll(page)
     check_accessibility(page)
+
+
+def test_terms_are_highlighted_apart_from_marks_and_can_be_switched_off(
+    page: Page, sign_in: SignIn, study: Study, ada: User
+) -> None:
+    assignment = in_hands_of(ada, a_report_task(study, TEXT))
+    Study.objects.filter(pk=study.pk).update(terms=TERMS)
+    sign_in(page, ada)
+    open_assignment(page, assignment)
+    expect(page.locator("#terms-found")).to_have_text("7")
+
+    _sees_terms_word_by_word(page)
+    _marks_characters_as_without_terms(page)
+    _switches_terms_off_and_on(page)
+    _sees_terms_on_a_phone_in_the_dark(page)
+
+    Study.objects.filter(pk=study.pk).update(terms="")
+    open_assignment(page, assignment)
+    expect(page.locator("#terms-legend")).to_be_hidden()

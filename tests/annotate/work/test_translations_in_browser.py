@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotate.models import Assignment
 from collection.models import Highlight, Passage, Study, User
 from tests.annotate.factories import a_key_point_task, in_hands_of
 from tests.annotate.work.test_assignment_in_browser import open_assignment
@@ -18,21 +17,7 @@ pytestmark = pytest.mark.browser
 SAID = {"text": "Die Brücke ist aus Eiche. <b>x</b>", "language": "de", "by": "Opus <i>MT</i>", "kind": "model"}
 
 
-@pytest.fixture
-def assignment(study: Study, ada: User) -> Assignment:
-    mine = in_hands_of(ada, a_key_point_task(study))
-    assert mine.task.passage_id
-    Passage.objects.filter(pk=mine.task.passage_id).update(translation=SAID)
-    Study.objects.filter(pk=study.pk).update(terms="fact\nsays")
-    return mine
-
-
-def test_the_translation_stands_beside_the_original(
-    page: Page, sign_in: SignIn, assignment: Assignment, ada: User, tmp_path: Path
-) -> None:
-    page.set_viewport_size({"width": 1366, "height": 768})
-    sign_in(page, ada)
-    open_assignment(page, assignment)
+def _stands_beside_the_original(page: Page, tmp_path: Path) -> None:
     aside = page.get_by_role("complementary", name="Translation")
 
     expect(aside).to_contain_text("Translated by a machine: Opus <i>MT</i>. Mark words in the original.")
@@ -52,13 +37,11 @@ def test_the_translation_stands_beside_the_original(
     page.screenshot(path=tmp_path / "beside.png")
 
 
-def test_a_button_shows_one_or_the_other_on_a_phone(
-    page: Page, sign_in: SignIn, assignment: Assignment, ada: User, tmp_path: Path
-) -> None:
+def _is_shown_instead_of_the_original_on_a_phone(page: Page, tmp_path: Path) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     page.emulate_media(color_scheme="dark")
-    sign_in(page, ada)
-    open_assignment(page, assignment)
+    page.reload()
+    expect(page.locator("#assignment.live")).to_be_visible()
     aside, button = page.locator("#translation"), page.get_by_role("button", name="Show the translation")
 
     expect(button).to_have_attribute("aria-pressed", "false")
@@ -75,8 +58,21 @@ def test_a_button_shows_one_or_the_other_on_a_phone(
     expect(page.locator("#text")).to_be_visible()
 
 
-def test_without_a_translation_nothing_is_beside(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
+def test_a_translation_stands_beside_the_original_and_behind_a_button_on_a_phone(
+    page: Page, sign_in: SignIn, study: Study, ada: User, tmp_path: Path
+) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    assignment = in_hands_of(ada, a_key_point_task(study))
+    assert assignment.task.passage_id
+    of_it = Passage.objects.filter(pk=assignment.task.passage_id)
+    of_it.update(translation=SAID)
+    Study.objects.filter(pk=study.pk).update(terms="fact\nsays")
     sign_in(page, ada)
-    open_assignment(page, in_hands_of(ada, a_key_point_task(study)))
+    open_assignment(page, assignment)
 
+    _stands_beside_the_original(page, tmp_path)
+    _is_shown_instead_of_the_original_on_a_phone(page, tmp_path)
+
+    of_it.update(translation={})
+    open_assignment(page, assignment)
     expect(page.locator("#translation")).to_have_count(0)

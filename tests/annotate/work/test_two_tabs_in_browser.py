@@ -8,10 +8,9 @@ from playwright.sync_api import Page, expect
 from annotate.models import Assignment
 from collection.models import Judgment, Study, User
 from tests.annotate.factories import a_report_task, answer_report, in_hands_of
-from tests.annotate.writers import a_study_of_writing, next_of
 from tests.browser import SignIn, check_accessibility
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.in_real_time]
 
 
 def test_a_tab_that_does_not_know_of_the_submission_is_told_and_makes_no_hole(
@@ -38,18 +37,3 @@ def test_a_tab_that_does_not_know_of_the_submission_is_told_and_makes_no_hole(
     other.get_by_role("button", name="Keep my submitted answers").click()
     expect(other.get_by_text("Your submitted answers are kept.")).to_be_visible()
     expect(other.locator("#incomplete-again")).to_have_count(0)
-
-
-def test_a_partial_answer_is_not_confirmed_as_complete(page: Page, sign_in: SignIn, rosa: User, ada: User) -> None:
-    assignment = next_of(ada, a_study_of_writing(owner=rosa, people=[ada]))
-    sign_in(page, ada)
-    page.goto(f"/work/{assignment.pk}/")
-    concise = page.locator("#confirmations label").nth(1)
-
-    page.locator("#outcomes").get_by_text("complete answer", exact=True).click()
-    expect(concise).to_contain_text("It answers the question completely")
-    concise.click()
-    page.locator("#outcomes").get_by_text("partial answer", exact=True).click()
-
-    expect(concise.locator("span:visible").last).to_contain_text("as much of the question as the passage does")
-    expect(concise.locator("input")).not_to_be_checked()
