@@ -4,9 +4,9 @@ import pytest
 from django.core import mail
 from django.test import Client
 from playwright.sync_api import Page, expect
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
-from collection.models import User
+from collection.models import ApiToken, User
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 from tests.factories import PASSWORD
 
@@ -97,20 +97,37 @@ def test_a_wrong_old_password_changes_nothing(client: Client, ada: User) -> None
     assert ada.check_password(PASSWORD)
 
 
-@pytest.mark.browser
-def test_both_pages_are_accessible(phone: Page, sign_in: SignIn, ada: User) -> None:
-    sign_in(phone, ada)
+# --- In the browser -------------------------------------------------------------------------------
 
-    for path in ("/account/", "/account/password/"):
+
+@pytest.mark.browser
+def test_all_of_an_account_is_done_by_keyboard_and_accessible_on_a_phone(
+    page: Page, phone: Page, sign_in: SignIn, ada: User, settings: Settings
+) -> None:
+    _signs_in_and_out_by_keyboard(page)
+
+    settings.DEMONSTRATION = True
+    _signs_in_with_a_wrong_password(phone)
+    settings.DEMONSTRATION = False
+
+    sign_in(phone, ada)
+    for path in ("/account/password/", "/account/"):
         phone.goto(path)
         check_accessibility(phone)
         check_no_sideways_scroll(phone)
+    _makes_and_revokes_a_token_by_keyboard(phone)
 
 
-@pytest.mark.browser
-def test_signs_out_from_the_menu_by_keyboard(page: Page, sign_in: SignIn, ada: User) -> None:
-    sign_in(page, ada)
+def _signs_in_and_out_by_keyboard(page: Page) -> None:
     page.goto("/account/")
+
+    expect(page.get_by_label("Username")).to_be_focused()
+    page.keyboard.type("ada")
+    page.keyboard.press("Tab")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("heading", name="Account", exact=True)).to_be_visible()
 
     page.locator(".menu summary").focus()
     page.keyboard.press("Enter")
@@ -119,3 +136,31 @@ def test_signs_out_from_the_menu_by_keyboard(page: Page, sign_in: SignIn, ada: U
     page.keyboard.press("Enter")
 
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def _signs_in_with_a_wrong_password(phone: Page) -> None:
+    phone.goto("/sign-in/")
+    check_accessibility(phone)
+
+    phone.fill("[name=username]", "mallory")
+    phone.fill("[name=password]", "guessed")
+    phone.get_by_role("button", name="Sign in").click()
+
+    expect(phone.get_by_role("alert")).to_be_visible()
+    check_accessibility(phone)
+    check_no_sideways_scroll(phone)
+
+
+def _makes_and_revokes_a_token_by_keyboard(phone: Page) -> None:
+    phone.locator("#id_name").focus()
+    phone.keyboard.type("export script")
+    phone.keyboard.press("Enter")
+    expect(phone.get_by_text("it is shown only this once")).to_be_visible()
+    check_accessibility(phone)
+    check_no_sideways_scroll(phone)
+
+    phone.get_by_role("button", name="Revoke export script").focus()
+    phone.keyboard.press("Enter")
+
+    expect(phone.get_by_text("The token no longer works.")).to_be_visible()
+    assert not ApiToken.objects.exists()

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import pytest
-from django.apps import apps
-from django.contrib.auth.hashers import make_password
 from django.test import Client
 from pytest_django import Settings
 
@@ -72,16 +68,3 @@ def test_others_of_the_same_name_sign_in(client: Client, settings: Settings) -> 
     assert client.post("/sign-in/", {"username": "rosa", "password": "her own words"}).status_code == 302
     rosa.refresh_from_db()
     assert not rosa.is_demonstration
-
-
-def test_accounts_of_earlier_demonstrations_are_known_by_the_password() -> None:
-    for name in ("rosa", "ben"):
-        User.objects.create_user(name, password=PASSWORD)
-    User.objects.create_user("ada", password="her own words")
-    User.objects.create(username="cleo", password=make_password(None))
-    User.objects.create_user("dan", password=PASSWORD)
-    migration = import_module("collection.migrations.0004_the_demonstrations_accounts")
-
-    migration.mark_those_with_the_password_that_everybody_knows(apps, None)
-
-    assert set(User.objects.filter(is_demonstration=True).values_list("username", flat=True)) == {"rosa", "ben"}

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import pytest
 from django.test import Client
 from django.urls import reverse
-from playwright.sync_api import Page, expect
 from pytest_django import Settings
 
 from collection.models import User
-from tests.browser import check_accessibility, check_no_sideways_scroll
 from tests.factories import PASSWORD
 
 
@@ -96,31 +93,3 @@ def test_home_sends_an_assessor_to_their_work(client: Client, ada: User) -> None
     response = client.get("/")
 
     assert response["Location"] == reverse("annotate:queue")
-
-
-@pytest.mark.browser
-def test_signs_in_by_keyboard(page: Page, ada: User) -> None:
-    page.goto("/account/")
-
-    expect(page.get_by_label("Username")).to_be_focused()
-    page.keyboard.type("ada")
-    page.keyboard.press("Tab")
-    page.keyboard.type(PASSWORD)
-    page.keyboard.press("Enter")
-
-    expect(page.get_by_role("heading", name="Account", exact=True)).to_be_visible()
-
-
-@pytest.mark.browser
-def test_is_accessible_with_and_without_errors(phone: Page, db: None, settings: Settings) -> None:
-    settings.DEMONSTRATION = True
-    phone.goto("/sign-in/")
-    check_accessibility(phone)
-
-    phone.fill("[name=username]", "mallory")
-    phone.fill("[name=password]", "guessed")
-    phone.get_by_role("button", name="Sign in").click()
-
-    expect(phone.get_by_role("alert")).to_be_visible()
-    check_accessibility(phone)
-    check_no_sideways_scroll(phone)

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.core.management import call_command
-from django.db import connection
 from django.test import Client
 from django.utils.timezone import now
-from playwright.sync_api import Page, expect
 
 from collection.accounts.account import MOST_TOKENS
 from collection.models import ApiToken, User
-from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 from tests.factories import PASSWORD, a_token
 
 ENDPOINT = "/api/v1/studies/"
@@ -144,49 +139,3 @@ def test_nonsense_is_refused(db: None, sent: str) -> None:
     response = Client().get(ENDPOINT, headers={"Authorization": sent})
 
     assert response.status_code == 401
-
-
-# --- Tokens of earlier versions -------------------------------------------------------------------
-
-
-@pytest.mark.django_db(transaction=True)
-def test_tokens_that_stood_in_clear_are_hashed_and_end_in_ninety_days(ada: User) -> None:
-    former = "9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b"
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "CREATE TABLE authtoken_token (key varchar(40) PRIMARY KEY, user_id bigint NOT NULL, created timestamp)"
-        )
-        cursor.execute("INSERT INTO authtoken_token VALUES (%s, %s, '2024-01-01')", [former, ada.pk])
-    migration = import_module("collection.migrations.0007_api_tokens")
-
-    with connection.schema_editor() as editor:
-        migration.hash_former_tokens(apps, editor)
-
-    assert status(former) == 200
-    assert "authtoken_token" not in connection.introspection.table_names()
-    token = ApiToken.objects.get()
-    assert timedelta(days=89) < token.expiry - now() < timedelta(days=90)
-    ada.set_password("horse battery staple")
-    ada.save()
-    assert status(former) == 401
-
-
-# --- In a browser ---------------------------------------------------------------------------------
-
-
-@pytest.mark.browser
-def test_a_token_is_made_and_revoked_by_keyboard(phone: Page, sign_in: SignIn, ada: User) -> None:
-    sign_in(phone, ada)
-    phone.goto("/account/")
-    phone.locator("#id_name").focus()
-    phone.keyboard.type("export script")
-    phone.keyboard.press("Enter")
-    expect(phone.get_by_text("it is shown only this once")).to_be_visible()
-    check_accessibility(phone)
-    check_no_sideways_scroll(phone)
-
-    phone.get_by_role("button", name="Revoke export script").focus()
-    phone.keyboard.press("Enter")
-
-    expect(phone.get_by_text("The token no longer works.")).to_be_visible()
-    assert not ApiToken.objects.exists()

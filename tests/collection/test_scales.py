@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import replace
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.core.exceptions import ValidationError
 
 from collection.importing.studies import criterion_of
-from collection.models import Judgment, Scale, Study
+from collection.models import Scale, Study
 from collection.models.studies import TaskType
 from collection.scales import ScaleShape, difference_in_words, differences
 from collection.task_types import RELEVANCE_0_3, RUBRIC_0_5, TASK_TYPES
-from tests.factories import a_judge_rater, a_study, an_item
 
 pytestmark = pytest.mark.django_db
 
 
 def in_floats(shape: ScaleShape) -> ScaleShape:
     return replace(shape, points=tuple((float(value), name, text) for value, name, text in shape.points))
-
-
-def a_scale_of_floats(shape: ScaleShape) -> Scale:
-    """The scale as it was stored before whole numbers counted as such."""
-    points = [{"value": float(value), "name": name, "text": text} for value, name, text in shape.points]
-    canonical = json.dumps([shape.name, shape.level, points], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    content_hash = hashlib.sha256(canonical.encode()).hexdigest()
-    return Scale.objects.create(name=shape.name, level=shape.level, points=points, content_hash=content_hash)
-
-
-def migrate() -> None:
-    import_module("collection.migrations.0003_whole_numbers_in_scales").write_whole_numbers(apps, None)
 
 
 def test_whole_numbers_are_the_same_scale_however_they_are_written() -> None:
@@ -103,33 +86,3 @@ def test_an_import_onto_another_scale_says_in_what_they_differ(study: Study) -> 
 
     with pytest.raises(ValidationError, match="its grades are 0, 1, 2, 3, 4, 5, not 0, 1, 2"):
         criterion_of(study, TaskType.RATING, coarse)
-
-
-# --- The migration ----------------------------------------------------------------------------------
-
-
-def test_the_migration_gives_a_scale_of_floats_the_hash_of_the_shipped_one() -> None:
-    stored = a_scale_of_floats(RELEVANCE_0_3)
-
-    migrate()
-
-    assert RELEVANCE_0_3.stored() == stored
-
-
-def test_the_migration_makes_two_scales_one_and_keeps_every_label(study: Study) -> None:
-    twin = a_scale_of_floats(RUBRIC_0_5)
-    other = a_study(study.collection, name="made-in-the-browser", task_types=["rating"])
-    other.criteria.update(scale=twin)
-    topic = study.collection.topics.all()[0]
-    passage, element = study.collection.passages.all()[0], topic.rubric_elements.all()[0]
-    rater = a_judge_rater(study.collection)
-    for each in (study, other):
-        item = an_item(each, "rating", topic=topic, element=element, text=passage)
-        criterion = each.criteria.get(name="rating")
-        Judgment.objects.create(item=item, criterion=criterion, rater=rater, grade=3, judged_at=each.created_at)
-
-    migrate()
-
-    assert list(Scale.objects.filter(name=RUBRIC_0_5.name)) == [RUBRIC_0_5.stored()]
-    assert {criterion.scale for criterion in other.criteria.all()} == {RUBRIC_0_5.stored()}
-    assert Judgment.objects.count() == 2

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils.timezone import now
-from pytest_django import Settings
 
 from annotate.assignments.assignments import claim_next
 from annotate.task_types.citation_support import left_out_of
@@ -23,12 +21,11 @@ VALUES = (-1.0, 0.0, 1.0, 2.0)
 
 
 @pytest.fixture
-def study(settings: Settings, db: None) -> Study:
-    settings.DEMONSTRATION = True
-    call_command("load_demonstration", verbosity=0)
+def study(demonstrations: None, db: None) -> Study:
     return Study.objects.get(name=STUDY)
 
 
+@pytest.mark.slow
 def test_every_citation_with_a_text_and_every_sentence_is_judged_by_simulated_people_and_judges(study: Study) -> None:
     judgments = Judgment.objects.of_study(study).select_related("rater")
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from django.apps import apps
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.utils import timezone
-from pytest_django import Settings
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from annotate.assignments.assignments import claim_next, submit_assignment
@@ -20,7 +19,7 @@ from annotate.models import Assignment, Place
 from annotate.review.adjudication import count_disagreements
 from annotate.work.saving import save_choice
 from collection.judgments.services import Span
-from collection.models import Collection, Criterion, Highlight, Judgment, Rater, RubricElement, Study, User
+from collection.models import Criterion, Highlight, Judgment, Rater, RubricElement, Study, User
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
 from config.demonstration.loading import PAIRS
@@ -34,9 +33,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def demonstration(settings: Settings) -> Study:
-    settings.DEMONSTRATION = True
-    call_command("load_demonstration", verbosity=0)
+def demonstration(demonstrations: None, db: None) -> Study:
     return Study.objects.get(name="demonstration")
 
 
@@ -52,24 +49,7 @@ def rows() -> Counter[str]:
     return Counter({model.__name__: model._default_manager.count() for model in models})
 
 
-def test_refuses_where_it_is_not_a_demonstration(settings: Settings) -> None:
-    settings.DEMONSTRATION = False
-
-    with pytest.raises(CommandError, match="Set DEMONSTRATION=true"):
-        load()
-
-    assert not User.objects.exists()
-
-
-def test_loads_where_it_is_forced(settings: Settings) -> None:
-    settings.DEMONSTRATION = False
-
-    said = load("--force")
-
-    assert "password assize-demo" in said
-    assert set(Study.objects.values_list("state", flat=True)) == {Study.State.OPEN}
-
-
+@pytest.mark.slow
 def test_loading_twice_changes_nothing(demonstration: Study) -> None:
     before = rows()
 
@@ -90,31 +70,6 @@ def test_loading_again_keeps_a_changed_password_and_the_work_that_was_done(demon
     ada.refresh_from_db()
     assert ada.check_password("another one entirely")
     assert Assignment.objects.of(ada).open().count() == 1
-
-
-def test_whoever_has_such_a_name_already_keeps_their_password_and_rights(settings: Settings) -> None:
-    settings.DEMONSTRATION = True
-    User.objects.create_user(username="rosa", password="her own")
-
-    load()
-
-    rosa = User.objects.get(username="rosa")
-    assert rosa.check_password("her own")
-    assert not rosa.is_researcher
-
-
-def test_a_collection_of_that_name_with_other_texts_is_left_alone(settings: Settings) -> None:
-    settings.DEMONSTRATION = True
-    mallory = User.objects.create_user(username="mallory")
-    collection = Collection.objects.create(name="demonstration", owner=mallory)
-    collection.passages.create(passage_id="bees-p1", text="Mine.")
-
-    with pytest.raises(CommandError, match="already there with another text"):
-        load()
-
-    assert User.objects.count() == 1
-    assert collection.passages.count() == 1
-    assert not Study.objects.exists()
 
 
 def test_everybody_can_sign_in_and_only_rosa_researches(demonstration: Study) -> None:

@@ -6,9 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
-from pytest_django import Settings
 
 from annotate.assignments.assignments import claim_next
 from annotate.task_types.writing import CONFIRMATIONS
@@ -22,12 +20,11 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def study(settings: Settings) -> Study:
-    settings.DEMONSTRATION = True
-    call_command("load_demonstration", verbosity=0)
+def study(demonstrations: None, db: None) -> Study:
     return Study.objects.get(name=NAME)
 
 
+@pytest.mark.slow
 def test_asks_every_question_twice_and_has_its_authors_answers_read(study: Study) -> None:
     tasks = study.tasks.values_list("task_type", "places__number")
 

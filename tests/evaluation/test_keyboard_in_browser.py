@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from django.utils.timezone import localdate
 from playwright.sync_api import Locator, Page, expect
 
 from collection.models import Draw, Split, Study, TestReading, User
-from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+from tests.browser import SignIn, check_accessibility
 from tests.evaluation.sampled import sampled
+from tests.looks import check_pages
 
 __all__ = ["sampled"]
 
 pytestmark = pytest.mark.browser
 
 STUDY = "/studies/bridges-study/"
+ASKED = "?criterion=answerability"
 MOST_TABS = 120
 
 
@@ -45,39 +48,64 @@ def tab_to(page: Page, target: Locator) -> None:
     raise AssertionError(f"{MOST_TABS} presses of Tab did not reach {target}")
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "leaderboard/",
-        "leaderboard/correlations/",
-        "agreement/?criterion=answerability",
-        "calibration/?criterion=answerability",
-    ],
-)
-def test_whatever_has_the_focus_is_seen_and_comes_in_its_order(
-    page: Page, sign_in: SignIn, sampled: Study, rosa: User, path: str
+def test_whatever_has_the_focus_is_seen_and_comes_in_its_order_and_a_phone_scrolls_nothing_sideways(
+    page: Page, phone: Page, sign_in: SignIn, sampled: Study, rosa: User
 ) -> None:
     sign_in(page, rosa)
+    for path in ("leaderboard/", "leaderboard/correlations/", f"agreement/{ASKED}", f"calibration/{ASKED}"):
+        stops = _stops_of_tab(page, path)
+
+        assert len(stops) > 10, path
+        assert [one["html"] for one in stops if not one["seen"]] == [], path
+        back = [one["html"] for before, one in pairwise(stops) if one["top"] < before["top"] - 400]
+        assert back == [], path
+
+    sign_in(phone, rosa)
+    check_pages(phone, [f"{STUDY}{path}" for path in ("split/", "families/", "leaderboard/?by=domain")])
+
+
+def _stops_of_tab(page: Page, path: str) -> list[dict[str, Any]]:
     page.goto(f"{STUDY}{path}")
     page.wait_for_load_state()
-
     stops = []
     for _ in range(3 * MOST_TABS):
         page.keyboard.press("Tab")
         if (focused := page.evaluate(FOCUSED)) is None:
             break
         stops.append(focused)
-
-    assert len(stops) > 10
-    assert [one["html"] for one in stops if not one["seen"]] == []
-    back = [one["html"] for before, one in pairwise(stops) if one["top"] < before["top"] - 400]
-    assert back == []
+    return stops
 
 
-def test_rosa_reads_the_judge_and_its_calibration_by_keyboard(
+def test_rosa_reads_plans_publishes_and_splits_without_a_mouse(
     page: Page, sign_in: SignIn, sampled: Study, rosa: User
 ) -> None:
     sign_in(page, rosa)
+
+    _asks_the_leaderboard_for_another_measure(page)
+    _reads_the_judge_and_its_calibration(page)
+    _takes_the_bundle(page)
+    _splits_the_study_and_reads_the_test_part(page)
+    _states_families(page)
+
+
+def _asks_the_leaderboard_for_another_measure(page: Page) -> None:
+    page.goto(f"{STUDY}leaderboard/")
+
+    tab_to(page, page.get_by_text("Measure and options"))
+    page.keyboard.press("Enter")
+    tab_to(page, page.get_by_label("Means by"))
+    page.keyboard.press("d")
+    tab_to(page, page.get_by_role("button", name="Show"))
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("heading", name="By domain")).to_be_visible()
+    check_accessibility(page)
+    table = page.get_by_role("region", name="Means by domain, people")
+    tab_to(page, table)
+    expect(table).to_be_focused()
+
+
+def _reads_the_judge_and_its_calibration(page: Page) -> None:
     page.goto(f"{STUDY}agreement/")
     tab_to(page, page.get_by_role("link", name="Judge reliability"))
     page.keyboard.press("Enter")
@@ -104,28 +132,7 @@ def test_rosa_reads_the_judge_and_its_calibration_by_keyboard(
     assert Draw.objects.filter(purpose="active").count() == 15
 
 
-def test_rosa_asks_the_leaderboard_for_another_measure_by_keyboard(
-    page: Page, sign_in: SignIn, sampled: Study, rosa: User
-) -> None:
-    sign_in(page, rosa)
-    page.goto(f"{STUDY}leaderboard/")
-
-    tab_to(page, page.get_by_text("Measure and options"))
-    page.keyboard.press("Enter")
-    tab_to(page, page.get_by_label("Means by"))
-    page.keyboard.press("d")
-    tab_to(page, page.get_by_role("button", name="Show"))
-    page.keyboard.press("Enter")
-
-    expect(page.get_by_role("heading", name="By domain")).to_be_visible()
-    check_accessibility(page)
-    table = page.get_by_role("region", name="Means by domain, people")
-    tab_to(page, table)
-    expect(table).to_be_focused()
-
-
-def test_rosa_takes_the_bundle_by_keyboard(page: Page, sign_in: SignIn, sampled: Study, rosa: User) -> None:
-    sign_in(page, rosa)
+def _takes_the_bundle(page: Page) -> None:
     page.goto(f"{STUDY}publish/")
 
     tab_to(page, page.get_by_label("Use assessors’ names"))
@@ -138,10 +145,7 @@ def test_rosa_takes_the_bundle_by_keyboard(page: Page, sign_in: SignIn, sampled:
     assert download.value.suggested_filename == f"bridges-study-bundle-{localdate()}.zip"
 
 
-def test_rosa_splits_the_study_and_reads_the_test_part_by_keyboard(
-    page: Page, sign_in: SignIn, sampled: Study, rosa: User
-) -> None:
-    sign_in(page, rosa)
+def _splits_the_study_and_reads_the_test_part(page: Page) -> None:
     page.goto(f"{STUDY}split/")
     check_accessibility(page)
     tab_to(page, page.get_by_role("button", name="Split the study"))
@@ -162,8 +166,7 @@ def test_rosa_splits_the_study_and_reads_the_test_part_by_keyboard(
     assert TestReading.objects.count() == 1
 
 
-def test_rosa_states_families_by_keyboard(page: Page, sign_in: SignIn, sampled: Study, rosa: User) -> None:
-    sign_in(page, rosa)
+def _states_families(page: Page) -> None:
     page.goto(f"{STUDY}families/")
     check_accessibility(page)
     tab_to(page, page.get_by_label("stork-7b"))
@@ -173,13 +176,3 @@ def test_rosa_states_families_by_keyboard(page: Page, sign_in: SignIn, sampled: 
 
     expect(page.get_by_text("1 changed.")).to_be_visible()
     expect(page.get_by_label("stork-7b")).to_have_value("Stork")
-
-
-@pytest.mark.parametrize("path", ["split/", "families/", "leaderboard/?by=domain"])
-def test_a_phone_does_not_scroll_sideways(phone: Page, sign_in: SignIn, sampled: Study, rosa: User, path: str) -> None:
-    sign_in(phone, rosa)
-
-    phone.goto(f"{STUDY}{path}")
-
-    check_no_sideways_scroll(phone)
-    check_accessibility(phone)

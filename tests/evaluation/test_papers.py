@@ -17,7 +17,7 @@ needs_data = pytest.mark.skipif(
 
 
 @needs_data
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.django_db
 def test_the_committed_page_is_what_comes_out() -> None:
     found = papers()
@@ -25,6 +25,7 @@ def test_the_committed_page_is_what_comes_out() -> None:
     assert page(found) == (Path(settings.BASE_DIR) / "docs" / "papers.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db
 def test_without_the_data_the_page_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (crux, clapnq):

@@ -131,7 +131,7 @@ def on_the_way(folder: Path) -> list[tuple[str | None, int]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "messages", [400, pytest.param(10_000, marks=pytest.mark.skipif(not FULL, reason="60 kills: make attacks"))]
+    "messages", [400, pytest.param(10_000, marks=pytest.mark.skipif(not FULL, reason="60 kills: make nightly"))]
 )
 def test_no_message_is_lost_and_no_worker_ends_while_writers_and_readers_are_killed(
     messages: int, tmp_path: Path, processes: list[Process]

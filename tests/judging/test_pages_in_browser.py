@@ -10,15 +10,23 @@ from judging.judges.registry import load_shipped
 from judging.models import GradingJob
 from tests.browser import SignIn, check_accessibility
 from tests.judging.world import a_job, saying, work_through
+from tests.looks import check_pages
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
+NARROW = {"width": 390, "height": 800}
+WIDE = {"width": 1280, "height": 800}
+PAGES = ("", "new/", "judge/embedded-rating/", "templates/", "templates/rating/1/", "templates/new/")
 
-def test_rosa_starts_a_judge_watches_it_and_reads_its_replies(
+
+def test_rosa_looks_at_judges_starts_one_watches_it_and_reads_its_replies(
     page: Page, sign_in: SignIn, rosa: User, judged_study: Study
 ) -> None:
     load_shipped()
     sign_in(page, rosa)
+    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    check_pages(page, [f"/judges/{one}" for one in PAGES])
+    page.set_viewport_size(WIDE)  # type: ignore[arg-type]
 
     page.goto(f"/studies/{judged_study.name}/judging/")
     check_accessibility(page)
@@ -30,39 +38,19 @@ def test_rosa_starts_a_judge_watches_it_and_reads_its_replies(
     expect(page.get_by_text("12 of 12 pairs")).to_be_visible()
     check_accessibility(page)
     page.get_by_role("link", name="Replies").click()
-
     expect(page.get_by_role("listitem").filter(has_text="score")).to_have_count(12)
     check_accessibility(page)
 
+    _asks_no_more_of_a_job_that_is_over(page, judged_study)
 
-def test_the_page_of_a_job_that_is_over_asks_no_more(
-    page: Page, sign_in: SignIn, rosa: User, judged_study: Study
-) -> None:
-    job = work_through(a_job(judged_study), saying("hm"))
-    sign_in(page, rosa)
-    page.goto(f"/studies/{judged_study.name}/judging/{job.pk}/")
+
+def _asks_no_more_of_a_job_that_is_over(page: Page, study: Study) -> None:
+    job = work_through(a_job(study), saying("hm"))
+    page.goto(f"/studies/{study.name}/judging/{job.pk}/")
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
 
-    page.wait_for_timeout(2500)
+    page.wait_for_timeout(2500)  # one that is at work asks every second
 
     assert [url for url in requests if "/judging/" in url] == []
     expect(page.get_by_label("unreadable (6)")).to_be_checked()
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["/judges/", "/judges/new/", "/judges/judge/embedded-rating/", "/judges/templates/", "/judges/templates/rating/1/",
-     "/judges/templates/new/"],
-)  # fmt: skip
-def test_the_pages_of_judges_are_accessible_and_fit_a_phone(
-    page: Page, sign_in: SignIn, rosa: User, judged_study: Study, address: str
-) -> None:
-    load_shipped()
-    sign_in(page, rosa)
-    page.set_viewport_size({"width": 390, "height": 800})
-
-    page.goto(address)
-
-    check_accessibility(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390

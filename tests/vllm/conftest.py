@@ -15,6 +15,13 @@ from tests.vllm.server import VLLMServer
 HERE = Path(__file__).parent
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All of them wait for a server of their own."""
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker("slow")
+
+
 @pytest.fixture(scope="session")
 def vllm_python() -> str:
     """The Python that vLLM is installed in."""

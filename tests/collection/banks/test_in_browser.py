@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -20,30 +19,23 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 bank = bank_of_two_versions
 
 
-@pytest.mark.parametrize(("width", "height", "scheme"), [(1366, 768, "light"), (390, 844, "dark")])
 def test_a_bank_is_read_by_version_and_topic(
-    open_page: Callable[..., Page],
-    sign_in: SignIn,
-    rosa: User,
-    bank: NuggetBank,
-    width: int,
-    height: int,
-    scheme: Literal["light", "dark"],
+    open_page: Callable[..., Page], sign_in: SignIn, rosa: User, bank: NuggetBank
 ) -> None:
-    page = open_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-    sign_in(page, rosa)
+    for width, height, scheme in ((1366, 768, "light"), (390, 844, "dark")):
+        page = open_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+        sign_in(page, rosa)
 
-    page.goto("/collections/bridges/")
-    page.get_by_role("link", name="Nugget banks").click()
-    page.get_by_role("link", name="spring").click()
-    expect(page.get_by_role("heading", name="Changes since version 1")).to_be_visible()
-    check_accessibility(page)
-    check_no_sideways_scroll(page)
-    if folder := os.environ.get("PICTURES"):
-        page.screenshot(path=Path(folder) / f"bank-{width}.png", full_page=True)
+        page.goto("/collections/bridges/")
+        page.get_by_role("link", name="Nugget banks").click()
+        page.get_by_role("link", name="spring").click()
+        expect(page.get_by_role("heading", name="Changes since version 1"), scheme).to_be_visible()
+        check_accessibility(page)
+        check_no_sideways_scroll(page)
+        if folder := os.environ.get("PICTURES"):
+            page.screenshot(path=Path(folder) / f"bank-{width}.png", full_page=True)
 
-    page.get_by_label("Version", exact=True).select_option("1")
-    page.get_by_role("button", name="Show").press("Enter")
-
-    expect(page).to_have_url(re.compile(re.escape(PAGE) + r"\?.*version=1"))
-    expect(page.get_by_text("Version 1: 4 nuggets")).to_be_visible()
+        page.get_by_label("Version", exact=True).select_option("1")
+        page.get_by_role("button", name="Show").press("Enter")
+        expect(page, scheme).to_have_url(re.compile(re.escape(PAGE) + r"\?.*version=1"))
+        expect(page.get_by_text("Version 1: 4 nuggets"), scheme).to_be_visible()

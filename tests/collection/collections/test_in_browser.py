@@ -15,6 +15,7 @@ from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 from tests.collection.files import jsonl
 from tests.collection.importing.test_crux import a_folder_of_crux
 from tests.collection.importing.test_zip import zipped
+from tests.looks import check_pages
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -33,9 +34,12 @@ def file(tmp_path: Path) -> Path:
     )
 
 
-def test_a_file_is_looked_at_and_imported(
-    page: Page, sign_in: SignIn, rosa: User, collection: Collection, file: Path
+def test_a_file_is_looked_at_and_imported_and_the_pages_fit_a_phone(
+    page: Page, phone: Page, sign_in: SignIn, rosa: User, collection: Collection, file: Path
 ) -> None:
+    sign_in(phone, rosa)
+    _looks_at_the_pages_on_a_phone(phone, collection, file)
+
     sign_in(page, rosa)
     page.goto("/collections/bridges/")
     page.get_by_role("link", name="Import").click()
@@ -57,23 +61,12 @@ def test_a_file_is_looked_at_and_imported(
     expect(page.get_by_text("Report on piers.")).to_be_visible()
 
 
-def test_the_pages_are_accessible_and_fit_a_phone(
-    phone: Page, sign_in: SignIn, rosa: User, collection: Collection, file: Path
-) -> None:
+def _looks_at_the_pages_on_a_phone(phone: Page, collection: Collection, file: Path) -> None:
     topic = collection.topics.get(topic_id="t0")
     topic.reports.get().run.ranking.create(topic=topic, passage_id="t0-p1", rank=1, score=2.5)
-    sign_in(phone, rosa)
 
-    for address in (
-        "/collections/",
-        "/new-collection/",
-        "/collections/bridges/",
-        f"/collections/bridges/topics/{topic.pk}/",
-        "/collections/bridges/import/",
-    ):
-        phone.goto(address)
-        check_accessibility(phone)
-        check_no_sideways_scroll(phone)
+    parts = ("collections/", "new-collection/", *(f"collections/bridges/{one}" for one in ("", f"topics/{topic.pk}/")))
+    check_pages(phone, [f"/{one}" for one in (*parts, "collections/bridges/import/")])
 
     phone.get_by_role("radio", name="TREC run").check()
     phone.get_by_label("Files", exact=True).set_input_files(file)

@@ -87,6 +87,7 @@ def test_page_api_and_command_give_the_same(study: Study, client: Client, rosa: 
     assert client.get(page, asked).status_code == client.get(api, asked).status_code == 404
 
 
+@pytest.mark.slow
 def test_the_real_labels_go_out_as_they_were_published(db: None) -> None:
     if not REAL.is_dir():
         pytest.skip(f"CRUX's labels are not at {REAL}")

@@ -81,6 +81,7 @@ def test_what_cannot_be_told_or_read_is_refused(tmp_path: Path, text: str, said:
 
 
 @given(st.text(max_size=200))
+@pytest.mark.slow
 def test_nothing_but_a_refusal_comes_of_any_text(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.getbasetemp() / "any.txt"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))

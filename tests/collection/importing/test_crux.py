@@ -285,6 +285,7 @@ def real(db: None) -> Study:
     return Study.objects.get()
 
 
+@pytest.mark.slow
 def test_the_real_labels_come_in_whole(real: Study, capsys: pytest.CaptureFixture[str]) -> None:
     judgments = Judgment.objects.of_study(real)
 

@@ -25,6 +25,7 @@ from collection.importing.files import supposed_raters
 from collection.models import Collection, Judgment, Passage, Rater, Run, Study, Topic, Upload, User
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 from tests.collection.files import everything, refused, run_command
+from tests.looks import show_in
 
 TOPICS = "q1\twho built the bridge\nq2\twhy does it sing\n"
 PASSAGES = "".join(json.dumps({"docid": f"d{n}", "text": f"Passage {n}."}) + "\n" for n in range(3))
@@ -397,11 +398,10 @@ def test_a_broken_file_says_where(as_rosa: Client, collection: Collection) -> No
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_dropped_files_are_shown_and_imported(
-    open_page: Callable[..., Page], sign_in: SignIn, rosa: User, collection: Collection, tmp_path: Path, theme: Any
+    open_page: Callable[..., Page], sign_in: SignIn, rosa: User, collection: Collection, tmp_path: Path
 ) -> None:
-    phone = open_page(viewport={"width": 390, "height": 844}, color_scheme=theme)
+    phone = open_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
     sign_in(phone, rosa)
     phone.goto(f"/collections/{collection.name}/import/")
     expect(phone.get_by_role("radio", name="Recognise by content")).to_be_checked()
@@ -413,8 +413,10 @@ def test_dropped_files_are_shown_and_imported(
     work()
     expect(phone.get_by_role("heading", name="Files")).to_be_visible()
     expect(phone.get_by_role("row", name="bm25.run")).to_contain_text("3 ranked passages")
-    check_accessibility(phone)
-    check_no_sideways_scroll(phone)
+    for theme in ("light", "dark"):
+        show_in(phone, theme)
+        check_accessibility(phone)
+        check_no_sideways_scroll(phone)
     phone.get_by_label("Rater of llm.qrels").fill("llama-70b")
     phone.get_by_label("Who judged llm.qrels").select_option("LLM judge")
     phone.get_by_role("button", name="Import").click()

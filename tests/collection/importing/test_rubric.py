@@ -385,7 +385,7 @@ def test_files_are_posted(client: Client, graded: Path, tmp_path: Path, collecti
 
 
 @needs_rubric
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_trec_dl_2019_gives_the_published_leaderboard_and_goes_out_byte_for_byte(
     rosa: User, capsys: pytest.CaptureFixture[str]
 ) -> None:

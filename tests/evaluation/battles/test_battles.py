@@ -195,6 +195,7 @@ def test_page_api_and_command_say_the_same(client: Client, fought: Study, rosa: 
     assert "the winner changes with the order" in page
 
 
+@pytest.mark.slow
 def test_downloads(client: Client, fought: Study, rosa: User) -> None:
     client.force_login(rosa)
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_the_page_shows_who_is_better_and_who_beats_whom(
-    page: Page, sign_in: SignIn, fought: Study, rosa: User
+    page: Page, phone: Page, sign_in: SignIn, fought: Study, rosa: User
 ) -> None:
     sign_in(page, rosa)
     page.goto(PAGE)
@@ -28,11 +28,8 @@ def test_the_page_shows_who_is_better_and_who_beats_whom(
     page.set_viewport_size({"width": 1366, "height": 2200})
     picture(page, "battles-1366")
 
-
-def test_the_page_on_a_phone(phone: Page, sign_in: SignIn, fought: Study, rosa: User) -> None:
     sign_in(phone, rosa)
     phone.goto(PAGE)
-
     check_no_sideways_scroll(phone)
     phone.emulate_media(color_scheme="dark")
     picture(phone, "battles-390")

@@ -20,23 +20,20 @@ __all__ = ["cited"]
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize(("width", "height", "scheme"), [(1366, 768, "light"), (390, 844, "dark")])
-def test_a_report_by_support(
-    open_page: Callable[..., Page], sign_in: SignIn, cited: Study, rosa: User, width: int, height: int, scheme: str
-) -> None:
-    page = open_page(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": height})
-    sign_in(page, rosa)
+def test_a_report_by_support(open_page: Callable[..., Page], sign_in: SignIn, cited: Study, rosa: User) -> None:
     [row] = read_reports(StudySources(cited)).rows
+    for width, height, scheme in ((1366, 768, "light"), (390, 844, "dark")):
+        page = open_page(color_scheme=scheme, viewport={"width": width, "height": height})
+        sign_in(page, rosa)
 
-    page.goto(f"/studies/{cited.name}/reports/{row.pk}/")
+        page.goto(f"/studies/{cited.name}/reports/{row.pk}/")
 
-    expect(page.locator("#sentence-2 .sign")).to_have_text("✕")
-    expect(page.locator(".support-legend li")).to_have_count(4)
-    check_accessibility(page)
-    check_no_sideways_scroll(page)
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=Path(folder) / f"cited-report-{width}-{scheme}.png", full_page=True)
-    page.locator(".support-chip").first.click()
-    expect(page).to_have_url(re.compile("#document-1$"))
-    expect(page.locator("#document-1")).to_be_visible()
+        expect(page.locator("#sentence-2 .sign"), scheme).to_have_text("✕")
+        expect(page.locator(".support-legend li"), scheme).to_have_count(4)
+        check_accessibility(page)
+        check_no_sideways_scroll(page)
+        if folder := os.environ.get("SCREENSHOTS"):
+            page.screenshot(path=Path(folder) / f"cited-report-{width}-{scheme}.png", full_page=True)
+        page.locator(".support-chip").first.click()
+        expect(page, scheme).to_have_url(re.compile("#document-1$"))
+        expect(page.locator("#document-1"), scheme).to_be_visible()

@@ -7,9 +7,10 @@ from playwright.sync_api import Page, expect
 
 from collection.models import Study, User
 from collection.splits import make_split
-from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+from tests.browser import SignIn, check_accessibility
 from tests.evaluation.judged import AT
 from tests.evaluation.sampled import sampled
+from tests.looks import check_pages
 
 __all__ = ["sampled"]
 
@@ -19,8 +20,12 @@ PAGE = "/studies/bridges-study/errors/?criterion=answerability"
 
 
 def test_rosa_opens_a_cell_reads_by_keyboard_and_takes_an_item_into_a_prompt(
-    page: Page, sign_in: SignIn, sampled: Study, rosa: User
+    page: Page, open_page: Callable[..., Page], sign_in: SignIn, sampled: Study, rosa: User
 ) -> None:
+    phone = open_page(viewport={"width": 390, "height": 844})
+    sign_in(phone, rosa)
+    check_pages(phone, [PAGE, PAGE.replace("errors/", "errors/items/")], "dark")
+
     make_split(study=sampled, test_share=0.4, by=rosa, at=AT, seed="s")
     sign_in(page, rosa)
     page.goto(PAGE)
@@ -42,16 +47,3 @@ def test_rosa_opens_a_cell_reads_by_keyboard_and_takes_an_item_into_a_prompt(
 
     expect(page.get_by_label("Chosen examples")).to_have_value(chosen)
     expect(page.get_by_label("Examples from")).to_have_value("bridges-study")
-
-
-@pytest.mark.parametrize("path", [PAGE, PAGE.replace("errors/", "errors/items/")])
-def test_a_phone_in_the_dark_does_not_scroll_sideways(
-    open_page: Callable[..., Page], sign_in: SignIn, sampled: Study, rosa: User, path: str
-) -> None:
-    page = open_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
-    sign_in(page, rosa)
-
-    page.goto(path)
-
-    check_no_sideways_scroll(page)
-    check_accessibility(page)

@@ -94,6 +94,7 @@ def test_the_threshold_is_a_judge_on_the_leaderboard(graded: Judge, study: Study
     assert grades == next(row[1] for row in draw_figure(study, NAME).rows if row[0] == 0.7)
 
 
+@pytest.mark.slow
 def test_page_and_offer(client: Client, graded: Judge, study: Study, rosa: User) -> None:
     client.force_login(rosa)
 

@@ -120,6 +120,7 @@ def test_what_there_is_not_is_refused(ranked: Study, name: str, asked: dict[str,
         draw_figure(ranked, name, **asked)
 
 
+@pytest.mark.slow
 def test_nothing_is_drawn_of_a_study_without_judgments(client: Client, study: Study, rosa: User) -> None:
     client.force_login(rosa)
 
@@ -130,6 +131,7 @@ def test_nothing_is_drawn_of_a_study_without_judgments(client: Client, study: St
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_page_picture_files_api_and_command_show_the_same(
     client: Client, ranked: Study, rosa: User, tmp_path: Path, name: str
 ) -> None:

@@ -135,6 +135,7 @@ def test_a_label_of_a_point_is_the_highest_over_its_documents(
 
 
 @pytest.mark.django_db
+@pytest.mark.slow
 def test_page_api_and_command_show_the_same_and_know_of_new_decisions(
     client: Client, build: Build, study: Study, rosa: User, ada: User
 ) -> None:

@@ -298,6 +298,7 @@ def test_the_number_of_queries_does_not_grow_with_topics(answers: Study, ada_as_
     assert len(after) == len(before)
 
 
+@pytest.mark.slow
 def test_every_measure_of_answers_keeps_to_the_topics_in_sight(answers: Study, ada_as_rater: Rater, rosa: User) -> None:
     judge = a_judge_rater(answers.collection)
     for topic in topics(answers):

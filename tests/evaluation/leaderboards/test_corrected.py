@@ -136,6 +136,7 @@ def test_a_grade_that_the_scale_lacks_says_so(drawn: Study) -> None:
     assert corrected_of(drawn, "P(rel=4)@10").reason == "No grade reaches 4 on a scale from 0 to 3."
 
 
+@pytest.mark.slow
 def test_page_file_answer_and_command_show_the_same(
     client: Client, drawn: Study, rosa: User, capsys: pytest.CaptureFixture[str]
 ) -> None:

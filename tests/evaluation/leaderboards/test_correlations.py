@@ -75,6 +75,7 @@ def test_any_measure_at_any_threshold_and_k_may_be_asked_for(client: Client, ran
     assert client.get(PAGE, {"column": "goodness@1"}).status_code == 422
 
 
+@pytest.mark.slow
 def test_the_matrix_is_a_picture_too(client: Client, ranked: Study, rosa: User) -> None:
     client.force_login(rosa)
 

@@ -23,6 +23,7 @@ def campaign(rosa: User, tmp_path: Path) -> Study:
 
 
 @pytest.mark.django_db
+@pytest.mark.slow
 def test_the_first_sources_are_shown_and_all_on_request(client: Client, campaign: Study, rosa: User) -> None:
     client.force_login(rosa)
     address = f"/studies/{campaign.name}/leaderboard/"

@@ -134,6 +134,7 @@ def test_judged_at_k_looks_at_the_passages_that_the_leaderboard_scores(tied: Stu
     assert hole == (("q0", top, 1),)
 
 
+@pytest.mark.slow
 def test_page_api_and_files_say_in_which_order_passages_stand(client: Client, tied: Study, rosa: User) -> None:
     client.force_login(rosa)
     address = "/studies/tied/leaderboard/"

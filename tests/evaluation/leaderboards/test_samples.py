@@ -131,6 +131,7 @@ def test_estimates_stand_beside_their_intervals_near_what_all_labels_give(drawn:
     assert people.scored.estimated
 
 
+@pytest.mark.slow
 def test_no_page_file_or_answer_shows_a_rank_by_the_sample(
     client: Client, drawn: Study, rosa: User, capsys: pytest.CaptureFixture[str]
 ) -> None:

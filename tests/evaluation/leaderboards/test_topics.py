@@ -104,6 +104,7 @@ def test_people_keep_their_order_beside_an_unfinished_judge_of_other_topics(half
     assert judge.unordered == "it is unfinished, and has scores on 0 of the 5 topics that are compared"
 
 
+@pytest.mark.slow
 def test_page_api_and_files_say_which_topics_are_left_out(client: Client, half_judged: Study, rosa: User) -> None:
     client.force_login(rosa)
     address = "/studies/tied/leaderboard/"

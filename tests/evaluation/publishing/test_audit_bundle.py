@@ -440,6 +440,7 @@ def test_ids_that_look_like_formulas_come_back_as_they_were(rich: Study) -> None
 
 
 @needs_crux
+@pytest.mark.slow
 def test_the_bundle_of_crux_holds_and_gives_its_kappa(rosa: User) -> None:
     call_command("import_crux", str(CRUX), "--study", "crux", "--owner", rosa.username, "--quiet")
     study = Study.objects.get(name="crux")

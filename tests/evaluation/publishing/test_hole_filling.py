@@ -167,6 +167,7 @@ def test_scores_are_of_the_development_topics_until_the_test_part_is_unlocked(ho
     assert {scores.n_topics for scores in filled(holes, part="test").scores} == {3}
 
 
+@pytest.mark.slow
 def test_the_page_shows_whose_the_lines_are_and_takes_everything_in_a_zip(
     client: Client, holes: Study, rosa: User, tmp_path: Path
 ) -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from django.utils.timezone import localdate
 from playwright.sync_api import Page, expect
@@ -9,8 +7,9 @@ from playwright.sync_api import Page, expect
 from collection.models import Rater, Study, User
 from evaluation.formats.zip_files import read_archive
 from stats.audit_verification import verify
-from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+from tests.browser import SignIn, check_accessibility
 from tests.evaluation.judged import a_ranking, criterion_of, judge_items, passage_items
+from tests.looks import check_pages
 
 pytestmark = pytest.mark.browser
 
@@ -30,37 +29,31 @@ def ranked(judged: Study, ada_as_rater: Rater, ben_as_rater: Rater) -> Study:
     return judged
 
 
-def test_rosa_takes_a_bundle_that_holds(page: Page, sign_in: SignIn, ranked: Study, rosa: User) -> None:
+def test_rosa_takes_a_bundle_that_holds_the_card_and_qrels_of_which_she_saw_the_holes(
+    page: Page, phone: Page, sign_in: SignIn, ranked: Study, rosa: User
+) -> None:
     sign_in(page, rosa)
-    page.goto(PUBLISH)
+    check_pages(page, PAGES, "light", "dark")
+    sign_in(phone, rosa)
+    check_pages(phone, PAGES)
 
+    page.goto(PUBLISH)
     page.get_by_label("Use assessors’ names").check()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the bundle").click()
-
     assert download.value.suggested_filename == f"bridges-study-bundle-{localdate()}.zip"
     files = read_archive(download.value.path())
     assert verify(files).holds
     assert b",ada," in files["judgments.csv"]
 
-
-def test_rosa_reads_the_card_before_she_takes_it(page: Page, sign_in: SignIn, ranked: Study, rosa: User) -> None:
-    sign_in(page, rosa)
-    page.goto(PUBLISH)
-
     page.get_by_role("link", name="Read").click()
     expect(page.get_by_role("heading", name="Known limits")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the Markdown").click()
-
     assert download.value.path().read_text().startswith("# Data card: bridges-study")
 
-
-def test_rosa_sees_the_holes_before_she_takes_the_qrels(page: Page, sign_in: SignIn, ranked: Study, rosa: User) -> None:
-    sign_in(page, rosa)
     page.goto(QRELS)
     expect(page.get_by_role("cell", name="1 of 3")).to_be_visible()
-
     page.get_by_label("ties go to the higher grade").check()
     page.get_by_text("t0 0 t0-p0 5").wait_for()
     page.get_by_label("Unjudged in top k").fill("1")
@@ -69,26 +62,3 @@ def test_rosa_sees_the_holes_before_she_takes_the_qrels(page: Page, sign_in: Sig
 
     expect(page.get_by_role("cell", name="0 of 2")).to_be_visible()
     check_accessibility(page)
-
-
-@pytest.mark.parametrize("url", PAGES)
-def test_the_pages_are_accessible_in_light_and_in_the_dark(
-    open_page: Callable[..., Page], sign_in: SignIn, ranked: Study, rosa: User, url: str
-) -> None:
-    for scheme in ("light", "dark"):
-        page = open_page(color_scheme=scheme)
-        sign_in(page, rosa)
-
-        page.goto(url)
-
-        check_accessibility(page)
-
-
-@pytest.mark.parametrize("url", PAGES)
-def test_a_phone_does_not_scroll_sideways(phone: Page, sign_in: SignIn, ranked: Study, rosa: User, url: str) -> None:
-    sign_in(phone, rosa)
-
-    phone.goto(url)
-
-    check_no_sideways_scroll(phone)
-    check_accessibility(phone)

@@ -29,10 +29,19 @@ def topic_page(study: Study) -> str:
     return f"/collections/{study.collection.name}/topics/{topic.pk}/"
 
 
-def test_rosa_masks_by_keyboard_on_the_topics_page(page: Page, sign_in: SignIn, rated: Study, rosa: User) -> None:
-    sign_in(page, rosa)
-    page.goto(topic_page(rated))
+def test_rosa_masks_by_keyboard_on_the_topics_page_and_the_pages_fit_a_phone(
+    page: Page, phone: Page, sign_in: SignIn, rated: Study, rosa: User
+) -> None:
+    for shown in (phone, page):
+        sign_in(shown, rosa)
+        for address in (MASKING, REDUNDANCY, topic_page(rated)):
+            shown.goto(address)
+            for details in shown.locator("main details").all():
+                details.evaluate("one => one.open = true")
+            check_no_sideways_scroll(shown)
+            check_accessibility(shown)
 
+    page.reload()
     page.get_by_label("Choose t0-q0").press("Space")
     page.get_by_text("Mask or unmask the selected elements").press("Enter")
     page.get_by_label("Reason").fill("ill-posed")
@@ -40,16 +49,3 @@ def test_rosa_masks_by_keyboard_on_the_topics_page(page: Page, sign_in: SignIn, 
 
     expect(page.get_by_text("1 masked.")).to_be_visible()
     assert RubricElement.objects.get(element_id="t0-q0").masked
-
-
-def test_the_pages_fit_a_phone_and_are_accessible(
-    page: Page, phone: Page, sign_in: SignIn, rated: Study, rosa: User
-) -> None:
-    for shown in (page, phone):
-        sign_in(shown, rosa)
-        for address in (topic_page(rated), MASKING, REDUNDANCY):
-            shown.goto(address)
-            for details in shown.locator("main details").all():
-                details.evaluate("one => one.open = true")
-            check_no_sideways_scroll(shown)
-            check_accessibility(shown)

@@ -7,10 +7,11 @@ from playwright.sync_api import Page, expect
 
 from collection.models import Study, TestReading, User
 from collection.splits import make_split
-from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+from tests.browser import SignIn, check_accessibility
 from tests.evaluation.judged import AT
 from tests.evaluation.sampled import sampled
 from tests.evaluation.test_keyboard_in_browser import tab_to
+from tests.looks import check_pages
 
 __all__ = ["sampled"]
 
@@ -25,38 +26,32 @@ def locked(sampled: Study, rosa: User) -> Study:
     return sampled
 
 
-@pytest.mark.parametrize("name", ["calibration", "leaderboard", "leaderboard/correlations"])
-def test_rosa_reads_the_test_part_by_keyboard_and_goes_back(
-    page: Page, sign_in: SignIn, locked: Study, rosa: User, name: str
+def test_rosa_reads_the_test_part_by_keyboard_and_goes_back_and_on_a_phone_nothing_scrolls_sideways(
+    page: Page, phone: Page, sign_in: SignIn, locked: Study, rosa: User
 ) -> None:
     sign_in(page, rosa)
-    page.goto(f"{STUDY}{name}/")
-    expect(page.get_by_text("development topics: 6 of 10")).to_be_visible()
+    for name in ("calibration", "leaderboard", "leaderboard/correlations"):
+        page.goto(f"{STUDY}{name}/")
+        expect(page.get_by_text("development topics: 6 of 10"), name).to_be_visible()
 
-    tab_to(page, page.get_by_role("button", name="Unlock the test topics for stork-7b"))
-    page.keyboard.press("Enter")
+        tab_to(page, page.get_by_role("button", name="Unlock the test topics for stork-7b"))
+        page.keyboard.press("Enter")
 
-    expect(page.get_by_text("test topics: 4 of 10")).to_be_visible()
-    expect(page.get_by_text("stork-7b: unlocked once.")).to_be_visible()
-    check_accessibility(page)
-    tab_to(page, page.get_by_role("link", name="Back to the development topics"))
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("development topics: 6 of 10")).to_be_visible()
-    expect(page.get_by_text("Test topics, stork-7b unlocked once")).to_be_visible()
-    assert TestReading.objects.count() == 1
+        expect(page.get_by_text("test topics: 4 of 10"), name).to_be_visible()
+        expect(page.get_by_text("stork-7b: unlocked once."), name).to_be_visible()
+        check_accessibility(page)
+        tab_to(page, page.get_by_role("link", name="Back to the development topics"))
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("development topics: 6 of 10"), name).to_be_visible()
+        expect(page.get_by_text("Test topics, stork-7b unlocked once"), name).to_be_visible()
+        assert TestReading.objects.count() == 1, name
+        TestReading.objects.all().delete()
 
-
-@pytest.mark.parametrize(
-    "address", ["calibration/", "leaderboard/", "leaderboard/?sources=people", "leaderboard/correlations/"]
-)
-def test_a_phone_shows_the_part_without_scrolling_sideways(
-    phone: Page, sign_in: SignIn, locked: Study, rosa: User, address: str
-) -> None:
     locked.collection.raters.filter(name="stork-7b").update(name="laboratory/a-stork-7b·" + "VeryLongPromptName" * 4)
     sign_in(phone, rosa)
-
-    phone.goto(f"{STUDY}{address}")
-
-    expect(phone.get_by_text("all topics" if "people" in address else "topics: 6 of 10").first).to_be_visible()
-    check_no_sideways_scroll(phone)
-    check_accessibility(phone)
+    for address in ("calibration/", "leaderboard/", "leaderboard/?sources=people", "leaderboard/correlations/"):
+        check_pages(phone, [f"{STUDY}{address}"])
+        part = "all topics" if "people" in address else "topics: 6 of 10"
+        expect(phone.get_by_text(part).first, address).to_be_visible()
+        if "people" not in address:
+            expect(phone.get_by_text("VeryLongPromptName").first, address).to_be_attached()

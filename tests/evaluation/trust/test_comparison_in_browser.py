@@ -31,11 +31,29 @@ def six_judges(sampled: Study) -> Study:
     return sampled
 
 
-def test_rosa_takes_a_judge_out_takes_one_in_and_compares_all_by_keyboard(
-    page: Page, sign_in: SignIn, six_judges: Study, rosa: User
+def test_rosa_chooses_who_is_compared_by_keyboard_and_on_a_phone_in_the_dark(
+    page: Page, open_page: Callable[..., Page], sign_in: SignIn, six_judges: Study, rosa: User
 ) -> None:
     sign_in(page, rosa)
     page.goto(PAGE)
+    _takes_one_out_one_in_and_compares_all(page)
+    _goes_to_prompt_versions_and_back(page)
+
+    phone = open_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    sign_in(phone, rosa)
+    phone.goto(PAGE)
+    phone.get_by_text("Judges: 5 of 6 compared").click()
+    phone.get_by_role("checkbox", name="heron-5b").uncheck()
+    check_no_sideways_scroll(phone)
+    check_accessibility(phone)
+    phone.get_by_role("button", name="Compare", exact=True).click()
+
+    expect(phone.get_by_text("Judges: 4 of 6 compared")).to_be_visible()
+    expect(phone.get_by_role("region", name="Judges on answerability")).not_to_contain_text("heron-5b")
+    check_no_sideways_scroll(phone)
+
+
+def _takes_one_out_one_in_and_compares_all(page: Page) -> None:
     table = page.get_by_role("region", name="Judges on answerability")
     expect(page.get_by_text("Judges: 5 of 6 compared")).to_be_visible()
     expect(table.get_by_role("rowheader", name="stork-7b")).to_have_count(0)
@@ -60,30 +78,8 @@ def test_rosa_takes_a_judge_out_takes_one_in_and_compares_all_by_keyboard(
         expect(table.get_by_role("rowheader", name=name)).to_be_visible()
 
 
-def test_judges_are_ticked_on_a_phone_in_the_dark(
-    open_page: Callable[..., Page], sign_in: SignIn, six_judges: Study, rosa: User
-) -> None:
-    page = open_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
-    sign_in(page, rosa)
-    page.goto(PAGE)
-
-    page.get_by_text("Judges: 5 of 6 compared").click()
-    page.get_by_role("checkbox", name="heron-5b").uncheck()
-    check_no_sideways_scroll(page)
-    check_accessibility(page)
-    page.get_by_role("button", name="Compare", exact=True).click()
-
-    expect(page.get_by_text("Judges: 4 of 6 compared")).to_be_visible()
-    expect(page.get_by_role("region", name="Judges on answerability")).not_to_contain_text("heron-5b")
-    check_no_sideways_scroll(page)
-
-
-def test_the_two_comparisons_lead_to_each_other(page: Page, sign_in: SignIn, six_judges: Study, rosa: User) -> None:
-    sign_in(page, rosa)
-    page.goto(PAGE)
-
+def _goes_to_prompt_versions_and_back(page: Page) -> None:
     page.get_by_role("link", name="Prompt versions, reply by reply").click()
     expect(page.get_by_role("heading", name="Prompt versions, reply by reply")).to_be_visible()
     page.get_by_role("link", name="Comparison of judges", exact=True).click()
-
     expect(page.get_by_role("heading", name="Comparison of judges")).to_be_visible()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,9 +7,10 @@ from playwright.sync_api import Page, expect
 
 from collection.models import Draw, Rater, Study, User
 from evaluation.computing.kept import _ask
-from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+from tests.browser import SignIn, check_accessibility
 from tests.evaluation.rolled import rolled
 from tests.evaluation.sampled import sampled
+from tests.looks import check_pages
 
 __all__ = ["rolled", "sampled"]
 
@@ -22,10 +22,20 @@ DETAILS = "/studies/bridges-study/agreement/details/"
 ALL_JUDGES = "/trust-in-judges/"
 
 
-def test_rosa_calibrates_plans_and_draws(page: Page, sign_in: SignIn, sampled: Study, rosa: User) -> None:
+def test_rosa_opens_a_disputed_item_calibrates_plans_and_draws(
+    page: Page, phone: Page, sign_in: SignIn, sampled: Study, rosa: User
+) -> None:
     sign_in(page, rosa)
-    page.goto(CALIBRATION)
+    check_pages(page, [CALIBRATION, TRUST], "dark")
+    sign_in(phone, rosa)
+    check_pages(phone, [CALIBRATION, TRUST, DETAILS])
 
+    check_pages(page, [DETAILS], "light", "dark")
+    page.get_by_role("link", name="Why?").first.click()
+    expect(page.get_by_role("heading", name="All grades")).to_be_visible()
+    check_accessibility(page)
+
+    page.goto(CALIBRATION)
     page.get_by_label("I declare label shift").check()
     page.wait_for_url("**label_shift=on**")
     check_accessibility(page)
@@ -39,46 +49,14 @@ def test_rosa_calibrates_plans_and_draws(page: Page, sign_in: SignIn, sampled: S
     assert Draw.objects.filter(purpose="active").count() == 15
 
 
-def test_rosa_opens_a_disputed_item(page: Page, sign_in: SignIn, judged: Study, rosa: User) -> None:
-    sign_in(page, rosa)
-    page.goto(DETAILS)
-    check_accessibility(page)
-
-    page.get_by_role("link", name="What is fact 1 of subject 0?").click()
-
-    expect(page.get_by_role("heading", name="All grades")).to_be_visible()
-    check_accessibility(page)
-
-
-@pytest.mark.parametrize("url", [CALIBRATION, TRUST, DETAILS])
-def test_a_phone_does_not_scroll_sideways(phone: Page, sign_in: SignIn, sampled: Study, rosa: User, url: str) -> None:
-    sign_in(phone, rosa)
-
-    phone.goto(url)
-
-    check_no_sideways_scroll(phone)
-    check_accessibility(phone)
-
-
-@pytest.mark.parametrize("url", [CALIBRATION, TRUST, DETAILS])
-def test_the_pages_are_accessible_in_the_dark(
-    open_page: Callable[..., Page], sign_in: SignIn, sampled: Study, rosa: User, url: str
-) -> None:
-    page = open_page(color_scheme="dark")
-    sign_in(page, rosa)
-
-    page.goto(url)
-
-    check_accessibility(page)
-
-
-def test_rosa_goes_from_all_judges_to_one_and_rolls_its_grades_up(
-    page: Page, sign_in: SignIn, rolled: Study, rosa: User
+def test_rosa_waits_for_all_judges_goes_to_one_and_rolls_its_grades_up(
+    page: Page, phone: Page, sign_in: SignIn, rolled: Study, rosa: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sign_in(page, rosa)
-    page.goto(ALL_JUDGES)
-    check_accessibility(page)
+    with monkeypatch.context() as patched:
+        _comes_in_by_itself(page, patched)
 
+    check_accessibility(page)
     page.get_by_role("link", name="κ (unweighted) at η").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("link", name="κ (unweighted) at η ↓")).to_be_visible()
@@ -93,10 +71,14 @@ def test_rosa_goes_from_all_judges_to_one_and_rolls_its_grades_up(
     page.get_by_role("link", name="All judges", exact=True).click()
     expect(page.get_by_role("heading", name="Trust in judges")).to_be_visible()
 
+    Rater.objects.filter(name="flan").update(name="a/judge · WithANameThatIsLongerThanAnyTelephoneIsWide")
+    sign_in(phone, rosa)
+    check_pages(phone, [ALL_JUDGES, f"{TRUST}?criterion=rating"])
+    expect(phone.get_by_text("WithANameThatIsLongerThanAnyTelephoneIsWide").first).to_be_attached()
 
-def test_comparisons_that_take_long_come_in_by_themselves(
-    page: Page, sign_in: SignIn, rolled: Study, rosa: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+
+def _comes_in_by_itself(page: Page, patched: pytest.MonkeyPatch) -> None:
+    """Let the comparisons be computed only when they are asked for a second time."""
     asked: list[str] = []
 
     def ask_for_the_second_time_alone(*message: Any) -> None:
@@ -104,23 +86,7 @@ def test_comparisons_that_take_long_come_in_by_themselves(
         if len(asked) > 1:
             _ask(*message)
 
-    monkeypatch.setattr("evaluation.computing.kept._ask", ask_for_the_second_time_alone)
-    sign_in(page, rosa)
-
+    patched.setattr("evaluation.computing.kept._ask", ask_for_the_second_time_alone)
     page.goto(ALL_JUDGES)
-
     expect(page.get_by_role("link", name="flan")).to_be_visible()
     expect(page.get_by_text("still being computed")).to_have_count(0)
-
-
-@pytest.mark.parametrize("url", [ALL_JUDGES, f"{TRUST}?criterion=rating"])
-def test_a_phone_does_not_scroll_sideways_over_judges(
-    phone: Page, sign_in: SignIn, rolled: Study, rosa: User, url: str
-) -> None:
-    Rater.objects.filter(name="flan").update(name="a/judge · WithANameThatIsLongerThanAnyTelephoneIsWide")
-    sign_in(phone, rosa)
-
-    phone.goto(url)
-
-    check_no_sideways_scroll(phone)
-    check_accessibility(phone)

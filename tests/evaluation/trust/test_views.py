@@ -78,6 +78,7 @@ def test_an_unknown_judge_is_not_found(client: Client, sampled: Study, rosa: Use
 
 
 @pytest.mark.parametrize("url", FILES)
+@pytest.mark.slow
 def test_everything_can_be_taken_away(client: Client, sampled: Study, rosa: User, url: str) -> None:
     client.force_login(rosa)
 

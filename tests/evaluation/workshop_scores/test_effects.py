@@ -137,6 +137,7 @@ def test_strangers_find_no_scores(collection: Collection, ada: User, ben: User, 
 N_REPORTS, N_NUGGETS = 50, 20
 
 
+@pytest.mark.slow
 def test_fifty_reports_take_two_seconds_at_most(collection: Collection, topic: Topic, ada: User, ben: User) -> None:
     """Fifty reports by twenty nuggets, three people each: the whole page, with all that is judged of it."""
     system = System.objects.create(collection=collection, name="beta")

@@ -28,6 +28,7 @@ from judging.building.sources import CannotBuild
 from judging.engines import GradeRequest, Reply
 from judging.grading.jobs import JobLimits, LimitReached, WrongState
 from judging.models import Build, GenerationCall
+from tests.attacks.mutations import FULL
 from tests.judging.building.world import Killed, Scripted, a_build, a_request, finish, with_ranking
 
 pytestmark = pytest.mark.django_db
@@ -237,8 +238,10 @@ SCRIPTS: dict[str, Callable[[GradeRequest], Reply | str]] = {
 }
 
 
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("pipeline", PIPELINES)
+# Each pipeline with a seed of its own; `make nightly` takes more of them.
+@pytest.mark.parametrize(
+    ("pipeline", "seed"), [(name, seed) for n, name in enumerate(PIPELINES) for seed in (range(8) if FULL else [n])]
+)
 def test_a_worker_that_is_killed_repeats_no_finished_call_and_loses_none(
     collection: Collection, pipeline: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from judging.models import Build
 from tests.judging.building.world import check_its_form, with_everything
 from tests.judging.engines.test_embedded import needs_the_model
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+pytestmark = [pytest.mark.django_db, pytest.mark.nightly]
 
 # Few, since the model speaks about twenty a second here; what is cut off is counted as that fault.
 REPLY_TOKENS = 48

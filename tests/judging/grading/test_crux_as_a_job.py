@@ -66,6 +66,7 @@ def test_the_fifteen_questions_of_a_report_are_asked_one_after_the_other(crux: S
     assert sum(one != other for one, other in pairwise(in_order)) == 29
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(bool(missing_packages()), reason=f"{', '.join(missing_packages())} not installed: {INSTALL}")
 def test_the_embedded_model_grades_a_report(crux: Study) -> None:
     judge = grade(crux, "embedded", items=5)
@@ -75,6 +76,7 @@ def test_the_embedded_model_grades_a_report(crux: Study) -> None:
     assert all(score is not None for score in completions.values_list("score", flat=True))
 
 
+@pytest.mark.nightly
 def test_the_model_grades_of_rubric_are_those_of_a_judge_with_its_file() -> None:
     graded = DATA / "rubric" / "DL19-graded-t5-rating-genq-exam-qrels-runs-with-text.jsonl.gz"
     if not graded.is_file():

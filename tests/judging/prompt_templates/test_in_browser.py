@@ -13,12 +13,20 @@ from collection.models import Judgment, Rater, Study, User
 from collection.splits import make_split
 from judging.judges.registry import load_shipped
 from judging.models import Judge
-from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+from tests.browser import SignIn, check_accessibility
 from tests.judging.prompt_templates.test_views import a_server_judge, grade_development
 from tests.judging.prompts.test_few_shot import label
 from tests.judging.scripted_server import Raw, ScriptedServer, chat_completion
+from tests.looks import check_pages
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PAGES = [
+    *(f"/judges/templates/{one}" for one in ("", "preference/1/", "rating-with-examples/1/", "new/")),
+    "/judges/ensembles/new/",
+    "/judges/new/",
+    "/studies/bridges-study/judging/compare/?criterion=rating",
+]
 
 
 @pytest.fixture
@@ -29,22 +37,26 @@ def split_study(judged_study: Study, ada_as_rater: Rater, ben_as_rater: Rater) -
     return judged_study
 
 
-def test_rosa_reads_a_prompt_tries_it_and_reads_two_versions_side_by_side(
+def test_rosa_looks_at_prompts_on_a_phone_tries_one_and_reads_two_versions_side_by_side(
     page: Page,
+    phone: Page,
     sign_in: SignIn,
     rosa: User,
     split_study: Study,
     server: ScriptedServer,
     settings: SettingsWrapper,
 ) -> None:
+    first = a_server_judge()
+    grade_development(split_study, first, 0, 1, 2, 3, 4, None)
+    sign_in(phone, rosa)
+    check_pages(phone, PAGES)
+
     settings.JUDGE_BASE_URL = server.url
     server.posts["/tokenize"] = Raw(body=json.dumps({"count": 321}).encode())
     server.script(lambda body: chat_completion("3"))
-    first, second = a_server_judge(), a_server_judge("self-rated-answerability")
-    grade_development(split_study, first, 0, 1, 2, 3, 4, None)
+    second = a_server_judge("self-rated-answerability")
     grade_development(split_study, second, 0, 1, 2, 3, 5, 5)
     sign_in(page, rosa)
-
     page.goto("/judges/templates/rating/1/")
     expect(page.get_by_text("321 tokens, counted by vllm 0.32.0")).to_be_visible()
     check_accessibility(page)
@@ -84,21 +96,3 @@ def test_rosa_makes_an_ensemble_and_combines_it(page: Page, sign_in: SignIn, ros
     expect(page.get_by_text("6 items graded, 0 undecided, 6 waiting for a member")).to_be_visible()
     check_accessibility(page)
     assert Judgment.objects.filter(rater=Judge.objects.get(name="both").rater).count() == 6
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["/judges/templates/", "/judges/templates/preference/1/", "/judges/templates/rating-with-examples/1/",
-     "/judges/templates/new/", "/judges/ensembles/new/", "/judges/new/",
-     "/studies/bridges-study/judging/compare/?criterion=rating"],
-)  # fmt: skip
-def test_the_pages_are_accessible_and_fit_a_phone(
-    phone: Page, sign_in: SignIn, rosa: User, split_study: Study, address: str
-) -> None:
-    grade_development(split_study, a_server_judge(), 0, 1, 2, 3, 4, None)
-    sign_in(phone, rosa)
-
-    phone.goto(address)
-
-    check_accessibility(phone)
-    check_no_sideways_scroll(phone)

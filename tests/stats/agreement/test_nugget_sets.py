@@ -162,6 +162,7 @@ def test_coefficients_are_refused_by_the_projects_rules() -> None:
 
 
 @pytest.mark.parametrize("people", ["middling", "far"])
+@pytest.mark.slow
 def test_intervals_over_topics_hold_the_truth(people: str) -> None:
     """In short what `tests/nugget_agreement_check.py` shows at length: three standard errors of 150 are .053."""
     truth = nugget_agreement_check.truth_of(people)

@@ -215,6 +215,7 @@ SCALE = (0.0, 1.0, 2.0, 3.0, 4.0)
 
 @settings(max_examples=300, deadline=None)
 @given(matrices(), st.sampled_from(["nominal", "ordinal", "interval", "ratio"]))
+@pytest.mark.slow
 def test_alpha_equals_the_librarys(rows: list[list[float]], level: Level) -> None:
     ratings = ratings_of(rows, SCALE, level)
     patterns = count_patterns(ratings)
@@ -231,6 +232,7 @@ def test_alpha_equals_the_librarys(rows: list[list[float]], level: Level) -> Non
 
 @settings(max_examples=300, deadline=None)
 @given(matrices(missing=False))
+@pytest.mark.slow
 def test_fleiss_and_randolph_equal_statsmodels(rows: list[list[float]]) -> None:
     ratings = ratings_of(rows, SCALE, "nominal")
     patterns = count_patterns(ratings)

@@ -58,6 +58,7 @@ def test_there_is_no_mean_without_a_topic_of_each_stratum() -> None:
     assert (found.value, found.reason) == (None, "no topic with a score was drawn of b")
 
 
+@pytest.mark.slow
 def test_intervals_hold_in_93_to_97_percent(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = ("40 of 300 and 10 of 300", "10 of 50 and 10 of 500", "30 of 40 and 15 of 20")
     monkeypatch.setattr(topic_strata, "DESIGNS", {name: topic_strata.DESIGNS[name] for name in kept})

@@ -126,6 +126,7 @@ def test_sentences_drawn_at_random_give_what_all_sentences_would(measure: Any) -
 
 
 @pytest.mark.parametrize("measure", [weighted_recall, lambda sentences: sentence_support(sentences).score])
+@pytest.mark.slow
 def test_citations_drawn_at_random_give_no_figure_of_sentences_and_a_true_one_of_citations(measure: Any) -> None:
     rng = np.random.default_rng(1971)
     reports = reports_drawn_at_random(rng, 4_000)

@@ -17,20 +17,18 @@ __all__ = ["banks"]
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize(("width", "height", "scheme"), [(1366, 768, "light"), (390, 844, "dark")])
-def test_pairs_side_by_side(
-    open_page: Callable[..., Page], sign_in: SignIn, banks: Collection, rosa: User, width: int, height: int, scheme: str
-) -> None:
-    page = open_page(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": height})
-    sign_in(page, rosa)
+def test_pairs_side_by_side(open_page: Callable[..., Page], sign_in: SignIn, banks: Collection, rosa: User) -> None:
+    for width, height, scheme in ((1366, 768, "light"), (390, 844, "dark")):
+        page = open_page(color_scheme=scheme, viewport={"width": width, "height": height})
+        sign_in(page, rosa)
 
-    page.goto(f"/collections/{banks.name}/banks/")
-    page.get_by_role("link", name="Agreement on nuggets").click()
+        page.goto(f"/collections/{banks.name}/banks/")
+        page.get_by_role("link", name="Agreement on nuggets").click()
 
-    expect(page.locator(".answer")).to_contain_text("2 matched pairs of 3 nuggets")
-    expect(page.get_by_role("region", name="Matched nuggets side by side").locator("tbody tr")).to_have_count(4)
-    check_accessibility(page)
-    check_no_sideways_scroll(page)
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=Path(folder) / f"nugget-agreement-{width}-{scheme}.png", full_page=True)
+        expect(page.locator(".answer"), scheme).to_contain_text("2 matched pairs of 3 nuggets")
+        rows = page.get_by_role("region", name="Matched nuggets side by side").locator("tbody tr")
+        expect(rows, scheme).to_have_count(4)
+        check_accessibility(page)
+        check_no_sideways_scroll(page)
+        if folder := os.environ.get("SCREENSHOTS"):
+            page.screenshot(path=Path(folder) / f"nugget-agreement-{width}-{scheme}.png", full_page=True)
