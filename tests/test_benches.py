@@ -17,7 +17,7 @@ SMALL = {
     "cited_reports": ["--runs", "3"],
     "judges": ["--judges", "2"],
 }
-# Longer ones, which `make attacks` runs.
+# Longer ones, which `make nightly` runs.
 LONG = {
     "capacity": [
         *("--seconds", "1", "--assessors", "3", "--reports", "400", "--questions", "3", "--databases", "sqlite"),

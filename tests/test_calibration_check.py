@@ -56,6 +56,7 @@ def test_chance_alone_breaks_no_promise(held: int, n: int, is_broken: bool) -> N
     assert broken(held, n) is is_broken
 
 
+@pytest.mark.slow
 def test_a_study_near_its_bounds_is_drawn_more_often() -> None:
     scenario = next(one for one in calibration_check.all_scenarios() if one.study == "nDCG@10" and one.n == 20)
 

@@ -18,6 +18,7 @@ from judging.judges.combining import combine
 from judging.judges.ensembles import make_ensemble
 from judging.judges.registry import load_shipped, make_judge
 from judging.models import Judge, PromptTemplate
+from tests.attacks.mutations import FULL
 from tests.factories import rater_of
 from tests.judging.world import a_job, criterion_of, with_items, work_through
 
@@ -26,6 +27,9 @@ CRITERION = "answerability"
 
 
 def grade_everything(study: Study, rater: Rater) -> None:
+    """Grade all items of the criterion, where the rater has not."""
+    if rater.judgments.filter(item__study=study).exists():
+        return
     criterion = criterion_of(study, CRITERION)
     for number, item in enumerate(study.items.filter(task_type=criterion.task_type).order_by("pk")):
         Judgment.objects.create(item=item, criterion=criterion, rater=rater, grade=number % 2, judged_at=now())
@@ -64,7 +68,8 @@ def by_simulation(study: Study, tmp_path: Path) -> str:
 
 
 def by_counting_words(study: Study, tmp_path: Path) -> str:
-    return work_through(a_job(study, CRITERION)).judge.name
+    graded = Rater.objects.filter(judge__engine=Judge.Engine.LEXICAL, judgments__item__study=study).first()
+    return graded.name if graded else work_through(a_job(study, CRITERION)).judge.name
 
 
 def by_a_model(study: Study, tmp_path: Path, engine: str = Judge.Engine.OPENAI) -> str:
@@ -157,20 +162,20 @@ def as_rosa(client: Client, rosa: User) -> Client:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("come", WAYS, ids=lambda way: way.__name__)
-def test_no_page_about_a_judge_fails(
-    study: Study, as_rosa: Client, ada: User, tmp_path: Path, come: Callable[[Study, Path], str]
-) -> None:
+def test_no_page_about_a_judge_fails(study: Study, as_rosa: Client, ada: User, tmp_path: Path) -> None:
+    """Every page of one of them by turns, beside all the others; every page of each by night."""
     load_shipped()
     with_items(study)
     grade_everything(study, rater_of(ada))
-    rater = Rater.objects.get(name=come(study, tmp_path), kind=Rater.Kind.JUDGE)
+    names = [come(study, tmp_path) for come in WAYS]
+    raters = [Rater.objects.get(name=name, kind=Rater.Kind.JUDGE) for name in names]
     as_rosa.raise_request_exception = False
-    paths = list(pages_about(study, rater))
+    paths = [list(pages_about(study, rater)) for rater in raters]
+    asked = [path for n, of_one in enumerate(paths) for path in (of_one if FULL else of_one[n :: len(WAYS)])]
 
-    answers = {path: as_rosa.get(path).status_code for path in paths}
+    answers = {path: as_rosa.get(path).status_code for path in asked}
 
-    assert len(paths) > 30
+    assert min(len(of_one) for of_one in paths) > 30
     assert {path: status for path, status in answers.items() if status >= 500} == {}
 
 

@@ -10,7 +10,7 @@ import re
 import zipfile
 from collections.abc import Callable
 
-# The short form runs with all tests, the long one by `make attacks`.
+# The short form runs with all tests, the long one by `make nightly`.
 FULL = os.environ.get("ATTACKS") == "full"
 
 Random = random.Random

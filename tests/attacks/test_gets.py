@@ -69,5 +69,6 @@ def written(world: World, role: str, methods: list[str]) -> Iterator[str]:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", ROLES if FULL else INSIDERS)
+@pytest.mark.slow
 def test_no_address_writes_when_it_is_looked_at(role: str) -> None:
     assert list(written(a_world(), role, ["GET", "HEAD"] if FULL else ["GET"])) == []

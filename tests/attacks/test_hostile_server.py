@@ -205,6 +205,7 @@ def traced_memory() -> Iterator[Callable[[], int]]:
     tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_the_list_of_models_is_read_so_far_and_no_further(
     server: ScriptedServer, traced_memory: Callable[[], int]
 ) -> None:

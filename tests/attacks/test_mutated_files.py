@@ -267,6 +267,7 @@ def attack(world: World, undone: Callable[[], Any], door: str, send: Send, make:
 
 
 @pytest.mark.parametrize("door", DOORS)
+@pytest.mark.slow
 def test_no_file_that_is_almost_right_is_answered_by_a_fault(
     world: World, undone: Callable[[], Any], door: str
 ) -> None:

@@ -27,7 +27,6 @@ from tests.attacks.payloads import SINKS, corpus
 from tests.attacks.world import World
 from tests.browser import SignIn
 
-pytestmark = pytest.mark.browser
 MARK = re.compile(r"zq[0-9a-f]{6}q")
 ROUNDS = 8 if FULL else 1
 # The short form opens one in so many.
@@ -167,6 +166,7 @@ def test_every_text_field_is_in_the_list_and_no_other() -> None:
     assert {table: set(fields) for table, fields in FIELDS.items()} == text_fields()
 
 
+@pytest.mark.browser
 def test_payloads_run_where_nothing_stops_them(browser: Browser) -> None:
     """So that a page on which nothing ran was attacked with something."""
     running = [payload for payload in corpus() if payload.sink]
@@ -233,6 +233,7 @@ def chosen(world: World, number: int) -> Iterator[Visit]:
             yield theirs[number % len(theirs)]
 
 
+@pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4 if FULL else 1))
 def test_no_text_does_anything_on_any_page(
@@ -335,8 +336,9 @@ FILLED = """() => [...document.querySelectorAll('form[method=post]')].map((form)
   form.querySelector('textarea, input[type=text], input:not([type]), select') !== null)"""
 
 
+@pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.skipif(not FULL, reason="two hundred forms: make attacks")
+@pytest.mark.skipif(not FULL, reason="two hundred forms: make nightly")
 def test_nothing_that_a_form_sends_does_anything_on_the_page_that_answers(
     full_world: World, browser: Browser, live_server: LiveServer, sign_in: SignIn
 ) -> None:

@@ -1,7 +1,8 @@
 """Every address of the site, by every role and method, answers as `roles.csv` says, and that is what it should say.
 
-An address that is not in the table fails. After a change that is meant, `RECORD=1 make attacks ARGS="-k roles"` writes
-the table anew; the rules below hold for whatever was recorded, so nobody is let in by recording it.
+An address that is not in the table fails. After a change that is meant,
+`RECORD=1 ATTACKS=full make test ARGS="tests/attacks -k roles"` writes the table again; the rules below hold for
+whatever was recorded, so nobody is let in by recording it.
 """
 
 from __future__ import annotations
@@ -182,7 +183,7 @@ def differences(found: Iterator[dict[str, str]]) -> list[str]:
     ]
 
 
-@pytest.mark.skipif(not FULL, reason="8,000 requests: make attacks")
+@pytest.mark.skipif(not FULL, reason="8,000 requests: make nightly")
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_every_address_answers_every_role_and_method_as_the_table_says() -> None:
@@ -198,6 +199,7 @@ def test_every_address_answers_every_role_and_method_as_the_table_says() -> None
 
 
 @pytest.mark.django_db
+@pytest.mark.slow
 def test_a_sample_of_the_addresses_answers_as_the_table_says() -> None:
     everything = sorted(addresses())
     sample = {address for number, address in enumerate(everything) if number % 12 == 0}

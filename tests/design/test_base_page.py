@@ -77,83 +77,58 @@ def test_the_theme_follows_the_system_until_the_switch_is_used(open_page: Callab
 
 
 @pytest.mark.browser
-def test_the_first_tab_skips_to_the_content(page: Page, sign_in: SignIn, ada: User) -> None:
+@pytest.mark.urls(__name__)
+def test_keys_lead_through_every_page_and_htmx_says_what_went_wrong(
+    page: Page, sign_in: SignIn, ada: User, complaints: list[str], expected_console_errors: list[str]
+) -> None:
     sign_in(page, ada)
     page.goto("/account/")
+    _the_first_tab_skips_to_the_content(page)
+    _escape_closes_the_menu_and_keeps_the_place(page)
 
+    ask(page, "/refused/")
+    expect(page.get_by_text("The grade is missing.")).to_be_visible()
+    page.goto("/account/")
+    page.context.clear_cookies()
+    ask(page, "/account/password/")
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/sign-in/\?next=/account/$"))
+    assert [text for text in complaints if "status of 422" not in text] == []
+
+    expected_console_errors += ["status of 500", "Response Status Error Code 500"]
+    expected_console_errors += ["htmx:sendError", "htmx:afterRequest"]
+    sign_in(page, ada)
+    page.goto("/account/")
+    _a_server_that_broke_is_told_and_the_page_kept(page)
+    page.reload()
+    _a_server_that_cannot_be_reached_is_told_until_it_can(page)
+
+
+def _the_first_tab_skips_to_the_content(page: Page) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
-
     expect(page.get_by_label("First name")).to_be_focused()
 
 
-@pytest.mark.browser
-def test_escape_closes_the_menu_and_keeps_the_place(page: Page, sign_in: SignIn, ada: User) -> None:
-    sign_in(page, ada)
-    page.goto("/account/")
+def _escape_closes_the_menu_and_keeps_the_place(page: Page) -> None:
     page.locator(".menu summary").click()
-
     page.get_by_role("link", name="Account").focus()
     page.keyboard.press("Escape")
-
     expect(page.get_by_role("link", name="Account")).to_be_hidden()
     expect(page.locator(".menu summary")).to_be_focused()
 
 
-@pytest.mark.browser
-@pytest.mark.urls(__name__)
-def test_htmx_shows_a_refused_form(page: Page, sign_in: SignIn, ada: User) -> None:
-    sign_in(page, ada)
-    page.goto("/account/")
-
-    ask(page, "/refused/")
-
-    expect(page.get_by_text("The grade is missing.")).to_be_visible()
-
-
-@pytest.mark.browser
-@pytest.mark.urls(__name__)
-def test_htmx_says_when_the_server_broke_and_keeps_the_page(
-    page: Page, sign_in: SignIn, ada: User, expected_console_errors: list[str]
-) -> None:
-    expected_console_errors += ["status of 500", "Response Status Error Code 500"]
-    sign_in(page, ada)
-    page.goto("/account/")
-
+def _a_server_that_broke_is_told_and_the_page_kept(page: Page) -> None:
     ask(page, "/broken/")
-
     expect(page.get_by_text("the server answered 500")).to_be_visible()
     expect(page.get_by_role("heading", name="Account", exact=True)).to_be_visible()
 
 
-@pytest.mark.browser
-@pytest.mark.urls(__name__)
-def test_htmx_says_when_the_server_cannot_be_reached_until_it_can(
-    page: Page, sign_in: SignIn, ada: User, expected_console_errors: list[str]
-) -> None:
-    expected_console_errors += ["htmx:sendError", "htmx:afterRequest"]
-    sign_in(page, ada)
-    page.goto("/account/")
-
+def _a_server_that_cannot_be_reached_is_told_until_it_can(page: Page) -> None:
     page.context.set_offline(True)
     ask(page, "/refused/")
     expect(page.get_by_text("cannot be reached")).to_be_visible()
     page.context.set_offline(False)
     ask(page, "/robots.txt")
-
     expect(page.get_by_text("cannot be reached")).to_be_hidden()
-
-
-@pytest.mark.browser
-def test_htmx_asks_for_the_password_when_the_session_ran_out_and_comes_back(
-    page: Page, sign_in: SignIn, ada: User
-) -> None:
-    sign_in(page, ada)
-    page.goto("/account/")
-    page.context.clear_cookies()
-
-    ask(page, "/account/password/")
-
-    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-    expect(page).to_have_url(re.compile(r"/sign-in/\?next=/account/$"))

@@ -11,18 +11,12 @@ from tests.browser import SignIn
 pytestmark = pytest.mark.browser
 
 
-def test_the_api_page_lists_the_api(page: Page, sign_in: SignIn, rosa: User) -> None:
+def test_the_api_page_lists_the_api_and_the_administration_works(page: Page, sign_in: SignIn, rosa: User) -> None:
     sign_in(page, rosa)
-
     page.goto("/api/")
-
     expect(page.get_by_role("heading", name="Assize")).to_be_visible()
 
-
-def test_the_administration_works(page: Page, sign_in: SignIn, rosa: User) -> None:
     User.objects.filter(pk=rosa.pk).update(is_staff=True, is_superuser=True)
-    sign_in(page, rosa)
-
     page.goto("/admin/")
     page.get_by_role("link", name="Users").click()
     page.get_by_role("link", name="rosa", exact=True).click()

@@ -4,12 +4,14 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from django.core.management import call_command
 from pytest_django import Settings
 
 from config.storage import FOR_READERS
 
 
+@pytest.mark.slow
 def test_collected_files_are_named_by_their_content_and_modules_import_them_so(
     tmp_path: Path, settings: Settings
 ) -> None:
@@ -31,6 +33,7 @@ def test_collected_files_are_named_by_their_content_and_modules_import_them_so(
     assert imported <= {"./" + names[module].removeprefix("js/") for module in own_modules}
 
 
+@pytest.mark.slow
 def test_collected_modules_and_sheets_come_without_what_stands_in_them_for_readers(
     tmp_path: Path, settings: Settings
 ) -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from django.test import Client
 from playwright.sync_api import Page
@@ -31,32 +29,16 @@ def test_everyone_may_see_it_on_a_demonstration(client: Client, db: None, settin
 
 
 @pytest.mark.browser
-def test_is_accessible_on_a_laptop(page: Page, sign_in: SignIn, rosa: User) -> None:
-    sign_in(page, rosa)
+def test_is_accessible_on_a_laptop_and_on_a_phone_and_nothing_moves_for_those_who_asked_for_it(
+    page: Page, phone: Page, sign_in: SignIn, rosa: User
+) -> None:
+    for shown in (phone, page):
+        sign_in(shown, rosa)
+        shown.goto("/styleguide/")
+        check_accessibility(shown)
+        check_no_sideways_scroll(shown)
 
-    page.goto("/styleguide/")
-
-    check_accessibility(page)
-    check_no_sideways_scroll(page)
-
-
-@pytest.mark.browser
-def test_is_accessible_on_a_phone(phone: Page, sign_in: SignIn, rosa: User) -> None:
-    sign_in(phone, rosa)
-
-    phone.goto("/styleguide/")
-
-    check_accessibility(phone)
-    check_no_sideways_scroll(phone)
-
-
-@pytest.mark.browser
-def test_nothing_moves_for_those_who_asked_for_it(open_page: Callable[..., Page], sign_in: SignIn, rosa: User) -> None:
-    page = open_page(reduced_motion="reduce")
-    sign_in(page, rosa)
-
-    page.goto("/styleguide/")
-
+    page.emulate_media(reduced_motion="reduce")
     duration = page.locator(".saving[data-state=saving]").first.evaluate(
         "(saving) => getComputedStyle(saving, '::before').animationDuration"
     )

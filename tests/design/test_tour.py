@@ -22,7 +22,9 @@ def test_only_researchers_get_it(client: Client, ada: User, rosa: User, study: S
 
 
 @pytest.mark.browser
-def test_rosa_walks_it_by_keyboard_and_it_stays_away(page: Page, sign_in: SignIn, rosa: User, study: Study) -> None:
+def test_rosa_walks_it_by_keyboard_and_on_a_phone_escape_ends_it_and_the_menu_opens_it_again(
+    page: Page, phone: Page, sign_in: SignIn, rosa: User, study: Study
+) -> None:
     sign_in(page, rosa)
     page.goto("/studies/")
     tour = page.get_by_role("complementary", name="Tour")
@@ -45,10 +47,11 @@ def test_rosa_walks_it_by_keyboard_and_it_stays_away(page: Page, sign_in: SignIn
     expect(page.locator("#tour-open")).to_have_count(1)
     expect(tour).to_be_hidden()
 
-
-@pytest.mark.browser
-def test_escape_ends_it_and_the_menu_opens_it_again(phone: Page, sign_in: SignIn, rosa: User, study: Study) -> None:
     sign_in(phone, rosa)
+    _ends_it_with_escape_and_opens_it_again(phone)
+
+
+def _ends_it_with_escape_and_opens_it_again(phone: Page) -> None:
     phone.goto("/studies/")
     tour = phone.get_by_role("complementary", name="Tour")
     expect(tour).to_be_visible()

@@ -12,7 +12,9 @@ LEFT_EDGES = "table => [...table.querySelectorAll('tbody tr:first-child > *')].m
 
 
 @pytest.mark.browser
-def test_the_first_column_stays_where_the_others_scroll(phone: Page, sign_in: SignIn, rosa: User) -> None:
+def test_the_first_column_stays_where_others_scroll_and_a_table_of_many_takes_the_windows_width_and_no_more(
+    page: Page, phone: Page, sign_in: SignIn, rosa: User
+) -> None:
     sign_in(phone, rosa)
     phone.goto("/styleguide/")
     region = phone.locator(".table-scroll").first
@@ -26,9 +28,6 @@ def test_the_first_column_stays_where_the_others_scroll(phone: Page, sign_in: Si
     assert after[0] == before[0]
     assert after[-1] < before[-1] - 40
 
-
-@pytest.mark.browser
-def test_a_table_of_many_columns_takes_the_windows_width_and_no_more(page: Page, sign_in: SignIn, rosa: User) -> None:
     sign_in(page, rosa)
     page.set_viewport_size({"width": 1366, "height": 768})
     page.goto("/styleguide/")

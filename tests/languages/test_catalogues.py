@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,32 +13,36 @@ from django.utils import translation
 
 from config.translations import faults_of, files_of, languages, read
 
+DOMAINS = ("django", "djangojs")
 MADE = "Run “make translations”, and translate what is new."
 
 
-@pytest.mark.parametrize("language", languages())
-@pytest.mark.parametrize("domain", ["django", "djangojs"])
-def test_a_language_is_complete(language: str, domain: str) -> None:
-    assert faults_of(read(language, domain)) == []
+def test_languages_are_complete() -> None:
+    faults = {(language, domain): faults_of(read(language, domain)) for language in languages() for domain in DOMAINS}
+
+    assert {catalogue: found for catalogue, found in faults.items() if found} == {}
 
 
-@pytest.mark.parametrize("language", languages())
-def test_a_language_is_up_to_what_is_said_and_compiled(language: str) -> None:
-    outdated = [path.name for path, content in files_of(language) if path.read_bytes() != content]
+@pytest.mark.slow
+def test_languages_are_up_to_what_is_said_and_compiled() -> None:
+    outdated = [
+        str(path) for language in languages() for path, content in files_of(language) if path.read_bytes() != content
+    ]
 
     assert outdated == [], MADE
 
 
-@pytest.mark.parametrize("language", languages())
-@pytest.mark.parametrize("domain", ["django", "djangojs"])
-def test_a_catalogue_says_who_translated_it(language: str, domain: str) -> None:
-    assert re.search(r"^X-Translated-By: \w+", read(language, domain).header_comment.replace("# ", ""), re.MULTILINE)
+def test_catalogues_say_who_translated_them() -> None:
+    for language, domain in product(languages(), DOMAINS):
+        header = read(language, domain).header_comment.replace("# ", "")
+
+        assert re.search(r"^X-Translated-By: \w+", header, re.MULTILINE), (language, domain)
 
 
-@pytest.mark.parametrize("language", languages())
-def test_django_reads_what_is_compiled(language: str) -> None:
-    with translation.override(language):
-        assert translation.gettext("Go to my work") != "Go to my work"
+def test_django_reads_what_is_compiled() -> None:
+    for language in languages():
+        with translation.override(language):
+            assert translation.gettext("Go to my work") != "Go to my work", language
 
 
 def test_finds_what_would_break_a_page() -> None:
@@ -81,9 +86,10 @@ def unmarked(source: str) -> list[str]:
     return [" ".join(text.split()) for text in [*ATTRIBUTE.findall(plain), *texts] if re.search("[A-Za-z]{2}", text)]
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_an_assessors_template_has_no_unmarked_words(path: Path) -> None:
-    assert unmarked(path.read_text(encoding="utf-8")) == []
+def test_assessors_templates_have_no_unmarked_words() -> None:
+    found = {str(path): words for path in TEMPLATES if (words := unmarked(path.read_text(encoding="utf-8")))}
+
+    assert found == {}
 
 
 def test_finds_unmarked_words() -> None:

@@ -22,16 +22,16 @@ QUESTION = "מה אומר ריקוד הנענוע?"
 
 
 @pytest.fixture
-def hebrew(study: Study, ada: User) -> Study:
+def hebrew(study: Study, ada: User, ben: User) -> Study:
     """An open study whose pages, topic, question and report are in Hebrew."""
     Study.objects.update(language="he", title="דבורים")
-    ada.language = "he"
-    ada.save()
+    User.objects.update(language="he")
     Topic.objects.update(attributes={"language": "he"}, title="נחיל", request="כתבו על הדרך שבה נחיל בוחר בית.")
     RubricElement.objects.update(text=QUESTION)
     study.refresh_from_db()
     a_report_task(study, REPORT)
-    enrolled(ada, an_open_study(study))
+    for person in (ada, ben):
+        enrolled(person, an_open_study(study))
     return study
 
 
@@ -41,21 +41,30 @@ def picture(page: Page, name: str) -> None:
         page.screenshot(path=Path(folder) / f"{name}.png")
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "scheme"), [(1366, 768, "light"), (390, 844, "dark")], ids=["laptop", "phone"]
-)
-def test_ada_signs_in_marks_and_submits(
-    open_page: Callable[..., Page], hebrew: Study, width: int, height: int, scheme: str
-) -> None:
-    size: ViewportSize = {"width": width, "height": height}
-    page = open_page(locale="he-IL", viewport=size, color_scheme=scheme)
-    name = f"hebrew-{width}"
+def test_people_sign_in_mark_and_submit(open_page: Callable[..., Page], hebrew: Study) -> None:
+    laptop: ViewportSize = {"width": 1366, "height": 768}
+    phone: ViewportSize = {"width": 390, "height": 844}
+    for username, size, scheme in (("ada", laptop, "light"), ("ben", phone, "dark")):
+        page = open_page(locale="he-IL", viewport=size, color_scheme=scheme)
+        name = f"hebrew-{size['width']}"
 
+        _signs_in_and_begins(page, username, name)
+        _marks_and_submits(page, name)
+
+        judgments = Judgment.objects.filter(rater__user__username=username).order_by("item")
+        assert Assignment.objects.get(rater__user__username=username).state == Assignment.State.SUBMITTED, username
+        assert Highlight.objects.get(judgment__in=judgments).quote == "הסיירות רוקדות ריקוד נענוע, והוא אומר לאן לעוף."
+        assert list(judgments.values_list("grade", "unsure")) == [
+            (1, True), (0, False), (0, False),
+        ], username  # fmt: skip
+
+
+def _signs_in_and_begins(page: Page, username: str, name: str) -> None:
     page.goto("/sign-in/")
     expect(page.locator("html[lang=he][dir=rtl]")).to_have_count(1)
     check_accessibility(page)
     picture(page, f"{name}-1-sign-in")
-    page.locator("[name=username]").fill("ada")
+    page.locator("[name=username]").fill(username)
     page.locator("[name=password]").fill(PASSWORD)
     page.locator("[name=password]").press("Enter")
 
@@ -72,6 +81,8 @@ def test_ada_signs_in_marks_and_submits(
     check_no_sideways_scroll(page)
     picture(page, f"{name}-3-task")
 
+
+def _marks_and_submits(page: Page, name: str) -> None:
     page.keyboard.press("t")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("s")
@@ -91,8 +102,3 @@ def test_ada_signs_in_marks_and_submits(
 
     expect(page.locator("#assignment")).to_have_count(0)
     picture(page, f"{name}-6-done")
-    assert Assignment.objects.get().state == Assignment.State.SUBMITTED
-    assert Highlight.objects.get().quote == "הסיירות רוקדות ריקוד נענוע, והוא אומר לאן לעוף."
-    assert list(Judgment.objects.order_by("item").values_list("grade", "unsure")) == [
-        (1, True), (0, False), (0, False),
-    ]  # fmt: skip

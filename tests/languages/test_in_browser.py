@@ -13,6 +13,7 @@ from tests.annotate.evaluated_answers import a_study_of_answers, in_hands
 from tests.annotate.work.test_actions_in_browser import ANSWERS, a_study_of
 from tests.annotate.writers import a_study_of_writing
 from tests.browser import SignIn, check_accessibility, close_new_guidelines
+from tests.factories import a_collection, a_study, a_user
 
 pytestmark = pytest.mark.browser
 
@@ -30,12 +31,11 @@ LATIN = re.compile(r"[A-Za-z]{3,}")
 NAMES = {"Ctrl", "Esc"}
 
 
-@pytest.fixture
-def arabic(page: Page, sign_in: SignIn, ada: User) -> Page:
-    ada.language = "ar"
-    ada.save()
-    sign_in(page, ada)
-    return page
+def an_arabic_reader(page: Page, sign_in: SignIn, name: str) -> User:
+    """Sign a new person in, who reads the pages in Arabic."""
+    user = a_user(name, language="ar")
+    sign_in(page, user)
+    return user
 
 
 def begin(page: Page) -> None:
@@ -58,60 +58,66 @@ def submitted(study: Study) -> int:
     return Assignment.objects.filter(task__study=study, state=Assignment.State.SUBMITTED).count()
 
 
-@pytest.mark.parametrize("task_type", ANSWERS)
-def test_a_task_with_grades(arabic: Page, study: Study, collection: Collection, ada: User, task_type: str) -> None:
-    study = a_study_of(task_type, study, collection, ada)
-    keys, _ = ANSWERS[task_type]
-    begin(arabic)
+def test_a_task_of_each_kind(page: Page, sign_in: SignIn, collection: Collection, study: Study) -> None:
+    a_study_of("answerability", study, collection, an_arabic_reader(page, sign_in, "marks"))
+    begin(page)
+    _marks_stand_in_the_text_and_are_named(page)
 
-    text = arabic.locator("#text p").first
-    assert text.evaluate("one => getComputedStyle(one).direction") == "ltr"
-    for _ in range(arabic.locator(".question").count()):
-        item = arabic.locator(".question:visible").get_attribute("data-item")
-        is_uncited = (
-            task_type == "citation_support" and arabic.locator(".question:visible input[type=radio]").count() < 5
-        )
-        for key in "0" if is_uncited else keys[0]:
-            arabic.keyboard.press(key)
-        expect(arabic.locator(f".question:visible[data-item='{item}']")).to_have_count(0)
+    for task_type in ANSWERS:
+        _does_a_task_with_grades(page, sign_in, collection.owner, task_type)
+        page.evaluate("sessionStorage.clear()")  # the tasks ahead of this reader are not the next one's
 
-    expect(arabic.locator("html[lang=ar]")).to_have_count(1)
-    assert submitted(study) == 1
+    writer = an_arabic_reader(page, sign_in, "writes")
+    written = a_study_of_writing(owner=collection.owner, people=[writer], n=1, task_types=["written_answer"])
+    begin(page)
+    page.locator("#outcomes label.choice").last.click()
 
+    expect(page.get_by_role("heading", name="انتهى كل شيء. شكرًا لك!")).to_be_visible()
+    assert submitted(written) == 1
 
-def test_marks_stand_in_the_text_and_are_named(arabic: Page, study: Study, collection: Collection, ada: User) -> None:
-    a_study_of("answerability", study, collection, ada)
-    begin(arabic)
-
-    arabic.keyboard.press("t")
-    arabic.keyboard.press("s")
-    arabic.keyboard.press("Enter")
-
-    expect(arabic.locator(".question:visible .chip")).to_have_count(1)
-    expect(arabic.locator(".marked-help:visible")).to_have_text("المعلَّم في النص:")
-    expect(arabic.locator("#saving")).to_have_text("محفوظ")
-
-
-def test_a_written_answer(arabic: Page, rosa: User, ada: User) -> None:
-    study = a_study_of_writing(owner=rosa, people=[ada], n=1, task_types=["written_answer"])
-    begin(arabic)
-
-    arabic.locator("#outcomes label.choice").last.click()
-
-    expect(arabic.get_by_role("heading", name="انتهى كل شيء. شكرًا لك!")).to_be_visible()
-    assert submitted(study) == 1
-
-
-def test_an_evaluation_of_answers(arabic: Page, rosa: User, ada: User) -> None:
-    study = a_study_of_answers(rosa, retrieved=True)
-    arabic.goto(f"/work/{in_hands(ada, study).pk}/")
-    look_at_the_task(arabic)
-
+    evaluation = a_study_of_answers(collection.owner, retrieved=True)
+    page.goto(f"/work/{in_hands(an_arabic_reader(page, sign_in, 'evaluates'), evaluation).pk}/")
+    look_at_the_task(page)
     for letter in "ABC":
-        expect(arabic.locator(".panel:visible h2")).to_have_text(f"الإجابة {letter}")
+        expect(page.locator(".panel:visible h2")).to_have_text(f"الإجابة {letter}")
         for name in ("unknown", "incoherent", "natural", "appropriate"):
-            arabic.locator(f".panel:visible fieldset[data-name='{name}'] label.choice").first.click()
-    arabic.keyboard.press("Control+Enter")
+            page.locator(f".panel:visible fieldset[data-name='{name}'] label.choice").first.click()
+    page.keyboard.press("Control+Enter")
 
-    expect(arabic.locator("#submit")).to_be_visible()
-    look_at_the_task(arabic)
+    expect(page.locator("#submit")).to_be_visible()
+    look_at_the_task(page)
+
+
+def _marks_stand_in_the_text_and_are_named(page: Page) -> None:
+    page.keyboard.press("t")
+    page.keyboard.press("s")
+    page.keyboard.press("Enter")
+
+    expect(page.locator(".question:visible .chip")).to_have_count(1)
+    expect(page.locator(".marked-help:visible")).to_have_text("المعلَّم في النص:")
+    expect(page.locator("#saving")).to_have_text("محفوظ")
+
+
+def _does_a_task_with_grades(page: Page, sign_in: SignIn, owner: User, task_type: str) -> None:
+    collection = a_collection(owner=owner, name=task_type)
+    reader = an_arabic_reader(page, sign_in, f"ada-{task_type}")
+    study = a_study_of(task_type, a_study(collection, name=f"draft-{task_type}"), collection, reader)
+    begin(page)
+
+    _answers_all_questions_by_keyboard(page, task_type)
+
+    expect(page.locator("html[lang=ar]"), task_type).to_have_count(1)
+    assert submitted(study) == 1, task_type
+
+
+def _answers_all_questions_by_keyboard(page: Page, task_type: str) -> None:
+    keys, _ = ANSWERS[task_type]
+    question = page.locator(".question:visible")
+    text = page.locator("#text p").first
+    assert text.evaluate("one => getComputedStyle(one).direction") == "ltr", task_type
+    for _ in range(page.locator(".question").count()):
+        item = question.get_attribute("data-item")
+        is_uncited = task_type == "citation_support" and question.locator("input[type=radio]").count() < 5
+        for key in "0" if is_uncited else keys[0]:
+            page.keyboard.press(key)
+        expect(page.locator(f".question:visible[data-item='{item}']"), task_type).to_have_count(0)
