@@ -6,6 +6,8 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
 export PORT
+# What is compiled once is kept: every process that a test starts would compile 800 modules again.
+export PYTHONDONTWRITEBYTECODE :=
 define START
 $(BIN)/python manage.py set_up --port $(PORT) --bind $(BIND) && \
 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/honcho start --no-prefix || [[ $$? == 130 ]]
@@ -15,12 +17,19 @@ DJADE := $(BIN)/djade --target-version 5.2
 TEMPLATES = $$(find templates -name '*.html')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help install run serve test test-fast test-vllm test-vllm-tiny lint translations format bench attacks calibration-check papers requirements clean
+TEST_DATA := DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test}
+# Two processes share the processors better with one thread of linear algebra each.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(TEST_DATA) $(BIN)/pytest -n logical --dist worksteal
+
+.PHONY: help install install-dev run serve test test-fast test-differs test-vllm test-vllm-tiny lint lint-style lint-types lint-imports \
+	translations format bench nightly calibration-check papers requirements clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
 
 install: .venv/.installed ## make .venv and install everything that Assize runs on
+
+install-dev: .venv/.installed-dev ## the same with what tests and linters need
 
 run: export DEMONSTRATION ?= 1
 run: export BIND := 127.0.0.1
@@ -35,10 +44,13 @@ serve: .venv/.installed ## set up and start the site for others, without the dem
 
 # Most tests of a file stay together, and whoever runs out of tests takes some of another's.
 test: .venv/.installed-dev ## run the tests, on all processors: ARGS="tests/annotate -k cap"
-	@OPENBLAS_NUM_THREADS=1 DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/pytest -n logical --dist worksteal $(ARGS)
+	@$(PYTEST) --durations=50 --durations-min=1 $(ARGS)
 
-test-fast: ## run some, quickly: no browser, nothing slow, and one of each file's that use the database
-	@$(MAKE) --no-print-directory test ARGS="--fast $(ARGS)"
+test-fast: .venv/.installed-dev ## run those that use no database and no browser
+	@$(PYTEST) -m "pure and not slow" $(ARGS)
+
+test-differs: .venv/.installed-dev ## run those to which database and broker make a difference: DATABASE_URL=… CELERY_BROKER_URL=…
+	@$(PYTEST) -m "differs and not browser" --durations=20 --durations-min=1 $(ARGS)
 
 test-vllm: .venv-vllm/.installed .venv/.installed-dev ## run the judging contract against a real vLLM on the CPU: ARGS="-k restart"
 	@VLLM_PYTHON=$(CURDIR)/.venv-vllm/bin/python DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} \
@@ -47,14 +59,20 @@ test-vllm: .venv-vllm/.installed .venv/.installed-dev ## run the judging contrac
 test-vllm-tiny: ## the same without the small real model, as CI does
 	@$(MAKE) --no-print-directory test-vllm ARGS='-k "not TestSmallModel" $(ARGS)'
 
-lint: .venv/.installed-dev ## check style, types, imports, templates, JavaScript and migrations
+lint: lint-style lint-imports lint-types ## check style, types, imports, templates, JavaScript and migrations (make -j2 lint)
+
+lint-style: .venv/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(DJADE) --check $(TEMPLATES)
 	$(BIN)/oxlint static/js
+
+lint-types: .venv/.installed-dev
 	$(BIN)/mypy .
+
+lint-imports: .venv/.installed-dev
 	$(BIN)/lint-imports --no-logo
-	DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/python manage.py makemigrations --check --dry-run
+	$(TEST_DATA) $(BIN)/python manage.py makemigrations --check --dry-run
 
 translations: .venv/.installed-dev ## bring locale/ up to what the pages say, and compile it
 	DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/python manage.py make_translations
@@ -68,8 +86,8 @@ bench: .venv/.installed-dev ## measure speed and memory, as ratios to a baseline
 	@for bench in tests/bench/*.py; do \
 		[[ $$bench == *__init__.py ]] || $(BIN)/python $$bench || exit 1; done
 
-attacks: .venv/.installed-dev ## attack every entry point and the broker at full length (a short form is among the tests): ARGS="-k files"
-	@ATTACKS=full DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/pytest tests/attacks tests/jobs tests/design/test_accessible_pages.py tests/annotate/work/test_actions_in_browser.py tests/test_benches.py -n 2 --dist load $(ARGS)
+nightly: .venv/.installed-dev .venv-vllm/.installed ## run what is not asked at every change, for hours; docs/nightly.md keeps the figures: PARTS="attacks capacity"
+	@$(TEST_DATA) VLLM_PYTHON=$(CURDIR)/.venv-vllm/bin/python $(BIN)/python -m tests.nightly $(PARTS)
 
 calibration-check: .venv/.installed-dev ## simulate whether intervals, plans and tests keep their promises; it takes long: ARGS="--simulations 100"
 	@for check in calibration judges labels planner sampled_labels corrected_scores; do OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/$${check}_check.py $(ARGS) || failed=1; done; exit $${failed-0}
