@@ -15,17 +15,21 @@ MOST_LINES = 2_000
 OF_CODE = ("*.py", "*.html", "*.js", "*.css", "Makefile", ".ci/*")
 
 
+def has_commit(root: Path, name: str) -> bool:
+    """Whether the history that is here holds this commit: a shallow clone may not."""
+    found = subprocess.run(["git", "cat-file", "-e", f"{name}^{{commit}}"], cwd=root, capture_output=True, check=False)
+    return found.returncode == 0
+
+
 def large_commits(root: Path, beginning: str) -> dict[str, int]:
     """Return the commits after the beginning that change too many lines of code, with how many, by their subject.
 
-    A moved file counts the lines in which it differs. Nothing is found where there is no history to read.
+    A moved file counts the lines in which it differs.
     """
     log = subprocess.run(
         ["git", "log", "--no-merges", "--numstat", "-M", "--format=commit %s", f"{beginning}..HEAD"],
-        cwd=root, capture_output=True, text=True, check=False,
+        cwd=root, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    if log.returncode != 0:
-        return {}
     counts = {subject: sum(lines) for subject, lines in _commits(log.stdout)}
     return {subject: lines for subject, lines in counts.items() if lines > MOST_LINES}
 

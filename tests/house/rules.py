@@ -2,7 +2,8 @@
 
     python -m tests.house.rules     writes docs/size.toml and docs/exceptions.toml down to what is there today
 
-It never writes a larger number or another name: both are raised by hand, in a commit of its own that says why.
+It never writes a larger number or another name. A size is raised by hand, in a commit of its own that says why;
+exceptions are never raised.
 """
 
 from __future__ import annotations
@@ -30,12 +31,19 @@ Finds = Mapping[str, int]
 def sizes(checkout: Checkout) -> dict[str, dict[str, int]]:
     """Count lines of each kind by app; what belongs to no app is counted as `others`."""
     found = {
-        "python": {app: checkout.lines(checkout.of(f"{app}/*.py")) for app in (*APPS, "client")},
+        "python": _of_the_product(checkout),
         "templates": _by_app(checkout, "templates/{}/*"),
         "tests": _by_app(checkout, "tests/{}/*.py"),
         "javascript": {"static": checkout.lines(checkout.of("static/js/*.js"))},
     }
     return {kind: {app: lines for app, lines in by_app.items() if lines} for kind, by_app in found.items()}
+
+
+def _of_the_product(checkout: Checkout) -> dict[str, int]:
+    """Count all that is no test, so that no new folder goes uncounted."""
+    found = {app: checkout.lines(checkout.of(f"{app}/*.py")) for app in (*APPS, "client")}
+    product = [name for name in checkout.of("*.py") if not name.startswith("tests/")]
+    return found | {"others": checkout.lines(product) - sum(found.values())}
 
 
 def _by_app(checkout: Checkout, pattern: str) -> dict[str, int]:
@@ -68,12 +76,12 @@ def import_graph() -> grimp.ImportGraph:
     return grimp.build_graph(*APPS)
 
 
-def crumbs(checkout: Checkout) -> Finds:
+def small_modules(checkout: Checkout) -> Finds:
     """Find modules under 40 lines that one other module imports: they are a part of it."""
-    return crumbs_in(import_graph(), checkout)
+    return small_modules_in(import_graph(), checkout)
 
 
-def crumbs_in(graph: grimp.ImportGraph, checkout: Checkout) -> Finds:
+def small_modules_in(graph: grimp.ImportGraph, checkout: Checkout) -> Finds:
     found = {}
     for name in checkout.product:
         parts = name.removesuffix(".py").split("/")
@@ -90,12 +98,12 @@ def crumbs_in(graph: grimp.ImportGraph, checkout: Checkout) -> Finds:
     return found
 
 
-def halls(checkout: Checkout) -> Finds:
+def many_imports(checkout: Checkout) -> Finds:
     """Find modules outside `config` with more than 20 imports of own modules."""
-    return halls_in(import_graph())
+    return many_imports_in(import_graph())
 
 
-def halls_in(graph: grimp.ImportGraph) -> Finds:
+def many_imports_in(graph: grimp.ImportGraph) -> Finds:
     counts = {module: len(graph.find_modules_directly_imported_by(module)) for module in graph.modules}
     return {
         module: count for module, count in counts.items() if count > MOST_IMPORTS and not module.startswith("config")
@@ -214,8 +222,8 @@ def _is_sentence(node: ast.AST) -> bool:
 # --- Exceptions -------------------------------------------------------------------------------------
 
 RULES: dict[str, Callable[[Checkout], Finds]] = {
-    "crumbs": crumbs,
-    "halls": halls,
+    "small_modules": small_modules,
+    "many_imports": many_imports,
     "many_parameters": many_parameters,
     "long_functions": long_functions,
     "hidden_imports": hidden_imports,
@@ -223,8 +231,8 @@ RULES: dict[str, Callable[[Checkout], Finds]] = {
     "words": words,
     "sentences": sentences,
 }
-# A crumb that grows is none; of all others, more is worse.
-WITHOUT_NUMBERS = {"crumbs"}
+# A small module that grows is no longer one; of all others, more is worse.
+WITHOUT_NUMBERS = {"small_modules"}
 
 
 def broken(rule: str, allowed: Finds, found: Finds) -> list[str]:
@@ -235,6 +243,16 @@ def broken(rule: str, allowed: Finds, found: Finds) -> list[str]:
         if name not in allowed or (rule not in WITHOUT_NUMBERS and count > allowed[name])
     ]
     return more + [f"{name}: strike it off {EXCEPTIONS}" for name in allowed if name not in found]
+
+
+def raised(before: Mapping[str, Finds], now: Mapping[str, Finds]) -> list[str]:
+    """Name what the tables of before have not, or with a smaller number."""
+    return [
+        f"{rule}: {name}"
+        for rule, allowed in before.items()
+        for name, number in now.get(rule, {}).items()
+        if number > allowed.get(name, 0)
+    ]
 
 
 def read(checkout: Checkout, name: str) -> dict[str, dict[str, int]]:
