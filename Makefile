@@ -86,8 +86,8 @@ bench: .venv/.installed-dev ## measure speed and memory, as ratios to a baseline
 	@for bench in tests/bench/*.py; do \
 		[[ $$bench == *__init__.py ]] || $(BIN)/python $$bench || exit 1; done
 
-nightly: .venv/.installed-dev .venv-vllm/.installed ## run what is not asked at every change, for hours; docs/nightly.md keeps the figures: PARTS="attacks capacity"
-	@$(TEST_DATA) VLLM_PYTHON=$(CURDIR)/.venv-vllm/bin/python $(BIN)/python -m tests.nightly $(PARTS)
+nightly: .venv/.installed-dev ## run what is not checked at every change, for hours; docs/nightly.md keeps the figures: PARTS="attacks capacity"
+	@$(TEST_DATA) $(BIN)/python -m tests.nightly $(PARTS)
 
 calibration-check: .venv/.installed-dev ## simulate whether intervals, plans and tests keep their promises; it takes long: ARGS="--simulations 100"
 	@for check in calibration judges labels planner sampled_labels corrected_scores; do OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/$${check}_check.py $(ARGS) || failed=1; done; exit $${failed-0}
