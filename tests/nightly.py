@@ -1,4 +1,4 @@
-"""What is not checked at every change, part by part, with the figures of the last run in docs/nightly.md: `make nightly`.
+"""What is not checked at every change, by part, with the last figures in docs/nightly.md: `make nightly`.
 
 python -m tests.nightly [PART …]
 """
@@ -68,6 +68,7 @@ def run(part: Part) -> tuple[str, bool]:
 def in_words(output: str, code: int) -> str:
     """Return what pytest counted in its last line, such as “3 passed, 1 skipped”, and whether the command succeeded."""
     counted = re.findall(r"^(?:=+ )?((?:\d+ \w+(?:, )?)+) in [\d.]+s", output, flags=re.MULTILINE)
+    counted = [re.sub(r", \d+ deselected", "", line) for line in counted]
     return ", ".join([*counted[-1:], "succeeded" if code == 0 else f"failed with {code}"])
 
 
@@ -83,12 +84,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=list(PARTS))
     failed = False
+    # Before a part writes into docs.
+    commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
     for name in parser.parse_args().parts:
         part, began = PARTS[name], time.monotonic()
         result, succeeded = run(part)
         failed |= not succeeded
         minutes = (time.monotonic() - began) / 60
-        commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
         today = datetime.now(UTC).date().isoformat()
         row = f"| {name} | {part.checks} | {result} | {minutes:.0f} | {today} | {commit} |"
         PAGE.write_text(with_row(PAGE.read_text() if PAGE.exists() else TITLE, name, row), encoding="utf-8")
