@@ -79,11 +79,11 @@ export function comeBack() {
 
 /** Submit the task with the answer that completes it, if that is not sent yet, and go on. Resolves to whether it went:
     else `submitAndGoOn` is to submit what is saved. `last` is as there. */
-export async function submitWithAnswer(outbox, assignment, last) {
+export async function submitWithAnswer(outbox, last) {
   if (leaves) return true;
   leaves = true;
   staysHere = false;
-  const answered = await outbox.submit(assignment, heldTasks());
+  const answered = await outbox.submit(heldTasks());
   leaves = Boolean(answered);
   if (answered) {
     tellOtherTabs();

@@ -20,7 +20,7 @@ import { gettext } from "./words.js";
 const byId = (id) => document.getElementById(id);
 const page = byId("assignment").dataset;
 showAsItIs(page.assignment);
-const outbox = new Outbox(page.user);
+const outbox = new Outbox(page.user, page.assignment);
 for (const [key, choice] of outbox.entries()) {
   const question = questions.find(({ answers }) => answers.some((one) => one.key === key));
   if (!question) continue;

@@ -27,7 +27,7 @@ const page = byId("assignment").dataset;
 const TYPED_IN = "input:not([type=radio], [type=checkbox]), textarea, select, dialog:modal";
 showAsItIs(page.assignment);
 const text = new JudgedText(byId("text"));
-const outbox = new Outbox(page.user);
+const outbox = new Outbox(page.user, page.assignment);
 for (const [key, choice] of outbox.entries()) {
   const answer = allAnswers.find((one) => one.key === key);
   if (answer) Object.assign(answer, { grade: choice.grade, spans: choice.spans, seconds: choice.seconds, unsure: Boolean(choice.unsure) });
@@ -196,7 +196,7 @@ async function submit(event) {
     return panel.say(lackOf(missing));
   }
   const last = page.ahead && { user: page.user, item: panel.current.item };
-  const isGone = async () => page.ahead && submitWithAnswer(outbox, page.assignment, last);
+  const isGone = async () => page.ahead && submitWithAnswer(outbox, last);
   if (await isGone()) return undefined;
   if (!(await isAllSaved(outbox, submit)) || (await isGone())) return undefined;
   if (byId("back") && page.state === "submitted") return location.assign(byId("back").href);

@@ -15,7 +15,7 @@ const text = byId("comment-text");
 const broken = byId("comment-broken");
 const says = byId("comment-says");
 const page = byId("assignment")?.dataset;
-const outbox = new Outbox(page.user);
+const outbox = new Outbox(page.user, page.assignment);
 
 const shown = (element) => element.getClientRects().length > 0;
 

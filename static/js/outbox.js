@@ -1,12 +1,14 @@
 /* Choices on their way to the server. Each is kept in this browser until the server has said what became of it, so
-   nothing is lost when the network, the server or the browser goes away. They are sent one after the other, in the
-   order in which their questions were first answered; of several choices at one question only the last is sent. */
+   nothing is lost when the network, the server or the browser goes away. Those of an assignment are sent one after the
+   other, in the order in which their questions were first answered; of several choices at one question only the last is
+   sent. No assignment waits for another. */
 
 import { gettext } from "./words.js";
 
 const QUIET = 200; // milliseconds in which a question must not change again before it is sent
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 30_000;
+const PATIENCE = 30_000; // milliseconds that the server may take for a choice
 
 export class Outbox extends EventTarget {
   #pause = FIRST_PAUSE;
@@ -14,10 +16,13 @@ export class Outbox extends EventTarget {
   #sending = false;
   #kept = {}; // where the browser lets us store nothing
   #replies = new Map(); // to what submitted its task, by assignment
+  #waits = new Map(); // why an assignment must wait, and `until` when, in milliseconds since 1970
 
-  constructor(user) {
+  /** `assignment` is the page's own: its choices go first, and states are of these. Without one, all are. */
+  constructor(user, assignment) {
     super();
     this.user = user;
+    this.assignment = assignment;
     this.name = `assize:outbox:${user}`;
     addEventListener("online", () => this.send());
     addEventListener("pagehide", () => this.send());
@@ -40,18 +45,17 @@ export class Outbox extends EventTarget {
   }
 
   /** Submit the task with the last of its choices that waits, which takes `along` what else the server is to know.
-      Resolves to what the server says comes next; to nothing where no choice waits, and where it cannot arrive now: once
-      it has, this resolves to it too. */
-  async submit(assignment, along) {
+      Resolves to what comes next; to nothing where no choice waits, or it has not arrived yet. */
+  async submit(along) {
     const waiting = this.#read();
-    const key = Object.keys(waiting).findLast((one) => one.startsWith(`${assignment}/`));
+    const key = Object.keys(waiting).findLast((one) => this.#isOwn(one));
     if (key) {
       const { url, choice } = waiting[key];
       waiting[key] = { url, choice: { ...choice, submit: true, ...along }, stamp: newStamp() };
       this.#write(waiting);
       await this.settled();
     }
-    return this.#replies.get(assignment);
+    return this.#replies.get(this.assignment);
   }
 
   /** Do not send this any more. */
@@ -61,29 +65,40 @@ export class Outbox extends EventTarget {
     this.#write(waiting);
   }
 
-  /** What waits, as [key, choice]. */
+  /** What waits, as [key, choice, reason, url]: with the reason of a closed study. */
   entries() {
-    return Object.entries(this.#read()).map(([key, { choice }]) => [key, choice]);
+    return Object.entries(this.#read()).map(([key, { choice, reason, url }]) => [key, choice, reason, url]);
   }
 
   get size() {
     return Object.keys(this.#read()).length;
   }
 
-  /** Send what waits, and wait until it has arrived or cannot. Resolves to whether nothing waits any more. */
-  async settled() {
-    await new Promise((resolve) => {
-      this.addEventListener("state", ({ detail: { state } }) => state !== "saving" && resolve());
-      this.addEventListener("refused", resolve);
-      this.send();
-    });
-    return this.size === 0;
+  /** Whether none of the page's own waits. */
+  get isSaved() {
+    return !Object.keys(this.#read()).some((key) => this.#isOwn(key));
   }
 
-  /** Send all that waits. Resolves to whether nothing waits any more. */
-  async send() {
+  /** Send what waits, and wait until the page's own has arrived or cannot. Resolves to whether none of it waits. */
+  async settled() {
+    if (this.isSaved) return true;
+    await new Promise((resolve) => {
+      this.addEventListener("state", ({ detail: { state } }) => state !== "saving" && resolve());
+      this.addEventListener("refused", ({ detail: { isOwn } }) => isOwn && resolve());
+      this.send();
+    });
+    return this.isSaved;
+  }
+
+  /** Send all that waits, at once. */
+  send() {
+    this.#waits.clear();
+    return this.#send();
+  }
+
+  async #send() {
     clearTimeout(this.#timer);
-    if (this.#sending) return false;
+    if (this.#sending) return;
     this.#sending = true;
     try {
       // Two pages of one browser share what waits: one sends, the other waits its turn.
@@ -91,38 +106,77 @@ export class Outbox extends EventTarget {
     } finally {
       this.#sending = false;
     }
-    return this.size === 0;
   }
 
   async #sendAll() {
+    let refused = false;
+    this.#waits.delete(this.assignment);
     for (;;) {
-      const [first] = Object.entries(this.#read());
-      if (!first) return this.#tell("saved");
-      this.#tell("saving");
-      const [key, entry] = first;
+      const [key, entry] = this.#next();
+      const isOwn = key && this.#isOwn(key);
+      if (!isOwn && !refused) this.#tellOwn();
+      if (!key) break;
+      if (isOwn) this.#tell("saving");
       const answer = await post(entry, this.user);
-      if (answer.wait) {
-        this.#tell(answer.wait, answer);
-        this.#sendIn(this.#pause);
-        this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE);
-        return undefined;
+      if (answer.everywhere) {
+        this.#tell(answer.wait);
+        return this.#sendLater();
       }
-      this.#pause = FIRST_PAUSE;
-      if (this.#read()[key]?.stamp === entry.stamp) this.drop(key);
-      if (answer.next) this.#replies.set(key.split("/")[0], answer);
-      const detail = { key, choice: entry.choice, ...answer };
-      this.dispatchEvent(new CustomEvent(answer.refused ? "refused" : "kept", { detail }));
-      if (answer.refused && !this.size) return undefined;
+      if (answer.wait) this.#letWait(assignmentOf(key), answer);
+      else this.#settle(key, entry, { key, isOwn, choice: entry.choice, ...answer });
+      if (isOwn) refused = Boolean(answer.refused);
     }
+    if (Object.keys(this.#read()).some((key) => this.#until(key) < Infinity)) this.#sendLater();
+    else this.#pause = FIRST_PAUSE;
+    return undefined;
+  }
+
+  /** What is sent next: the page's own first. */
+  #next() {
+    const entries = Object.entries(this.#read()).filter(([key]) => this.#until(key) <= Date.now());
+    return entries.find(([key]) => this.#isOwn(key)) ?? entries[0] ?? [];
+  }
+
+  #until(key) {
+    return this.#waits.get(assignmentOf(key))?.until ?? 0;
+  }
+
+  #settle(key, { stamp }, answer) {
+    if (this.#read()[key]?.stamp === stamp) this.drop(key);
+    if (answer.next) this.#replies.set(assignmentOf(key), answer);
+    this.dispatchEvent(new CustomEvent(answer.refused ? "refused" : "kept", { detail: answer }));
+  }
+
+  #letWait(assignment, { wait, reason }) {
+    this.#waits.set(assignment, { wait, reason, until: reason && assignment !== this.assignment ? Infinity : Date.now() + this.#pause });
+    const all = this.#read();
+    for (const key of Object.keys(all)) if (assignmentOf(key) === assignment) all[key].reason = reason;
+    this.#write(all);
+  }
+
+  #tellOwn() {
+    const own = Object.keys(this.#read()).filter((key) => this.#isOwn(key)).map((key) => this.#waits.get(assignmentOf(key)) ?? {});
+    const { wait, reason } = own.find((one) => !one.reason) ?? own[0] ?? { wait: "saved" };
+    this.#tell(wait ?? "saving", reason);
+  }
+
+  #isOwn(key) {
+    return !this.assignment || assignmentOf(key) === this.assignment;
+  }
+
+  #sendLater() {
+    this.#sendIn(this.#pause);
+    this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE);
   }
 
   #sendIn(milliseconds) {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.send(), milliseconds);
+    this.#timer = setTimeout(() => this.#send(), milliseconds);
   }
 
-  #tell(state, answer = {}) {
-    this.dispatchEvent(new CustomEvent("state", { detail: { state, size: this.size, reason: answer.reason } }));
+  #tell(state, reason) {
+    const size = this.entries().filter((one) => one[2] === reason).length; // that are kept here for this
+    this.dispatchEvent(new CustomEvent("state", { detail: { state, size, reason } }));
   }
 
   #read() {
@@ -144,9 +198,11 @@ export class Outbox extends EventTarget {
   }
 }
 
+const assignmentOf = (key) => key.split("/")[0];
 const newStamp = () => `${Date.now()}-${Math.random()}`;
 
-/** Post one choice. The answer holds `wait` if it must be tried again, `refused` if it never will be taken. */
+/** Post one choice. The answer holds `wait` if it must be tried again, `everywhere` if all must, and `refused` if it never
+    will be taken. */
 async function post({ url, choice }, user) {
   const body = JSON.stringify(choice);
   let response;
@@ -158,11 +214,12 @@ async function post({ url, choice }, user) {
       credentials: "same-origin",
       redirect: "manual",
       keepalive: body.length < 30_000, // browsers let 64 KB outlive their page
+      signal: AbortSignal.timeout(PATIENCE),
     });
-  } catch {
-    return { wait: "offline" };
+  } catch ({ name }) {
+    return { wait: "offline", everywhere: name !== "TimeoutError" };
   }
-  if (response.type === "opaqueredirect" || response.status === 403) return { wait: "signed-out" };
+  if (response.type === "opaqueredirect" || response.status === 403) return { wait: "signed-out", everywhere: true };
   if (response.status >= 500 || response.status === 429) return { wait: "offline" };
   const answer = await response.json().catch(() => ({ refused: gettext("The server answered {status}.", { status: response.status }) }));
   if (response.status === 409) return { wait: "closed", reason: answer.refused };

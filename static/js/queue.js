@@ -1,23 +1,57 @@
-/* Choices that an assessor made and that wait in this browser: shown on My work, and sent from there by themselves. */
+/* Choices that an assessor made and that wait in this browser: shown on My work, and sent from there by themselves. What a
+   closed study did not accept is shown by study, to be downloaded or discarded. */
 
 import { Outbox } from "./outbox.js";
 
-const note = document.getElementById("waiting");
-const says = document.getElementById("waiting-says");
-const button = document.getElementById("send-waiting");
+const byId = (id) => document.getElementById(id);
+const note = byId("waiting");
+const says = byId("waiting-says");
+const button = byId("send-waiting");
+const shelf = byId("shelf");
 const words = note.dataset;
 const outbox = new Outbox(words.user);
 
+const countOf = (n) => words.n.replace("%", n);
+
 function show(reason, look) {
-  note.hidden = false;
+  const kept = outbox.entries().filter(([, , reason]) => reason);
+  const n = outbox.size - kept.length;
+  note.hidden = !(n || reason);
   note.className = `message ${look}`;
-  says.textContent = [outbox.size ? words.n.replace("%", outbox.size) : "", reason].filter(Boolean).join(" ");
-  button.hidden = !outbox.size;
+  says.textContent = [n ? countOf(n) : "", reason].filter(Boolean).join(" ");
+  button.hidden = !n;
+  const shown = kept.map(([key]) => key).join(" ");
+  if (shown === shelf.dataset.shown) return; // the focus may be on its buttons
+  shelf.dataset.shown = shown;
+  const reasons = [...new Set(kept.map(([, , reason]) => reason))];
+  shelf.replaceChildren(...reasons.map((reason) => shelved(reason, kept.filter((one) => one[2] === reason))));
 }
 
-outbox.addEventListener("state", ({ detail: { state, reason } }) => {
-  const why = { saving: words.saving, saved: words.saved, offline: words.offline, closed: reason, "signed-out": words.signedOut };
-  show(why[state], state === "saved" ? "success" : "warning");
+/** What one study did not accept. */
+function shelved(reason, entries) {
+  const row = byId("shelved").content.cloneNode(true);
+  row.querySelector("p").textContent = `${reason} ${countOf(entries.length)}`;
+  const [download, discard] = row.querySelectorAll("button");
+  download.addEventListener("click", () => save(entries));
+  discard.addEventListener("click", () => {
+    if (!confirm(discard.dataset.confirm)) return;
+    for (const [key] of entries) outbox.drop(key);
+    show("", "success");
+    byId("main").focus();
+  });
+  return row;
+}
+
+function save(entries) {
+  const answers = entries.map(([key, choice, reason, url]) => ({ key, url, choice, reason }));
+  const href = URL.createObjectURL(new Blob([JSON.stringify(answers, null, 1)], { type: "application/json" }));
+  Object.assign(document.createElement("a"), { href, download: "answers.json" }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 0);
+}
+
+outbox.addEventListener("state", ({ detail: { state } }) => {
+  const why = { saving: words.saving, saved: words.saved, offline: words.offline, "signed-out": words.signedOut };
+  show(why[state] ?? "", state === "saved" ? "success" : "warning");
 });
 outbox.addEventListener("refused", ({ detail: { refused } }) => show(`${words.refused} ${refused}`, "error"));
 button.addEventListener("click", () => outbox.send());

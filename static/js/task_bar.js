@@ -24,7 +24,8 @@ export function tellWhatIsSaved(outbox, { signIn, where }) {
     if (words && words !== said) tell(words);
     said = words;
   };
-  outbox.addEventListener("kept", ({ detail: { submitted, lack } }) => {
+  outbox.addEventListener("kept", ({ detail: { isOwn, submitted, lack } }) => {
+    if (!isOwn) return;
     incomplete = Boolean(submitted && lack);
     if (submitted) showThatItIsSubmitted();
   });

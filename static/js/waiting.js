@@ -14,14 +14,14 @@ export async function isAllSaved(outbox, again) {
   }
   let last = "";
   outbox.addEventListener("state", ({ detail: { state } }) => (last = state));
-  if (!outbox.size || (await outbox.settled())) return true;
+  if (await outbox.settled()) return true;
   if (last === "offline") {
     waits = true;
     sayThatItWaits();
     await arrival(outbox);
     waits = false;
     says.textContent = "";
-    if (!outbox.size) again();
+    if (outbox.isSaved) again();
   } else says.textContent = says.dataset.unsaved;
   return false;
 }
@@ -30,7 +30,7 @@ export async function isAllSaved(outbox, again) {
 function arrival(outbox) {
   return new Promise((resolve) => {
     outbox.addEventListener("state", ({ detail: { state } }) => !["saving", "offline"].includes(state) && resolve());
-    outbox.addEventListener("refused", resolve);
+    outbox.addEventListener("refused", ({ detail: { isOwn } }) => isOwn && resolve());
   });
 }
 

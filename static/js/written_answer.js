@@ -40,7 +40,7 @@ const byId = (id) => document.getElementById(id);
 const page = byId("assignment").dataset;
 showAsItIs(page.assignment);
 const key = `${page.assignment}/${page.item}/${page.criterion}`;
-const outbox = new Outbox(page.user);
+const outbox = new Outbox(page.user, page.assignment);
 const clock = new Clock([[key, Number(page.seconds)]]);
 clock.turnTo(key);
 const ownAnswer = document.querySelector(".writing-questions");
@@ -344,7 +344,7 @@ setSizeOf([...document.querySelectorAll(".sentence-text, .first-answer blockquot
 byId("answer-length").hidden = false;
 if (byId("take-back") && onPage().grade === null && !text.value) offerToTakeBack(byId("take-back"));
 if (byId("undo")) byId("undo").hidden = false;
-outbox.addEventListener("refused", () => keep(LAST, "{}"));
+outbox.addEventListener("refused", ({ detail: { isOwn } }) => isOwn && keep(LAST, "{}"));
 if (!locked && page.save) {
   takeWhatWasSentLast();
   takeWhatWaits();

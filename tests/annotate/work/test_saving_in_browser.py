@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, Route, expect
@@ -11,7 +13,8 @@ from annotate.models import Assignment
 from collection.models import Judgment, Study, User
 from tests.annotate.factories import NOON, a_report_task, in_hands_of
 from tests.annotate.work.test_assignment_in_browser import FACTS, open_assignment, press, quotes, reports_in_hand, saved
-from tests.browser import SignIn, check_accessibility
+from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
+from tests.factories import a_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.by_hand, pytest.mark.in_real_time]
 
@@ -231,6 +234,72 @@ def test_a_closed_study_keeps_a_choice_here_and_a_returned_task_refuses_it(
 
     expect(reading.locator("#saving")).to_contain_text("Question 2 was refused: This task is no longer assigned to you")
     assert grades() == []
+
+
+# Whether the browser keeps so many choices under this name.
+WAITS = "([name, n]) => Object.keys(JSON.parse(localStorage.getItem(name)) ?? {}).length === n"
+
+
+def _answers_and_submits(page: Page, assignment: Assignment) -> None:
+    open_assignment(page, assignment)
+    press(page, "0", "n", "0", "n", "0", "Control+Enter")
+    page.wait_for_url(lambda url: f"/work/{assignment.pk}/" not in url)
+    assignment.refresh_from_db()
+    assert assignment.state == Assignment.State.SUBMITTED
+
+
+def test_what_a_closed_study_or_a_broken_address_does_not_take_keeps_nothing_else_waiting(
+    page: Page, sign_in: SignIn, study: Study, ada: User, expected_console_errors: list[str]
+) -> None:
+    expected_console_errors.extend(["status of 409", "status of 500"])
+    other = a_study(study.collection, name="tunnels")
+    in_closed = in_hands_of(ada, a_report_task(other))
+    first, second, third = reports_in_hand(ada, study, [FACTS] * 3)
+    sign_in(page, ada)
+    open_assignment(page, in_closed)
+    Study.objects.filter(pk=other.pk).update(state=Study.State.CLOSED)
+    press(page, "0")
+    expect(page.locator("#saving")).to_have_attribute("data-state", "error")
+
+    tab = page.context.new_page()
+    _answers_and_submits(tab, first)
+
+    tab.wait_for_selector(f"#assignment.live[data-assignment='{second.pk}']")
+    broken = f"**/work/{second.pk}/choice/"  # for all tabs: each sends what the others could not
+    page.context.route(broken, lambda route: route.fulfill(status=500))
+    press(tab, "0")
+    expect(tab.locator("#saving")).to_have_attribute("data-state", "offline")
+    _answers_and_submits(tab, third)
+
+    assert grades() == [0] * 6
+    page.context.unroute(broken)
+    work = page.context.new_page()
+    work.goto("/work/")
+    work.wait_for_function(WAITS, arg=[f"assize:outbox:{ada.pk}", 1])
+    assert grades() == [0] * 7
+    expect(work.locator("#waiting")).to_be_hidden()
+    shelf = work.locator("#shelf .message")
+    expect(shelf).to_contain_text("“tunnels”")
+    expect(shelf).to_contain_text(": 1.")
+    check_accessibility(work)
+    check_no_sideways_scroll(work)
+
+    with work.expect_download() as downloaded:
+        shelf.get_by_role("button", name="Download").click()
+    (answer,) = json.loads(downloaded.value.path().read_text())
+    assert (answer["choice"]["grade"], answer["url"]) == (0, f"/work/{in_closed.pk}/choice/")
+    discard = shelf.get_by_role("button", name="Discard")
+    work.once("dialog", lambda dialog: dialog.dismiss())
+    discard.press("Enter")
+    work.evaluate("dispatchEvent(new Event('focus'))")  # it is sent again
+    work.wait_for_load_state("networkidle")
+    expect(discard).to_be_focused()
+    work.once("dialog", lambda dialog: dialog.accept())
+    discard.press("Enter")
+    expect(shelf).to_have_count(0)
+    work.reload()
+    expect(work.locator("#shelf")).to_be_empty()
+    assert grades() == [0] * 7
 
 
 def test_two_tabs_show_the_same(reading: Page) -> None:
