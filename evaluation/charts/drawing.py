@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -28,6 +28,7 @@ SHAPES = ["circle", "triangle-up", "square", "diamond", "cross", "triangle-down"
 # More marks than these make a picture of many megabytes that shows a cloud all the same.
 MOST_MARKS = 2_000
 NO_CHARACTERS_OF_A_CHART = re.compile("[^\\t\\n\\r\\x20-\\u2027\\u202a-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+NO_CHARACTERS_TO_CUT = re.compile("[^\\t\\n\\r\\x20-\\u2027\\u202a-\\ud7ff\\ue000-\\ufffd]")
 
 
 @dataclass(frozen=True)
@@ -255,7 +256,7 @@ def draw(description: dict[str, Any]) -> str:
     """
     import vl_convert
 
-    svg: str = vl_convert.vegalite_to_svg(_drawable(description), allowed_base_urls=[])
+    svg: str = _converted(vl_convert.vegalite_to_svg, description)
     return svg
 
 
@@ -263,16 +264,27 @@ def draw_pdf(description: dict[str, Any]) -> bytes:
     """Return the chart as a PDF of one page; characters as for `draw`."""
     import vl_convert
 
-    pdf: bytes = vl_convert.vegalite_to_pdf(_drawable(description), allowed_base_urls=[])
+    pdf: bytes = _converted(vl_convert.vegalite_to_pdf, description)
     return pdf
 
 
-def _drawable(value: Any) -> Any:
-    """Return the value with U+FFFD in its texts for what is no Char of XML 1.0 (section 2.2) or ends a line in Vega."""
+def _converted(convert: Callable[..., Any], description: dict[str, Any]) -> Any:
+    """Convert the description; again, with U+FFFD for every character of two UTF-16 units, where that fails.
+
+    Vega cuts a long label between the two, and vl-convert cannot read a half.
+    """
+    try:
+        return convert(_drawable(description, NO_CHARACTERS_OF_A_CHART), allowed_base_urls=[])
+    except ValueError:
+        return convert(_drawable(description, NO_CHARACTERS_TO_CUT), allowed_base_urls=[])
+
+
+def _drawable(value: Any, without: re.Pattern[str]) -> Any:
+    """Return the value with U+FFFD in its texts for these characters."""
     if isinstance(value, str):
-        return NO_CHARACTERS_OF_A_CHART.sub("\ufffd", value)
+        return without.sub("\ufffd", value)
     if isinstance(value, dict):
-        return {_drawable(key): _drawable(inner) for key, inner in value.items()}
+        return {_drawable(key, without): _drawable(inner, without) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_drawable(inner) for inner in value]
+        return [_drawable(inner, without) for inner in value]
     return value

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
 from xml.etree import ElementTree
 
-from evaluation.charts.drawing import NARROW, CoveragePoint, coverage_chart, draw, drawn, narrowed
+import pytest
+
+from evaluation.charts.drawing import NARROW, CoveragePoint, coverage_chart, draw, draw_pdf, drawn, narrowed
 from evaluation.charts.leaderboard import ScorePoint, scores_chart
 from evaluation.charts.palette import INK
 
@@ -36,6 +40,15 @@ def test_a_name_with_a_line_separator_is_drawn_where_an_expression_holds_it() ->
     drawn = draw({"data": rows, "transform": kept, "mark": "point", "encoding": encoding})
 
     assert "a\ufffdb\ufffdc" in "".join(ElementTree.fromstring(drawn).itertext())
+
+
+@pytest.mark.parametrize("convert", [draw, draw_pdf])
+def test_a_long_name_is_drawn_that_is_cut_within_a_character(convert: Callable[[Any], Any]) -> None:
+    rows = {"values": [{"name": "abc 🌉 " * 20, "share": 0.5}]}
+    encoding = {"y": {"field": "name", "type": "nominal"}, "x": {"field": "share", "type": "quantitative"}}
+
+    assert convert({"data": rows, "mark": "bar", "encoding": encoding})
+    assert "🌉" in svg_of("🌉 bridges")
 
 
 def test_a_phone_gets_a_narrow_chart_whose_titles_are_whole() -> None:
