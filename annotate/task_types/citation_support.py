@@ -104,7 +104,10 @@ def left_out_of(study: Study, topics: Container[int] | None = None) -> str:
 
 
 def what_is_shown(assignment: Assignment, asked: Sequence[AssignmentItem]) -> Mapping[str, Any]:
-    """Return the report as `sentences`, and the cited `passages`, each with the items about it, in citing order."""
+    """Return the report as `sentences`, and the cited `passages`, each with the items about it, in citing order.
+
+    A passage that the report does not cite any more has a dash for its number.
+    """
     shown = sentences_shown(assignment, asked)
     number = {
         cited["item"]: cited["number"] for one in shown["sentences"] for cited in one["citations"] if cited["item"]
@@ -119,7 +122,7 @@ def what_is_shown(assignment: Assignment, asked: Sequence[AssignmentItem]) -> Ma
         "passages": [
             {
                 "items": items,
-                "number": number[items[0]],
+                "number": next((number[item] for item in items if item in number), "–"),
                 "title": texts[passage].title,
                 "paragraphs": lines_of(texts[passage].text),
                 "length": len(texts[passage].text),

@@ -179,6 +179,16 @@ def test_the_screen_shows_the_report_as_it_is_with_its_citations_numbered(collec
     assert [[grade.key for grade in answer.grades] for answer in screen.questions[0].answers] == [["1", "2", "3", "4"]]
 
 
+def test_a_passage_that_its_report_does_not_cite_any_more_is_shown_without_a_number(collection: Collection) -> None:
+    with_cited_reports(collection)
+    study = opened(collection)
+    Citation.objects.filter(sentence__position=0).delete()
+
+    shown = preview_of(study, SUPPORT, at=now()).extras
+
+    assert [one["number"] for one in shown["passages"]] == ["–", 1]
+
+
 def test_relevance_may_be_asked_of_what_reports_cite(collection: Collection) -> None:
     [report] = with_cited_reports(collection)
     study = a_study_of(collection, "relevance", pooled_from="citations")
