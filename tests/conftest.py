@@ -63,9 +63,11 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     began = time.process_time()
     yield
     took = time.process_time() - began
-    # Hypothesis makes its tables of characters in a checkout's first run.
-    may_be_long = hasattr(getattr(item, "obj", None), "hypothesis") or any(
-        item.get_closest_marker(mark) for mark in ("browser", "slow", "nightly")
+    # Attacks at full length take hours, and Hypothesis makes its tables of characters in a checkout's first run.
+    may_be_long = (
+        FULL
+        or hasattr(getattr(item, "obj", None), "hypothesis")
+        or any(item.get_closest_marker(mark) for mark in ("browser", "slow", "nightly"))
     )
     if took > MOST_SECONDS and not may_be_long:
         took /= slowdown()

@@ -19,8 +19,9 @@ from tests.attacks.payloads import Payload, corpus
 
 # What may stand in a field. A sentence instead says why nothing hostile can.
 TEXT, NO_SLASH, LEAVES, ATTRIBUTES = "text", "text without /", "texts within JSON", "anything within JSON"
+PROMPT = "text without a placeholder that there is not, by its validator"
 QUOTE = "what stands there in its text; any text where no place is known"
-KINDS = {TEXT, NO_SLASH, LEAVES, ATTRIBUTES, QUOTE}
+KINDS = {TEXT, NO_SLASH, LEAVES, ATTRIBUTES, QUOTE, PROMPT}
 HASH, SLUG, OURS = "a hash or a random token", "a slug, by its validator", "words, numbers and keys of ours"
 CODE = "letters, digits, - and _, by its validator"
 
@@ -111,8 +112,8 @@ FIELDS: dict[str, dict[str, str]] = {
     "annotate.AttentionCheck": {"question": TEXT, "options": LEAVES},
     "annotate.SpotCheck": {"note": TEXT},
     "judging.PromptTemplate": {
-        "name": SLUG, "criterion_name": SLUG, "system_text": TEXT, "text": TEXT, "replies": LEAVES, "reply_mark": TEXT,
-        "example_text": TEXT, "source": TEXT, "content_hash": HASH,
+        "name": SLUG, "criterion_name": SLUG, "system_text": PROMPT, "text": PROMPT, "replies": LEAVES,
+        "reply_mark": TEXT, "example_text": PROMPT, "source": TEXT, "content_hash": HASH,
     },
     "judging.Judge": {"name": SLUG, "model": TEXT, "criterion_name": SLUG, "decoding": OURS, "examples": OURS},
     "judging.GradingJob": {
@@ -256,6 +257,7 @@ class HostileText:
             TEXT: lambda: self.many(field),
             QUOTE: lambda: self.many(field),
             NO_SLASH: lambda: self.many(field, without="/"),
+            PROMPT: lambda: self.many(field, without="{x}"),
             LEAVES: lambda: self.leaves(field, value),
             ATTRIBUTES: lambda: self.attributes(field),
         }

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 import pytest
 from django.db import connection
 from django.utils.datastructures import MultiValueDict
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Error, Page, Route
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Error, Page, Response, Route
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
@@ -89,10 +89,20 @@ class Watched:
     def open(self, path: str) -> tuple[int, str, dict[str, Any]]:
         """Go there. Returns the status, the kind of document, and what `LOOK` finds."""
         self.deeds.clear()
-        response = self.page.goto(path, wait_until="load")
+        response = self._gone_to(path)
         assert response is not None
         kind = response.headers.get("content-type", "").partition(";")[0]
         return response.status, kind, self.look()
+
+    def _gone_to(self, path: str) -> Response | None:
+        """Go there, again where the page before goes on by itself meanwhile."""
+        try:
+            return self.page.goto(path, wait_until="load")
+        except Error as error:
+            if "interrupted by another navigation" not in str(error):
+                raise
+        self.page.wait_for_load_state()
+        return self.page.goto(path, wait_until="load")
 
     def rest(self) -> None:
         """Leave a download behind: Chromium opens a page of its own after it, which would stop the next one."""
