@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,12 +16,13 @@ class GradeTable:
     """One rater's grades for one topic.
 
     `grades` has the shape passages × elements, in the unit of the scale (ordinal, 0–5 in CRUX and RUBRIC); NaN where
-    ungraded or never judged. Masked elements do not belong in it.
+    ungraded or never judged. Masked elements do not belong in it. `unnamed` is the grade of every other passage.
     """
 
     passages: tuple[str, ...]
     elements: tuple[str, ...]
     grades: FloatArray
+    unnamed: float = np.nan
 
     def __post_init__(self) -> None:
         if self.grades.shape != (len(self.passages), len(self.elements)):
@@ -49,9 +50,24 @@ class GradeTable:
                 grades[row_of[passage], column_of[element]] = np.nan if grade is None else grade
         return cls(passages, columns, grades)
 
+    def with_unnamed(self, named: FloatArray, *, grade: float) -> GradeTable:
+        """Return the table in which every passage that the source did not name has this grade, in the table or not.
+
+        `named`, in the shape of the grades, is NaN where the source was not asked. What it was asked and did not grade
+        stays without a grade; so does everything where it named nothing.
+        """
+        rows = np.asarray(~np.isnan(named)).any(axis=1)
+        if not rows.any():
+            return self
+        return replace(self, grades=np.where(np.asarray(rows)[:, None], self.grades, grade), unnamed=grade)
+
+    def n_known(self, passage: str) -> int:
+        """Return how many elements the passage has a grade for."""
+        return self.n_there.get(passage, 0 if np.isnan(self.unnamed) else len(self.elements))
+
     def of(self, passages: Sequence[str]) -> FloatArray:
         """Return the grades of these passages in this order; all NaN for a passage that was never judged."""
-        found = np.full((len(passages), len(self.elements)), np.nan)
+        found = np.full((len(passages), len(self.elements)), self.unnamed)
         for row, passage in enumerate(passages):
             known = self._row_of.get(passage)
             if known is not None:

@@ -3,8 +3,9 @@
 - A nugget's credit is 0 to 1. AND takes the least of its parts, OR the most, SUM their mean, NOT one minus the most:
   the aggregators of NuggetBank, read as fuzzy logic reads them (Zadeh, Fuzzy Sets, 1965), so that with credits of 0
   and 1 AND, OR and NOT are those of logic.
-- A weighted rubric's score is the points reached over the sum of the positive points, clipped to 0–1; negative points
-  are for what should not be there (Arora et al., HealthBench, arXiv 2505.08775, section 3).
+- A weighted rubric's score is the points reached over the sum of the positive points; negative points are for what
+  should not be there, so it may be negative. The mean over topics is clipped to 0–1, as by the code of HealthBench
+  (Arora et al., arXiv 2505.08775); its section 3 can be read either way.
 
 A nugget without a grade may have any credit, so both give the least that the score can be, and its bounds. Both bounds
 are reached: each nugget stands in one place, and every aggregator rises or falls with its parts.
@@ -70,9 +71,9 @@ def nugget_coverage(nuggets: Sequence[JudgedNugget]) -> Score:
 
 
 def rubric_score(nuggets: Sequence[JudgedNugget]) -> Score:
-    """Return the points reached over the positive ones, within 0–1; nuggets without a weight count for nothing.
+    """Return the points reached over the positive ones, at most 1; nuggets without a weight count for nothing.
 
-    Undefined where no weight is positive.
+    It may be negative. Undefined where no weight is positive.
     """
     weighed = [nugget for nugget in nuggets if nugget.weight]
     possible = sum(nugget.weight for nugget in weighed if nugget.weight and nugget.weight > 0)
@@ -83,7 +84,7 @@ def rubric_score(nuggets: Sequence[JudgedNugget]) -> Score:
         weight, (low, high) = nugget.weight or 0.0, nugget.bounds
         least += weight * (low if weight > 0 else high)
         most += weight * (high if weight > 0 else low)
-    return _score(weighed, *(min(max(points / possible, 0.0), 1.0) for points in (least, most)))
+    return _score(weighed, least / possible, most / possible)
 
 
 def _score(nuggets: Sequence[JudgedNugget], low: float, high: float) -> Score:

@@ -6,7 +6,7 @@ Source: Pradeep et al., Initial Nugget Evaluation Results for the TREC 2024 RAG 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +15,8 @@ from stats.measures.scores import Score
 Importance = Literal["vital", "okay"]
 Support = Literal["support", "partial_support", "not_support"]
 CREDIT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
+WEIGHTS: dict[Importance, float] = {"vital": 1.0, "okay": 0.5}
+ALIKE: dict[Importance, float] = {"vital": 1.0, "okay": 1.0}
 
 
 def support_of(grade: float | None, *, threshold: float, lowest: float) -> Support | None:
@@ -34,15 +36,18 @@ class AssignedNugget:
 
 @dataclass(frozen=True)
 class NuggetScores:
-    """Four scores of one answer, in 0–1.
+    """Six scores of one answer, in 0–1.
 
-    All nuggets or the vital ones; strict counts full support only, the others count partial support as one half.
+    Vital nuggets, all, or all with the others weighing half as much as the vital ones; strict counts full support only,
+    the others count partial support as one half.
     """
 
     strict_vital: Score
     strict_all: Score
+    strict_weighted: Score
     vital: Score
     all: Score
+    weighted: Score
 
 
 def nugget_scores(nuggets: Sequence[AssignedNugget]) -> NuggetScores:
@@ -52,17 +57,25 @@ def nugget_scores(nuggets: Sequence[AssignedNugget]) -> NuggetScores:
     return NuggetScores(
         strict_vital=_credit(vital, strict=True, nothing=no_vital),
         strict_all=_credit(nuggets, strict=True, nothing=none),
+        strict_weighted=_credit(nuggets, strict=True, nothing=none, weights=WEIGHTS),
         vital=_credit(vital, strict=False, nothing=no_vital),
         all=_credit(nuggets, strict=False, nothing=none),
+        weighted=_credit(nuggets, strict=False, nothing=none, weights=WEIGHTS),
     )
 
 
-def _credit(nuggets: Sequence[AssignedNugget], *, strict: bool, nothing: str) -> Score:
+def _credit(
+    nuggets: Sequence[AssignedNugget], *, strict: bool, nothing: str, weights: Mapping[Importance, float] = ALIKE
+) -> Score:
     settings = {"strict": strict}
     if not nuggets:
         return Score(None, nothing, settings=settings)
-    earned_each = [CREDIT[nugget.support] if nugget.support else 0.0 for nugget in nuggets]
-    earned = sum(credit == 1.0 for credit in earned_each) if strict else sum(earned_each)
+    total = earned = unknown = 0.0
+    for nugget in nuggets:
+        weight, credit = weights[nugget.importance], CREDIT[nugget.support] if nugget.support else 0.0
+        total += weight
+        earned += weight * (credit == 1.0 if strict else credit)
+        unknown += weight * (nugget.support is None)
     ungraded = sum(nugget.support is None for nugget in nuggets)
-    least, most = earned / len(nuggets), (earned + ungraded) / len(nuggets)
+    least, most = earned / total, (earned + unknown) / total
     return Score(least, ungraded=ungraded, settings=settings, bounds=(least, most) if ungraded else None)

@@ -27,6 +27,10 @@ class ScoreBounds:
     low: pd.DataFrame
     high: pd.DataFrame
 
+    def without(self, cells: pd.DataFrame) -> ScoreBounds:
+        """Return the bounds without those where `cells`, systems × topics, is True."""
+        return ScoreBounds(self.low.mask(cells), self.high.mask(cells))
+
     def means(self) -> dict[str, Range]:
         """Return the bounds of each system's mean over the topics that it has."""
         lows, highs = self.low.mean(axis=1), self.high.mean(axis=1)

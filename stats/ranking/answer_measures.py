@@ -1,6 +1,6 @@
 """The measures of answers that a leaderboard may be by, with what each is made of.
 
-Names are those of the papers: LONG²RAG's KPR, KPP and KPF; the four nugget scores of TREC RAG; and what CLAPNQ reports
+Names are those of the papers: LONG²RAG's KPR, KPP and KPF; the six nugget scores of TREC RAG; and what CLAPNQ reports
 of answers. `measures/` computes them; `services.answer_boards` reads what they need.
 """
 
@@ -41,12 +41,15 @@ KEY_POINTS = {
 NUGGETS = {
     "nuggets-vital": "share of the vital nuggets that the answer contains; partly counts as half",
     "nuggets-all": "share of all nuggets that the answer contains; partly counts as half",
+    "nuggets-weighted": "credit of all nuggets, of which a vital one weighs 1 and any other ½; partly counts as half",
     "nuggets-strict-vital": "share of the vital nuggets that the answer contains fully",
     "nuggets-strict-all": "share of all nuggets that the answer contains fully",
+    "nuggets-strict-weighted": "weight of the nuggets that the answer contains fully: a vital one 1, any other ½",
 }
 NUGGET_BANKS = {
     "nugget-coverage": "mean credit of the bank’s nuggets; that of one with parts follows from these",
-    "rubric-score": "points reached, of the sum of the positive points; negative points are taken off",
+    "rubric-score": "points reached, of the sum of the positive points; negative points are taken off, and the mean is "
+    "clipped to 0–1",
 }
 TEXTS = {
     "ROUGE-L": "ROUGE-L F1 with the best-matching reference",

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal
 
+from stats.ranking.rankable import has_enough
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -19,8 +21,6 @@ TOPICS: dict[TopicChoice, str] = {
     "all": "topics that every source scores, unfinished and failing judges included",
     "own": "each source’s own topics, without ranks where they differ",
 }
-# A system with fewer of a source's topics is shown without a rank, so that it takes no topics from the others.
-FEWEST_OF_TOPICS = 0.5
 MOST_NAMED = 3
 
 
@@ -47,7 +47,7 @@ def common_topics(tables: Mapping[str, pd.DataFrame]) -> CommonTopics:
     """Return the topics on which every source has a score of each of its systems.
 
     `tables` by source, systems × topics, NaN where a source has no score. Sources without any score have no say, and
-    neither have systems with scores on fewer than half of their source's topics.
+    neither have systems that have too few of their source's topics to be ranked.
     """
     scored = {source: table for source, table in tables.items() if table.notna().to_numpy().any()}
     topics = list(dict.fromkeys(topic for table in tables.values() for topic in table.columns))
@@ -78,7 +78,7 @@ def _missing(table: pd.DataFrame) -> dict[str, list[str] | None]:
     """Return the systems without a score on each topic; None stands for all of them."""
     known: Any = table.notna().to_numpy()
     any_score = known.any(axis=0)
-    counting = known.sum(axis=1) >= FEWEST_OF_TOPICS * any_score.sum()
+    counting = has_enough(known)
     systems, lacking = list(map(str, table.index[counting])), ~known[counting]
     return {
         topic: list(compress(systems, lacks)) if scored else None

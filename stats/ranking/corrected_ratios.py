@@ -61,10 +61,14 @@ class Pool:
 
 @dataclass(frozen=True)
 class CorrectedRatios:
-    """Scores, systems × topics, and how far each system's mean would be off, as resampling shows it: (systems,)."""
+    """Scores, systems × topics, and how far each system's mean would be off, as resampling shows it: (systems,).
+
+    `deviations`: how far other labels of the same draw move each score, resamples × systems × topics.
+    """
 
     table: pd.DataFrame
     off: FloatArray
+    deviations: FloatArray
 
     @property
     def mean_off(self) -> float:
@@ -153,7 +157,7 @@ class _Correction:
     ) -> CorrectedRatios:
         import pandas as pd
 
-        scores, off = np.zeros((len(names), len(topics))), np.zeros((len(names), len(topics)))
+        scores, resampled = np.zeros((len(names), len(topics))), np.zeros((RESAMPLES, len(names), len(topics)))
         rng = np.random.default_rng(SEED)
         for topic in range(self.pool.n_topics):
             rows = np.flatnonzero(self.pool.topics == topic)
@@ -162,10 +166,13 @@ class _Correction:
             signs = rng.choice([-1.0, 1.0], size=(RESAMPLES, len(rows)))
             multipliers = np.vstack([np.ones(len(rows)), 1 + np.sqrt(self.chance[rows]) * signs])
             found = self._scores(rows, multipliers, [of_system[topic] for of_system in rankings])
-            scores[:, topic], off[:, topic] = found[0], found[1:].mean(axis=0) - found[0]
+            scores[:, topic], resampled[:, :, topic] = found[0], found[1:]
+        middle = resampled.mean(axis=0)
+        off = middle - scores
         if self.measure.kind == "nDCG":
             scores = scores - np.clip(off, -MOST_TAKEN_OFF, MOST_TAKEN_OFF)
-        return CorrectedRatios(pd.DataFrame(scores, index=list(names), columns=list(topics)), off.mean(axis=1))
+        table = pd.DataFrame(scores, index=list(names), columns=list(topics))
+        return CorrectedRatios(table, off.mean(axis=1), resampled - middle)
 
     def _scores(self, rows: IntArray, multipliers: FloatArray, rankings: Sequence[IntArray]) -> FloatArray:
         """Return the scores of all systems on a topic for each row of multipliers, shape (rows, systems)."""

@@ -34,7 +34,9 @@ from stats.intervals import (
     mean_interval,
     undefined,
 )
+from stats.pattern_intervals import SEED
 from stats.ranking.leaderboard import PairedComparison, holm
+from stats.ranking.rankable import has_enough
 from stats.ratings import BoolArray, FloatArray
 
 ONE_TOPIC = "labels are in one topic alone, so how topics differ is unknown"
@@ -68,11 +70,13 @@ class CorrectedBoard:
     """Systems' scores, by name, and every pair of them that have corrected scores over the same topics.
 
     `by_topic`: what makes each system's corrected mean, topic by topic; of a sum it is no estimate of a topic's score.
+    `ranked`: the systems whose means are over the same topics, all that any system has.
     """
 
     scores: dict[str, CorrectedScore]
     pairs: tuple[PairedComparison, ...]
     by_topic: dict[str, dict[str, float]] = field(default_factory=dict)
+    ranked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,15 @@ class SummedScores:
     def corrected(self) -> CorrectedBoard:
         """Return the systems' scores and the pairs of them."""
         return _Correction(self).board
+
+    def linear(self, n: int) -> tuple[FloatArray, FloatArray]:
+        """Return the topics' linear parts, systems × topics, and how far other labels move them, n × systems × topics.
+
+        Their means are the corrected scores, and their spread is the scores' error: how many labels a topic has by
+        chance is taken out. Each label's residual takes a sign at random, with what its draw left to chance (Rao and Wu
+        1988).
+        """
+        return _Correction(self).linear(n)
 
 
 @dataclass(frozen=True)
@@ -133,6 +146,26 @@ class _Correction:
         powers = self.corrected[1][:, None]
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(powers * of_judge + whole * (of_people - powers * of_labelled) / weights)
+
+    def linear(self, n: int) -> tuple[FloatArray, FloatArray]:
+        items, shares = self.asked.items, self.asked.shares
+        powers, known = self.corrected[1], np.isfinite(items.people)[shares.items]
+        share, of_judge, weight, of_people, of_labelled = np.moveaxis(self.sums.sums, -1, 0)
+        sums = [of.sum(axis=1, keepdims=True) for of in (share, weight, of_people - powers[:, None] * of_labelled)]
+        systems, places = shares.systems[known], shares.items[known]
+        weights, judge = items.weights[places], np.nan_to_num(items.judge[places])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            middle, widened = sums[2] / sums[1], sums[0] / sums[1]
+        apart = of_people - powers[:, None] * of_labelled - middle * weight
+        values = powers[:, None] * of_judge + middle * share + widened * apart
+        residuals = items.people[places] - powers[systems] * judge - middle[systems, 0]
+        moved = (
+            widened[systems, 0] * shares.shares[known] * weights * residuals * np.sqrt(np.clip(1 - 1 / weights, 0, 1))
+        )
+        signs = np.random.default_rng(SEED).choice([-1.0, 1.0], size=(n, len(items.people)))
+        cells = systems * self.sums.n_topics + items.topics[places]
+        rows = [np.bincount(cells, weights=moved * row[places], minlength=share.size) for row in signs]
+        return np.asarray(values), np.asarray(np.stack(rows).reshape(n, *share.shape), dtype=np.float64)
 
     @cached_property
     def samples(self) -> list[Sample]:
@@ -174,7 +207,8 @@ class _Correction:
             for name, row, reason in zip(names, self.parts.tolist(), self.reasons, strict=True)
             if self.asked.topics and not reason
         }
-        return CorrectedBoard(scores, tuple(self._pairs()), by_topic)
+        ranked = tuple(name for name, whole in zip(names, self.complete.tolist(), strict=True) if whole)
+        return CorrectedBoard(scores, tuple(self._pairs()), by_topic, ranked)
 
     def _estimates(self, values: FloatArray, without: FloatArray) -> list[Estimate]:
         errors = self.sums.errors(without)
@@ -216,10 +250,16 @@ class _Correction:
         found = np.bincount(cells, weights=gained, minlength=shares.n_systems * n_topics)
         return np.asarray(found, dtype=np.float64).reshape(shares.n_systems, n_topics)
 
+    @cached_property
+    def complete(self) -> BoolArray:
+        """Which systems have items on every topic that any system with enough of them has."""
+        enough = has_enough(self.sums.counted)
+        asked = self.sums.counted[enough].any(axis=0)
+        return np.asarray(enough & self.sums.counted[:, asked].all(axis=1))
+
     def _pairs(self) -> list[PairedComparison]:
         counted = self.sums.counted
-        most = int(counted.sum(axis=1).max(initial=0))
-        there = [n for n, reason in enumerate(self.reasons) if not reason and counted[n].sum() == most]
+        there = [n for n, reason in enumerate(self.reasons) if not reason and self.complete[n]]
         pairs = list(combinations(there, 2))
         if not pairs:
             return []

@@ -16,6 +16,7 @@ from stats.intervals import Estimate, Sample
 from stats.plurals import counted
 from stats.ranking.common_topics import named, on_common_topics
 from stats.ranking.missing_values import Missing
+from stats.ranking.order_verdict import OrderVerdict, order_verdict
 from stats.ranking.rank_correlation import Correlation, bootstrap_over_topics, correlation_of
 from stats.refusals import Refused
 
@@ -61,12 +62,16 @@ class EvaluationTable:
 
 @dataclass(frozen=True)
 class TablesCompared:
-    """Correlations by name, over how many runs and topics, and what to know of what was compared."""
+    """Correlations by name, over how many runs and topics, and what to know of what was compared.
+
+    `verdict`: whether the orders are the same, where there are values by topic.
+    """
 
     correlations: dict[str, Estimate]
     n_runs: int
     n_topics: int
     notes: tuple[str, ...]
+    verdict: OrderVerdict | None = None
 
 
 def compare_tables(
@@ -76,11 +81,13 @@ def compare_tables(
     missing: Missing = "warn",
     default: float = 0.0,
     at: Sequence[int] = (),
+    among: int = 1,
 ) -> TablesCompared:
     """Return τ_b, τ_AP, ρ and r of two evaluations, and for each k of `at` `kendall@k` of the reference's k best runs.
 
     Where both have values by topic, means are taken anew over the topics on which all compared runs have one, and these
-    are resampled; else the means are compared, without an interval. Raises ValuesMissing for `missing="error"`.
+    are resampled; else the means are compared, without an interval. The verdict is for one `among` so many comparisons.
+    Raises ValuesMissing for `missing="error"`.
     """
     by_topic = not reference.by_topic.dropna(how="all").empty and not other.by_topic.dropna(how="all").empty
     gaps = _gaps_by_topic(reference, other) if by_topic else _gaps_of_means(reference, other)
@@ -109,6 +116,9 @@ def compare_tables(
         n_runs=len(runs),
         n_topics=len(compared["reference"].columns),
         notes=notes,
+        verdict=order_verdict(
+            *(table.loc[runs].to_numpy(dtype=np.float64) for table in compared.values()), among=among
+        ),
     )
 
 

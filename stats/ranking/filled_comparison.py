@@ -6,15 +6,21 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import chain
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from stats.measures.grades import GradeTable
 from stats.measures.score_bounds import open_pairs
 from stats.ranking.filled_qrels import Pair
 from stats.ranking.filled_scores import FilledScores, SystemChange
-from stats.ranking.qrels_scoring import Labels, QrelsMeasure, label_scores
+from stats.ranking.leaderboard import leaderboard
+from stats.ranking.measure_names import parse_measure
+from stats.ranking.qrels_scoring import Labels, QrelsMeasure
 from stats.ranking.rank_correlation import bootstrap_over_topics
+from stats.ranking.rankable import complete
 from stats.ranking.sampled_labels import Rankings
-from stats.ranking.unjudged import DEPTH
+from stats.ranking.scoring import ScoreTable, SourceGrades, score_systems
+from stats.ranking.unjudged import withheld_in_words
 from stats.ranking.unjudged_bounds import bound_scores, check_bounded
-from stats.rounding import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,33 +41,79 @@ def compare_filled(
         topic: set(chain(*(found.get(topic, ())[: measure.cutoff] for found in rankings.values()), after[topic]))
         for topic in topics
     }
-    tables = [label_scores(measure, None, labels, rankings) for labels in (before, after)]
-    bounds = [bound_scores(measure, labels, rankings, free, highest=highest) for labels in (before, after)]
-    k = measure.cutoff or DEPTH
-    unjudged = [_unjudged(labels, rankings, k) for labels in (before, after)]
-    means = [_means(table) for table in tables]
-    ranges = [(_means(one.low), _means(one.high)) for one in bounds]
-    systems = [
-        SystemChange(
-            system,
-            *(_rank(system, one) for one in means),
-            *(means[0][system], *(one[system] for one in ranges[0])),
-            *(means[1][system], *(one[system] for one in ranges[1])),
-            *(one[system] for one in unjudged),
-        )
-        for system in rankings
+    boards = [_board(measure, labels, rankings, highest) for labels in (before, after)]
+    bounds = [
+        bound_scores(measure, labels, rankings, free, highest=highest).without(board.left_out).means()
+        for labels, board in zip((before, after), boards, strict=True)
     ]
+    k = measure.looks_to
+    unjudged = [_unjudged(labels, rankings, k) for labels in (before, after)]
+    systems = _changes(boards, bounds, unjudged)
+    full = [one.system for one in systems if one.system not in boards[0].few]
     return FilledScores(
         measure=measure.shown,
         k=k,
         n_topics=len(topics),
-        systems=tuple(sorted(systems, key=lambda one: (one.rank, one.system))),
-        n_pairs=len(systems) * (len(systems) - 1) // 2,
-        n_open=len(open_pairs(bounds[0].means())),
-        n_open_after=len(open_pairs(bounds[1].means())),
-        kendall=bootstrap_over_topics(*tables, correlation="kendall"),
-        tau_ap=bootstrap_over_topics(*tables, correlation="tau_ap"),
+        systems=tuple(sorted(systems, key=lambda one: (one.rank or len(systems) + 1, one.rank_after or 0, one.system))),
+        n_pairs=len(full) * (len(full) - 1) // 2,
+        n_open=len(open_pairs({system: bounds[0][system] for system in full})),
+        n_open_after=len(open_pairs({system: bounds[1][system] for system in full})),
+        kendall=bootstrap_over_topics(*(one.rankable for one in boards), correlation="kendall"),
+        tau_ap=bootstrap_over_topics(*(one.rankable for one in boards), correlation="tau_ap"),
+        withheld=withheld_in_words(
+            boards[0].withheld, {system: 1 - share for system, share in unjudged[0].items() if share is not None}
+        ),
     )
+
+
+def _board(measure: QrelsMeasure, labels: Labels, rankings: Rankings, highest: int) -> ScoreTable:
+    """Return what a leaderboard by these labels gives."""
+    tables = {
+        topic: GradeTable(tuple(found), ("",), np.array(list(found.values()), dtype=np.float64)[:, None])
+        for topic, found in labels.items()
+    }
+    grades = SourceGrades(tables, threshold=measure.relevant or 1, scale=tuple(map(float, range(highest + 1))))
+    return score_systems(parse_measure(measure.name), grades, rankings)
+
+
+def _changes(
+    boards: Sequence[ScoreTable],
+    bounds: Sequence[Mapping[str, tuple[float, float]]],
+    unjudged: Sequence[Mapping[str, float | None]],
+) -> list[SystemChange]:
+    tables = [complete(one.rankable) for one in boards]
+    both = tables[0].index.intersection(tables[1].index)
+    ranks = [_ranks(table) for table in tables]
+    first, second = (_ranks(table.loc[both]) for table in tables)
+    means = [one.given.mean(axis=1) for one in boards]
+    return [
+        SystemChange(
+            system=system,
+            n_topics=int((~boards[0].left_out.loc[[system]]).to_numpy().sum()),
+            rank=ranks[0].get(system),
+            rank_after=ranks[1].get(system),
+            before=_known(means[0][system]),
+            low=bounds[0][system][0],
+            high=bounds[0][system][1],
+            after=_known(means[1][system]),
+            low_after=bounds[1][system][0],
+            high_after=bounds[1][system][1],
+            unjudged=unjudged[0][system],
+            unjudged_after=unjudged[1][system],
+            places=second[system] - first[system] if system in first else None,
+            reason=boards[0].why_unranked(system),
+            reason_after=boards[1].why_unranked(system),
+        )
+        for system in map(str, boards[0].table.index)
+    ]
+
+
+def _known(mean: float) -> float | None:
+    return None if np.isnan(mean) else float(mean)
+
+
+def _ranks(table: pd.DataFrame) -> dict[str, int]:
+    return {one.system: one.rank for one in leaderboard(table) if one.rank is not None}
 
 
 def _by_topic(labels: Mapping[Pair, int], topics: Sequence[str]) -> dict[str, dict[str, int]]:
@@ -70,15 +122,6 @@ def _by_topic(labels: Mapping[Pair, int], topics: Sequence[str]) -> dict[str, di
         if topic in found:
             found[topic][docno] = label
     return found
-
-
-def _means(table: pd.DataFrame) -> dict[str, float]:
-    return {str(system): float(mean) for system, mean in table.mean(axis=1).items()}
-
-
-def _rank(system: str, means: Mapping[str, float]) -> int:
-    mine = rounded(means[system])
-    return 1 + sum(bool(rounded(mean) > mine) for mean in means.values())
 
 
 def _unjudged(labels: Labels, rankings: Rankings, k: int) -> dict[str, float | None]:

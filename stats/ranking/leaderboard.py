@@ -7,7 +7,7 @@ those that have all topics of the table. Topics are the sample, which the bootst
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stats.intervals import FEWEST_TOPICS, mean_interval
+from stats.intervals import FEWEST_TOPICS, mean_interval, too_few_of_clipped
 from stats.pattern_intervals import REPLICATES, SEED, UNBOUNDED, Estimate, Range, undefined
 from stats.ranking.common_topics import on_common_topics
 from stats.ranking.rank_correlation import Correlation, mean_scores, topic_weights
@@ -23,6 +23,7 @@ from stats.ranking.rank_correlation import kendall as kendall_of
 from stats.ranking.rank_correlation import pearson as pearson_of
 from stats.ranking.rank_correlation import spearman as spearman_of
 from stats.ranking.rank_correlation import tau_ap as tau_ap_of
+from stats.ranking.rankable import complete
 from stats.ratings import FloatArray
 from stats.rounding import rounded
 
@@ -47,13 +48,15 @@ class Standing:
     n_topics: int
 
 
-def leaderboard(table: pd.DataFrame, *, within: Range = UNBOUNDED, ranked: bool = True) -> list[Standing]:
+def leaderboard(
+    table: pd.DataFrame, *, within: Range = UNBOUNDED, ranked: Collection[str] | None = None
+) -> list[Standing]:
     """Return the systems, best first, ties by name; those without a rank last, by name.
 
-    `within`: what values the measure can take. `ranked`: whether there are ranks at all.
+    `within`: what values the measure can take. `ranked`: which systems have a rank, by default all that are complete.
     """
     means = {str(system): _mean(row.dropna().to_numpy(dtype=np.float64), within) for system, row in table.iterrows()}
-    comparable = set(complete(table).index) if ranked else set()
+    comparable = set(complete(table).index if ranked is None else ranked)
     placed = [mean.value for system, mean in means.items() if system in comparable and mean.value is not None]
     standings = [
         Standing(
@@ -65,12 +68,6 @@ def leaderboard(table: pd.DataFrame, *, within: Range = UNBOUNDED, ranked: bool 
         for system, mean in means.items()
     ]
     return sorted(standings, key=lambda one: (one.rank is None, one.rank, one.system))
-
-
-def complete(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the systems that have a score on every topic that any system has, over these topics."""
-    known = table.dropna(axis="columns", how="all")
-    return known.dropna(axis="index", how="any") if len(known.columns) else known.iloc[:0]
 
 
 def _rank(mean: float | None, means: Sequence[float]) -> int | None:
@@ -149,15 +146,17 @@ class PairedComparison:
         return self.p_holm is not None and self.p_holm < SIGNIFICANCE
 
 
-def compare_pairs(table: pd.DataFrame) -> list[PairedComparison]:
+def compare_pairs(table: pd.DataFrame, *, within: Range = UNBOUNDED) -> list[PairedComparison]:
     """Return every pair of the systems with a score on every topic compared, in the order of the table.
+
+    `within`: what values the measure can take; those whose values may lie outside take more topics.
 
     Equal scores on every topic give p = 1: nothing tells the two apart. A difference that is the same, but not 0, on
     every topic has no spread to test against: p is None.
     """
     rows = {str(system): row.to_numpy(dtype=np.float64) for system, row in complete(table).iterrows()}
     pairs = list(combinations(rows, 2))
-    found = [_paired(rows[first] - rows[second]) for first, second in pairs]
+    found = [_paired(rows[first] - rows[second], within) for first, second in pairs]
     tested = [place for place, (_, _, p) in enumerate(found) if p is not None]
     corrected = dict(zip(tested, holm([p for _, _, p in found if p is not None]), strict=True))
     return [
@@ -178,9 +177,11 @@ def holm(ps: Sequence[float]) -> list[float]:
     return [float(p) for p in corrected]
 
 
-def _paired(differences: FloatArray) -> tuple[Estimate, int, float | None]:
+def _paired(differences: FloatArray, within: Range) -> tuple[Estimate, int, float | None]:
     n = len(differences)
     found = mean_interval(differences.tolist(), within=UNBOUNDED)
+    if within.clipped and found.sample and (few := found.sample.reason or too_few_of_clipped(found.sample)):
+        return Estimate(found.value, reason=few, sample=found.sample), n, None
     if not rounded(np.ptp(differences)):
         constant = Estimate(found.value, reason="The difference is the same on every topic.", sample=found.sample)
         return constant, n, None if rounded(found.value or 0.0) else 1.0

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from stats.intervals import CLIPPED_SHARE, SHARE, UNBOUNDED, Range
 from stats.measures.words import WORDS
-from stats.pattern_intervals import SHARE, UNBOUNDED, Range
 from stats.ranking.answer_measures import ANSWER_GROUPS, group_of
 from stats.ranking.qrels_scoring import AT_ORACLE
 from stats.refusals import Refused
@@ -72,6 +72,8 @@ class SystemMeasure:
     @property
     def within(self) -> Range:
         """What values it can take."""
+        if self.name == "rubric-score":
+            return CLIPPED_SHARE
         return UNBOUNDED if self.name.partition("@")[0].partition("(")[0] in WITHOUT_BOUNDS else SHARE
 
     @property

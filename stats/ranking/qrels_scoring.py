@@ -20,7 +20,7 @@ from stats.measures.rubric import qrels_from_grades
 from stats.measures.trec import evaluator, parsed_measure, run_of, system_scores
 from stats.ranking.oracle_contexts import Oracle
 from stats.ranking.sampled_labels import LabelDraw, Rankings, estimate_sums
-from stats.ranking.unjudged import DEPTH, judged_share, withheld_for_unjudged
+from stats.ranking.unjudged import DEPTH, OF_ALL_RELEVANT, judged_share, withheld_for_unjudged
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,9 +57,14 @@ class QrelsMeasure:
         return self.family in ("P", "DCG") and "judged_only" not in self.name and (bool(self.cutoff) or self.at_oracle)
 
     @property
+    def looks_to(self) -> int:
+        """How far down judged@k looks."""
+        return min(self.cutoff or DEPTH, DEPTH) if self.family in OF_ALL_RELEVANT else self.cutoff or DEPTH
+
+    @property
     def first_passages(self) -> str:
         """What of a ranking its judged@k is about."""
-        return f"its first {'|Z*|' if self.at_oracle else self.cutoff or DEPTH} passages are"
+        return f"its first {'|Z*|' if self.at_oracle else self.looks_to} passages are"
 
     def cut_at(self, size: int) -> str:
         """Return its name with this cutoff in place of the oracle's."""
@@ -119,9 +124,11 @@ def score_qrels(
 
     labels = {topic: qrels_from_grades(table) for topic, table in tables.items()}
     cutoffs = {topic: oracle.size(topic) if measure.at_oracle and oracle else measure.cutoff for topic in tables}
-    judged = _judged(tables, labels, rankings, cutoffs)
+    looks_to = {topic: cutoffs[topic] if measure.at_oracle else measure.looks_to for topic in tables}
+    judged = _judged(tables, labels, rankings, looks_to)
     if draw is not None and not (measure.estimable and (judged.isna() | (judged == 1)).to_numpy().all()):
-        return _estimated(measure, labels, rankings, cutoffs, draw, judged)
+        counts = _count_unjudged(tables, labels, rankings, cutoffs)
+        return _estimated(measure, labels, rankings, cutoffs, draw, judged, counts)
     reasons = Counter({NOT_JUDGED: sum(not found for found in labels.values()) * len(rankings)})
     scored = {topic: found for topic, found in labels.items() if found}
     if measure.at_oracle:
@@ -137,19 +144,19 @@ def score_qrels(
     if not scored and measure.family != "DCG":
         evaluator(measure.cut_at(1), {"topic": {"passage": 0}})  # refuses what it cannot compute
     withheld = {} if measure.family == "Judged" else withheld_for_unjudged(judged, measure.first_passages)
-    n_unjudged, n_ranked = _count_unjudged(scored, rankings, cutoffs)
+    n_unjudged, n_ranked = _count_unjudged(tables, scored, rankings, cutoffs)
     return QrelsBoard(table, judged, {why: n for why, n in reasons.items() if n}, n_unjudged, n_ranked, withheld)
 
 
 def _judged(
-    tables: Mapping[str, GradeTable], labels: Labels, rankings: Rankings, cutoffs: Mapping[str, int | None]
+    tables: Mapping[str, GradeTable], labels: Labels, rankings: Rankings, looks_to: Mapping[str, int | None]
 ) -> pd.DataFrame:
     """Return the share of the grades of each system's first passages that are there; NaN for topics without labels."""
     import pandas as pd
 
     shares = {
         system: [
-            judged_share(table, found.get(topic, ())[: cutoffs[topic] or DEPTH]) if labels[topic] else np.nan
+            judged_share(table, found.get(topic, ())[: looks_to[topic] or DEPTH]) if labels[topic] else np.nan
             for topic, table in tables.items()
         ]
         for system, found in rankings.items()
@@ -190,10 +197,12 @@ def discount(place: int) -> float:
     return 1 / math.log2(place + 2)
 
 
-def _count_unjudged(labels: Labels, rankings: Rankings, cutoffs: Mapping[str, int | None]) -> tuple[int, int]:
+def _count_unjudged(
+    tables: Mapping[str, GradeTable], labels: Labels, rankings: Rankings, cutoffs: Mapping[str, int | None]
+) -> tuple[int, int]:
     """Return how many passages down to the cutoff have no label, and how many there are, of all systems."""
     tops = [
-        [docno in labels[topic] for docno in found.get(topic, ())[: cutoffs[topic]]]
+        [tables[topic].n_known(docno) > 0 for docno in found.get(topic, ())[: cutoffs[topic]]]
         for found in rankings.values()
         for topic in labels
     ]
@@ -207,10 +216,11 @@ def _estimated(
     cutoffs: Mapping[str, int | None],
     draw: LabelDraw,
     judged: pd.DataFrame,
+    counts: tuple[int, int],
 ) -> QrelsBoard:
     import pandas as pd
 
-    n_unjudged, n_ranked = _count_unjudged(labels, rankings, cutoffs)
+    n_unjudged, n_ranked = counts
     reason = draw.unusable
     if not measure.estimable:
         reason = f"cannot be estimated from {draw.in_words}; P@k and DCG@k can"

@@ -26,6 +26,7 @@ import numpy as np
 from stats.intervals import FEWEST_ITEMS, FEWEST_TOPICS
 from stats.measures.grades import GradeTable
 from stats.plurals import counted
+from stats.ranking.rankable import with_few_rankings
 from stats.ranking.unjudged import MOST_UNJUDGED
 from stats.ratings import FloatArray
 
@@ -69,7 +70,7 @@ def waiting_for(n_waiting: int, n_drawn: int) -> str:
 
 
 def withheld_outside(rankings: Rankings, draw: LabelDraw, cutoffs: Mapping[str, int]) -> dict[str, str]:
-    """Return why systems have no score: too many of their first passages are no items, which nobody could draw."""
+    """Return why systems have no score: they rank too much that nobody could draw, or something on too few topics."""
     found = {}
     pools = {topic: set(table.passages) for topic, table in draw.weights.items()}
     for system, of_topics in rankings.items():
@@ -77,7 +78,7 @@ def withheld_outside(rankings: Rankings, draw: LabelDraw, cutoffs: Mapping[str, 
         shares = [sum(docno not in pool for docno in top) / len(top) for pool, top in tops if top]
         if reason := _outside(np.array(shares)):
             found[system] = reason
-    return found
+    return {**found, **with_few_rankings(rankings, list(pools))}
 
 
 def _outside(shares: FloatArray) -> str:
@@ -137,7 +138,7 @@ def estimate_sums(
     return Estimated(
         pd.DataFrame(scores, index=systems, columns=topics),
         pd.DataFrame(judged, index=systems, columns=topics),
-        withheld,
+        {**withheld, **with_few_rankings(rankings, topics)},
     )
 
 

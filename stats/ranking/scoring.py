@@ -20,9 +20,10 @@ from stats.pattern_intervals import UNBOUNDED, Range
 from stats.ranking.measure_names import NoLeaderboard, SystemMeasure
 from stats.ranking.oracle_contexts import Oracle, TokenCounts
 from stats.ranking.qrels_scoring import parse_qrels_measure, score_qrels
+from stats.ranking.rankable import unranked_topics, with_few_topics
 from stats.ranking.sampled_labels import LabelDraw, Rankings
 from stats.ranking.topic_scores import TopicScorer
-from stats.ranking.unjudged import withheld_for_unjudged
+from stats.ranking.unjudged import ITSELF, runs_that_are_the_labels, withheld_for_unjudged
 from stats.ratings import FloatArray
 
 if TYPE_CHECKING:
@@ -51,6 +52,11 @@ class SourceGrades:
     def graded(self) -> bool:
         """Whether the scale is finer than yes and no."""
         return set(self.scale) != {0, 1}
+
+    @property
+    def names_all(self) -> bool:
+        """Whether what the source does not name is irrelevant."""
+        return any(not np.isnan(table.unnamed) for table in self.tables.values())
 
     @property
     def no_labels(self) -> str:
@@ -91,6 +97,7 @@ class ScoreTable:
     - `bounds`: the least and the most that scores can be, whatever the grades of what is not judged, of which each
       score has `unjudged`; None where all is judged or bounds are not known.
     - `counts`: by system and topic what a score counts, where it can be pooled over topics.
+    - `unranked`: where a score is 0 since the system ranks nothing, True or False; None where every score has a text.
     """
 
     table: pd.DataFrame
@@ -107,15 +114,44 @@ class ScoreTable:
     bounds: ScoreBounds | None = None
     unjudged: pd.DataFrame | None = None
     counts: Mapping[str, Mapping[str, tuple[Counts, ...]]] = field(default_factory=dict)
+    unranked: pd.DataFrame | None = None
 
     @property
     def ungraded_share(self) -> float | None:
         return self.n_ungraded / self.n_asked if self.n_asked else None
 
     @cached_property
-    def given(self) -> pd.DataFrame:
-        """The scores that are given."""
+    def evaluated(self) -> pd.DataFrame:
+        """The scores as evaluation files have them: 0 wherever a system ranks nothing, as by trec_eval's -c."""
         return self.table.mask(self.table.index.to_series().isin(list(self.withheld)))
+
+    @cached_property
+    def few(self) -> dict[str, str]:
+        """Why systems have no rank, by name: they have something to score on too few topics."""
+        return {} if self.estimated else with_few_topics(self.evaluated, self.unranked)
+
+    @cached_property
+    def left_out(self) -> pd.DataFrame:
+        """Where a system with few topics ranks nothing: its mean is over the others alone."""
+        if self.unranked is None:
+            return self.table.isna() & False
+        few = self.table.index.isin(list(self.few))
+        return self.unranked.loc[self.table.index, self.table.columns].mul(few, axis=0)
+
+    @cached_property
+    def given(self) -> pd.DataFrame:
+        """The scores that are given, with or without a rank."""
+        return self.evaluated.mask(self.left_out)
+
+    @cached_property
+    def rankable(self) -> pd.DataFrame:
+        """The scores that may be put in an order and compared with another order; NaN throughout for other systems."""
+        left_out = list(self.table.index) if self.estimated else list(self.few)
+        return self.given.mask(self.table.index.to_series().isin(left_out))
+
+    def why_unranked(self, system: str) -> str:
+        """Say why the system has no score, or no rank whatever topics are compared; empty where it may have one."""
+        return self.withheld.get(system) or self.few.get(system, "")
 
     def only(self, systems: Collection[str]) -> ScoreTable:
         """Return the scores of these systems alone."""
@@ -182,6 +218,7 @@ def score_systems(
         judged=shares,
         shown=shown,
         within=measure.within,
+        unranked=unranked_topics(rankings, list(grades.tables)) if measure.of_rankings else None,
     )
 
 
@@ -205,14 +242,16 @@ def _score_qrels(measure: SystemMeasure, grades: SourceGrades, rankings: Ranking
     if reason := grades.unreached(asked.relevant) or grades.no_labels:
         return _nothing(grades, rankings, reason, asked.shown)
     found = score_qrels(asked, grades.tables, rankings, oracle=oracle, draw=grades.draw)
+    itself = dict.fromkeys(runs_that_are_the_labels(grades.tables, rankings), ITSELF)
     return ScoreTable(
         found.table,
         found.reasons,
         found.n_unjudged,
         found.n_ranked,
-        withheld=found.withheld,
+        withheld={**found.withheld, **itself},
         judged=found.judged,
         estimated=found.estimated,
         shown=asked.shown,
         within=measure.within,
+        unranked=unranked_topics(rankings, list(grades.tables)),
     )

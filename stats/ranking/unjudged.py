@@ -4,6 +4,12 @@ What is unjudged counts as not relevant, so a mean is too low by at most the sha
 the first ten unjudged is at most .1 too low, and in fact by that share times the chance that an unjudged passage is
 relevant, some .02 to .05. That is about the standard error of a mean over 50 topics; beyond it, holes would decide the
 order. TREC's own runs have next to none, for their pools are made of them.
+
+Where it is declared that what a source does not name is irrelevant, as gold passages are all that is relevant, nothing
+is unjudged: `GradeTable.with_unnamed` gives it that grade, and all that asks here finds it judged.
+
+Measures of all that is relevant in a topic, AP and R, look at the same first passages whatever their cutoff: deeper
+down hardly anything is judged in any collection, and what is not judged there adds little to them.
 """
 
 from __future__ import annotations
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
 MOST_UNJUDGED = 0.1
 # How far down judged@k looks where a measure reads the whole ranking: as deep as the usual pool.
 DEPTH = 10
+OF_ALL_RELEVANT = frozenset({"AP", "R"})
 # Of fewer topics a good run may rank what is relevant, and nothing else, by chance.
 FEWEST_TOPICS = 5
 ITSELF = "the labels are what it ranks itself, so its score would say nothing"
@@ -35,7 +42,7 @@ def judged_share(table: GradeTable, top: Sequence[str], *, asked: FloatArray | N
     if not top or not table.elements:
         return float("nan")
     if asked is None:
-        return sum(table.n_there.get(passage, 0) for passage in top) / (len(top) * len(table.elements))
+        return sum(map(table.n_known, top)) / (len(top) * len(table.elements))
     there = ~np.isnan(table.of(top))
     items = ~np.isnan(GradeTable(table.passages, table.elements, asked).of(top))
     return float(there[items].mean()) if items.any() else float("nan")
@@ -53,6 +60,19 @@ def withheld_for_unjudged(judged: pd.DataFrame, what: str) -> dict[str, str]:
         for system, share in means.items()
         if share < 1 - MOST_UNJUDGED
     }
+
+
+def withheld_in_words(withheld: Mapping[str, str], judged: Mapping[str, float]) -> str:
+    """Say why systems are given no score, with how much is unjudged where there are several reasons.
+
+    `judged`: the share of what each system's score rests on that is judged.
+    """
+    reasons = sorted(set(withheld.values()))
+    shares = [judged[system] for system in withheld if system in judged]
+    if len(reasons) < 2 or len(shares) < len(withheld):
+        return "; ".join(reasons)
+    most, least = 1 - min(shares), 1 - max(shares)
+    return f"{least:.0%} to {most:.0%} of what scores rest on is unjudged, more than {MOST_UNJUDGED:.0%}"
 
 
 def runs_that_are_the_labels(

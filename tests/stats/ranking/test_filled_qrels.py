@@ -86,9 +86,9 @@ def test_filling_turns_the_order_round_within_the_bounds() -> None:
 
     old, new = found.systems
     assert (old.system, old.before, old.low, old.high, old.after) == ("old", 0.5, 0.5, 0.5, 0.5)
-    assert (new.system, new.before, new.low, new.high, new.after) == ("new", 0.0, 0.0, 1.0, 1.0)
+    assert (new.system, new.before, new.low, new.high, new.after) == ("new", None, 0.0, 1.0, 1.0)
     assert (new.low_after, new.high_after) == (1.0, 1.0)
-    assert (old.places, new.places) == (1, -1)
+    assert [(one.rank, one.rank_after, one.places) for one in (old, new)] == [(1, 2, 0), (None, 1, None)]
     assert (new.unjudged, new.unjudged_after) == (1.0, 0.0)
     assert (found.n_topics, found.n_open, found.n_open_after) == (6, 1, 0)
     assert "at least 4" in found.kendall.reason

@@ -63,7 +63,7 @@ def test_a_system_with_fewer_topics_has_a_mean_over_those_and_no_rank() -> None:
 
 
 def test_estimates_have_no_ranks() -> None:
-    board = leaderboard(table({"b": [0.9] * 5, "a": [0.1] * 5}), ranked=False)
+    board = leaderboard(table({"b": [0.9] * 5, "a": [0.1] * 5}), ranked=())
 
     assert [(one.system, one.rank) for one in board] == [("a", None), ("b", None)]
 
