@@ -1,7 +1,7 @@
 """The answer of a page of numbers in one sentence, with its uncertainty, by rules.
 
 A sentence says no more than the interval does: what the interval holds on both sides of a bound is not settled, and
-that no difference is shown is not said to be none.
+that no difference is shown is not said to be none. Of agreement without an interval it says why there is none.
 """
 
 from __future__ import annotations
@@ -9,21 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from stats.intervals import Estimate
+from stats.intervals import DIFFERENCE_OF_SHARES, Estimate, for_all, furthest_are_apart
 from stats.plurals import counted
 
 if TYPE_CHECKING:  # they weigh much, and are only passed in
     from stats.judges.errors import Direction
     from stats.judges.threshold_choice import Ceiling
+    from stats.ranking.filled_scores import FilledScores
     from stats.ranking.leaderboard import PairedComparison, Standing
+    from stats.ranking.order_verdict import OrderVerdict
 
 # Krippendorff, Content Analysis (2004), chapter 11: rely on α from .8 up, conclude tentatively from .667 up.
 RELIABLE, TENTATIVE = 0.8, 2 / 3
 # Judge and people agree alike where the whole interval of the difference is nearer to 0 than this.
 ALIKE = 0.15
-# Voorhees, Evaluation by Highly Relevant Documents (SIGIR 2001): orders with τ above .9 are as good as the same, below
-# .8 they differ noticeably.
-SAME_ORDER, ANOTHER_ORDER = 0.9, 0.8
 MOST_NAMED = 3
 
 
@@ -44,11 +43,9 @@ def in_brackets(name: str, estimate: Estimate, *, signed: bool = False) -> str:
 
 def agreement_of_people(alpha: Estimate) -> str:
     """Say how far assessors' labels can be relied on. `alpha` is Krippendorff's over all of them."""
-    if alpha.value is None:
-        return f"How far assessors agree cannot be told: {alpha.reason}"
-    figures = in_brackets("α", alpha)
     if alpha.low is None or alpha.high is None:
-        return f"How far assessors agree is uncertain {figures}."
+        return f"How far assessors agree is not known: {ended(alpha.reason)}"
+    figures = in_brackets("α", alpha)
     if alpha.low >= RELIABLE:
         return f"Assessors agree well enough for their labels to be relied on {figures}."
     if alpha.high < TENTATIVE:
@@ -60,14 +57,19 @@ def agreement_of_people(alpha: Estimate) -> str:
     return f"Whether assessors agree {least} or {most} is not settled {figures}."
 
 
-def judge_beside_people(judge: str, ceiling: Ceiling) -> str:
-    """Say whether the judge agrees with people as people do with one another."""
+def judge_beside_people(judge: str, ceiling: Ceiling, kappa: Estimate) -> str:
+    """Say whether the judge agrees with people as people do with one another.
+
+    Where no item has two people's labels, as with one set of qrels, there is nothing to learn of that: then it says how
+    `kappa` of judge and people stands to chance.
+    """
+    if not ceiling.n_items:
+        return _beside_one_set(judge, kappa)
     difference = ceiling.difference
-    if difference.value is None:
-        return f"{judge} cannot be compared with how people agree with one another: {difference.reason}"
-    figures = in_brackets("difference", difference, signed=True)
     if difference.low is None or difference.high is None:
-        return f"Whether {judge} agrees with people as they do with one another is uncertain {figures}."
+        why = ended(difference.reason)
+        return f"Whether {judge} agrees with people as they do with one another is not known: {why}"
+    figures = in_brackets("difference", difference, signed=True)
     if difference.low > 0:
         return f"{judge} agrees with people more than people do with one another {figures}."
     if difference.high < 0:
@@ -75,6 +77,17 @@ def judge_beside_people(judge: str, ceiling: Ceiling) -> str:
     if difference.low >= -ALIKE and difference.high <= ALIKE:
         return f"{judge} agrees with people as well as people do with one another {figures}."
     return f"Whether {judge} agrees with people as well as people do with one another is not settled {figures}."
+
+
+def _beside_one_set(judge: str, kappa: Estimate) -> str:
+    if kappa.low is None or kappa.high is None:
+        return f"How far {judge} agrees with the one set of human labels is not known: {ended(kappa.reason)}"
+    figures = in_brackets("κ", kappa)
+    if kappa.low > 0:
+        return f"{judge} agrees with the one set of human labels more than by chance {figures}."
+    if kappa.high < 0:
+        return f"{judge} agrees with the one set of human labels less than by chance {figures}."
+    return f"Whether {judge} agrees with the one set of human labels more than by chance is not settled {figures}."
 
 
 def direction_of_errors(rater: str, found: Direction, *, reference: str) -> str:
@@ -127,8 +140,8 @@ def first_system(
     if len(best) > 1:
         return f"By {source}, {listed([one.system for one in best])} share the first rank."
     (first,) = best
-    told_apart = {frozenset((pair.first, pair.second)) for pair in pairs if pair.significant}
-    alike = [one.system for one in ranked[1:] if frozenset((first.system, one.system)) not in told_apart]
+    separated = {frozenset((pair.first, pair.second)) for pair in pairs if pair.significant}
+    alike = [one.system for one in ranked[1:] if frozenset((first.system, one.system)) not in separated]
     figures = in_brackets("mean", first.mean)
     if not alike:
         return f"By {source}, {first.system} is first {figures}, better than every other system."
@@ -137,14 +150,23 @@ def first_system(
     return f"By {source}, {first.system} is first {figures}, but cannot be told from {listed(alike)}."
 
 
-def filled_order(judge: str, measure: str, n_moved: int, n_systems: int, kendall: Estimate, *, n_filled: int) -> str:
-    """Say what filling holes with the judge's grades does to the order of systems. `kendall`: before with after."""
+def filled_order(judge: str, found: FilledScores, *, n_filled: int) -> str:
+    """Say what filling holes with the judge's grades does to the order of systems that can be ranked before and after.
+
+    Where fewer than two can, it says why, and how many can be with the holes filled.
+    """
     if not n_filled:
         return f"{judge} fills no hole, so nothing changes."
+    (n_before, n_after), n_systems, measure = found.n_ranked, len(found.compared), found.measure
     if n_systems < 2:
-        return f"Fewer than two systems are scored, so {judge}’s grades change no order."
+        why = f", since {found.withheld}" if found.withheld else ""
+        alone = "fewer than two systems" if n_before < 2 else counted(n_before, "systems")
+        filled = f"with holes filled by {judge} {n_after:,} of {len(found.systems):,}"
+        return f"By people alone, {alone} can be ranked by {measure}{why}; {filled}."
+    n_moved, kendall = len(found.moved), found.kendall
     figures = f" {in_brackets('τ', kendall)}" if kendall.value is not None else ""
     systems = counted(n_systems, "systems")
+    systems += "" if n_systems == len(found.systems) else " that can be ranked before and after"
     what = f"moves {n_moved} of {systems} to another rank" if n_moved else f"keeps all {systems} in their order"
     return f"With holes filled by {judge}, {measure} {what}{figures}."
 
@@ -155,14 +177,18 @@ def best_judge(
     """Say which of several judges agrees most with people, and from which others it cannot be told.
 
     `corrected` is its κ, corrected for having been chosen for being the highest; `alike` is None where not known;
-    `n_all`: how many judges there are to compare.
+    `n_all`: how many judges there are to compare. The best of a part is not called the best.
     """
     if n_judges == 1:
+        if kappa.low is None:
+            return f"How far {judge} agrees with people is not known: {ended(kappa.reason)}"
         return f"{judge} is the only judge compared with people {in_brackets('κ', kappa)}."
-    known = corrected.value is not None
-    figures = in_brackets("κ corrected for the choice", corrected) if known else in_brackets("κ", kappa)
-    among = counted(n_judges, "judges") if n_judges == n_all else f"{n_judges} of {n_all} judges"
-    said = f"Of {among} {judge} agrees most with people {figures}"
+    if n_judges < n_all:
+        return f"Which of {n_all} judges agrees most with people is not known: {n_judges} of them are compared here."
+    among = counted(n_judges, "judges")
+    if corrected.low is None:
+        return f"Which of {among} agrees most with people is not known: {ended(corrected.reason)}"
+    said = f"Of {among} {judge} agrees most with people {in_brackets('κ corrected for the choice', corrected)}"
     if alike is None:
         return f"{said}."
     if not alike:
@@ -172,36 +198,43 @@ def best_judge(
     return f"{said}, but cannot be told from {listed(alike)}."
 
 
-def order_of_judge(judge: str, kendall: Estimate) -> str:
+def order_of_judge(judge: str, kendall: Estimate, verdict: OrderVerdict | None) -> str:
     """Say whether the judge keeps people's order of systems. `kendall` is τ_b of the two orders."""
-    return _same_order(
-        f"{judge} keeps people’s order of systems", f"{judge} puts the systems in another order than people", kendall
-    )
+    same = f"{judge} keeps people’s order of systems"
+    return _same_order(same, f"{judge} puts the systems in another order than people", "people", kendall, verdict)
 
 
-def order_of_evaluation(evaluation: str, reference: str, kendall: Estimate, *, n: int) -> str:
-    """Say whether the evaluation orders runs as the reference does; it is the least alike of `n` comparisons."""
+def order_of_evaluation(
+    evaluation: str, reference: str, kendall: Estimate, verdict: OrderVerdict | None, *, n: int
+) -> str:
+    """Say whether the evaluation orders runs as the reference does; it was chosen of `n` comparisons.
+
+    `verdict` is corrected for their number.
+    """
     same, other = (
         f"{evaluation} orders the runs as {reference} does",
         f"{evaluation} orders the runs unlike {reference}",
     )
-    said = _same_order(same, other, kendall)
-    return said if n == 1 else f"{said} Of {counted(n, 'comparisons')} these two are the least alike."
+    said = _same_order(same, other, reference, kendall, verdict)
+    least = f"Of {counted(n, 'comparisons')} these two are the least alike, a choice that the verdict is corrected for."
+    return said if n == 1 else f"{said} {least}"
 
 
-def _same_order(same: str, other: str, kendall: Estimate) -> str:
-    """Say `same` or `other` where τ_b, after Voorhees, allows it; else that it is open."""
+def _same_order(same: str, other: str, reference: str, kendall: Estimate, verdict: OrderVerdict | None) -> str:
+    """Say `same` or `other` where the topics settle it; else that it is open, with the pairs that they separate."""
     if kendall.value is None:
         reason = kendall.reason[:1].lower() + kendall.reason[1:].rstrip(".")
         return f"Whether {same} cannot be told: {reason}."
     figures = in_brackets("τ_b", kendall)
-    if kendall.low is None or kendall.high is None:
+    if verdict is None:
         return f"Whether {same} is uncertain {figures}."
-    if kendall.low >= SAME_ORDER:
-        return f"{same} {figures}."
-    if kendall.high < ANOTHER_ORDER:
-        return f"{other} {figures}."
-    return f"Whether {same} is not settled {figures}."
+    pairs = counted(verdict.n_pairs, "pairs")
+    if verdict.verdict == "other":
+        return f"{other} {figures}: {verdict.n_opposed:,} of {pairs}, separated by both, the other way round."
+    alike = f"of {pairs} of systems these topics separate {verdict.n_separated:,} by {reference}"
+    if verdict.verdict == "same":
+        return f"{same} {figures}: {alike}, {verdict.n_alike:,} of them the same way round."
+    return f"Whether {same} is not settled {figures}: {alike}."
 
 
 def same_first(first_by_people: Sequence[str], n: int, n_judges: int, *, does: bool) -> str:
@@ -253,8 +286,8 @@ def likeness(whose: str, measure: str, found: Estimate) -> str:
 def furthest_groups(by: str, groups: Mapping[str, Estimate]) -> str:
     """Say between which two groups of items agreement differs most, and whether the intervals allow it.
 
-    `groups`: percent agreement by the group's name. The two are picked for being furthest apart, so that intervals
-    which do not overlap are no test.
+    `groups`: Krippendorff's α by the group's name; percent agreement would be highest where nearly all is one grade.
+    The two are picked for being furthest apart, and the test is corrected for that.
     """
     known = {name: one for name, one in groups.items() if one.value is not None and one.low is not None}
     if len(known) < 2:
@@ -263,10 +296,10 @@ def furthest_groups(by: str, groups: Mapping[str, Estimate]) -> str:
     (low, least), (high, most) = ((name, known[name]) for name in (in_order[0], in_order[-1]))
     if least.value == most.value:
         return f"By {by}, assessors agree equally in all {len(known)} groups with an interval."
-    ends = "do not overlap" if (least.high or 0.0) < (most.low or 0.0) else "overlap, so it may be chance"
-    ranked = f"least for {low} {in_brackets('agreement', least)} and most for {high} {in_brackets('agreement', most)}"
+    beyond = "They differ by more than chance" if furthest_are_apart(least, most, len(known)) else "It may be chance"
+    ranked = f"least for {low} {in_brackets('α', least)} and most for {high} {in_brackets('α', most)}"
     these = f"of the {len(known)} groups with an interval these are furthest apart"
-    return f"By {by}, assessors agree {ranked}; {these}. The intervals {ends}."
+    return f"By {by}, assessors agree {ranked}; {these}. {beyond}."
 
 
 def furthest_orders(coefficient: str, pairs: Mapping[tuple[str, str], Estimate], n_topics: int) -> str:
@@ -277,7 +310,8 @@ def furthest_orders(coefficient: str, pairs: Mapping[tuple[str, str], Estimate],
         return f"No two orders of the systems can be compared: {ended(reason)}" if reason else ""
     (first, other), least = min(known.items(), key=lambda found: (found[1], found[0]))
     over = f"over {counted(n_topics, 'topics')}, without an interval"
-    return f"{first} and {other} put the systems in the least alike order ({coefficient} {shown(least)}, {over})."
+    said = f"{first} and {other} put the systems in the least alike order ({coefficient} {shown(least)}, {over})"
+    return f"{said}; the lowest of {len(known):,} figures is biased downwards." if len(known) > 1 else f"{said}."
 
 
 def labels_cover(k: int, shares: Mapping[str, float | None], n_topics: int) -> str:
@@ -342,22 +376,26 @@ def elements_unfulfilled(source: str, n_not: int, n_unknown: int, n: int) -> str
 
 
 def pull_of_suggestions(judge: str, shifts: Mapping[str, Estimate]) -> str:
-    """Say under which arms seeing the judge's grade moves labels. `shifts` by arm, of the share that are its grade."""
-    known = {arm: one for arm, one in shifts.items() if one.value is not None and one.low is not None}
+    """Say under which arms seeing the judge's grade moves labels. `shifts` by arm, of the share that are its grade.
+
+    Of several arms the intervals are such that they hold for all of them at once.
+    """
+    known = {arm: one for arm, one in for_all(shifts, within=DIFFERENCE_OF_SHARES).items() if one.low is not None}
     if not known:
         return f"Whether seeing {judge}’s grade moves labels cannot be told yet."
-    moved = {arm: one for arm, one in known.items() if (one.low or 0.0) > 0 or (one.high or 0.0) < 0}
+    at_once = f" The intervals hold for all {len(known)} arms at once." if len(known) > 1 else ""
+    ways = {
+        "towards it": [arm for arm, one in known.items() if (one.low or 0.0) > 0],
+        "away from it": [arm for arm, one in known.items() if (one.high or 0.0) < 0],
+    }
+    figures = {arm: in_brackets("shift", one, signed=True) for arm, one in known.items()}
+    moved = [f"{way} under {listed([f'{arm} {figures[arm]}' for arm in arms])}" for way, arms in ways.items() if arms]
+    others = [arm for arm in known if arm not in (*ways["towards it"], *ways["away from it"])]
     if not moved:
-        arm, one = max(known.items(), key=lambda found: abs(found[1].value or 0.0))
-        figures = in_brackets(f"shift under {arm}", one, signed=True)
-        return f"Whether seeing {judge}’s grade moves labels is not settled {figures}."
-    arm, one = max(moved.items(), key=lambda found: abs(found[1].value or 0.0))
-    way = "towards it" if (one.value or 0.0) > 0 else "away from it"
-    others = [other for other in known if other not in moved]
+        under = listed([f"{arm} {figures[arm]}" for arm in others])
+        return f"Whether seeing {judge}’s grade moves labels is not settled under {under}.{at_once}"
     open_ = f" Under {listed(others)} it is not settled." if others else ""
-    return (
-        f"Seeing {judge}’s grade moves labels {way}, most under {arm} {in_brackets('shift', one, signed=True)}.{open_}"
-    )
+    return f"Seeing {judge}’s grade moves labels {' and '.join(moved)}.{open_}{at_once}"
 
 
 def ended(reason: str) -> str:

@@ -43,6 +43,11 @@ class Completeness:
         return f"{self.missing:,} of {counted(self.expected, 'items')} {are} missing" if self.missing else ""
 
     @property
+    def unreadable(self) -> bool:
+        """Whether there are replies, and no grade could be read in any of them."""
+        return 0 < self.replies == self.ungraded
+
+    @property
     def rank(self) -> int:
         """The place in a list: complete judges first, then unfinished, then failing ones."""
         return rank_of(self.mark)

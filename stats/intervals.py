@@ -1,12 +1,14 @@
 """The one rule for 95 % intervals: which figure has one, how it is computed, and why another has none.
 
 1. Topics are what is drawn, where items belong to topics, since items of one topic are not independent; else items are.
-2. Below 5 topics or 30 items a figure has no interval, but a reason why; κ and α neither where nearly all items have
-   one grade (`stats.pattern_intervals.too_rare`).
+2. Below 5 topics or 30 items a figure has no interval, but a reason why; nor has one that is beyond chance (κ, α, the
+   human ceiling) where nearly all items have one grade (`stats.pattern_intervals.too_rare`).
 3. A figure with bounds (a share, a coefficient, a correlation, a mean of such, a difference of two) has Wilson's
    interval on its range, with as many independent items as would have its standard error. It stays in the range, and
-   is as wide as chance allows where every topic says the same.
-4. A figure without bounds has Student's interval.
+   is as wide as chance allows where every topic says the same. Of a mean whose values are skewed, near a bound, it is
+   wider (`mean_interval`).
+4. A figure without bounds has Student's interval. So has a mean of values without bounds that is clipped itself; its
+   interval is clipped too, and holds the clipped truth as often.
 5. Both take t with the effective number of topics − 1 degrees of freedom: one large topic among small ones counts for
    little more than itself.
 
@@ -24,8 +26,8 @@ Schnepel and Steigerwald, Asymptotic behavior of a t-test robust to cluster hete
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
@@ -37,6 +39,10 @@ FEWEST_ITEMS = 30
 LEVEL = 0.95
 # A smaller standard error is 0 but for rounding.
 NO_ERROR = 1e-12
+# `make calibration-check`: of a mean of skewed values the variance is taken 1 + 2·(standard error / distance to the
+# bound)² times. Values that may leave the range have rare ones far below it, which fewer topics than these lack.
+SKEWED = 2.0
+FEWEST_OF_CLIPPED = 20
 
 SAME_IN_RESAMPLES = "the same in nearly all resamples of the topics, which tells nothing of its spread"
 SAME_EVERYWHERE = "the same in every topic, which tells nothing of its spread"
@@ -45,16 +51,28 @@ UNDEFINED_WITHOUT_ONE = "no interval, for it is undefined without one of its top
 
 @dataclass(frozen=True)
 class Range:
-    """What values a figure can take."""
+    """What values a figure can take.
+
+    `beyond_chance`: it holds agreement against how often each grade is given, so where one is rare a few items decide.
+    `clipped`: a mean is brought within the range, which the values that it is of may leave.
+    """
 
     low: float
     high: float
+    beyond_chance: bool = False
+    clipped: bool = False
+
+    def held(self, mean: float) -> float:
+        """Return the mean as it is published: within the range, where it is brought there."""
+        return min(max(mean, self.low), self.high) if self.clipped else mean
 
 
 SHARE = Range(0, 1)
-COEFFICIENT = Range(-1, 1)
+CLIPPED_SHARE = Range(0, 1, clipped=True)
+SIGNED = Range(-1, 1)
+COEFFICIENT = Range(-1, 1, beyond_chance=True)
 DIFFERENCE_OF_SHARES = Range(-1, 1)
-DIFFERENCE_OF_COEFFICIENTS = Range(-2, 2)
+DIFFERENCE_OF_COEFFICIENTS = Range(-2, 2, beyond_chance=True)
 UNBOUNDED = Range(-math.inf, math.inf)
 
 
@@ -157,17 +175,31 @@ def undefined(reason: str) -> Estimate:
 
 
 def interval(
-    value: float, error: float | None, sample: Sample, *, within: Range, spread: float | None = None, n: float = 0
+    value: float,
+    error: float | None,
+    sample: Sample,
+    *,
+    within: Range,
+    spread: float | None = None,
+    n: float = 0,
+    level: float = LEVEL,
 ) -> Estimate:
     """Return the figure with its interval by the rule.
 
     - `error`: its standard error; None where it is undefined once a topic or item is left out;
     - `spread`: the variance of one independent item on the scale 0…1 of the range; by default that of a share as large;
     - `n`: how many items a share is of. It counts them as independent where all topics say the same.
+    - `level`: in how many studies it is to hold the truth.
     """
+    if within.clipped and (few := sample.reason or too_few_of_clipped(sample)):
+        return Estimate(within.held(value), se=error, reason=few, sample=sample)
+    if within.clipped:
+        found = interval(value, error, sample, within=UNBOUNDED, level=level)
+        low, high = (None if one is None else within.held(one) for one in (found.low, found.high))
+        return replace(found, value=within.held(value), low=low, high=high)
     if sample.reason or error is None:
         return Estimate(value, se=error, reason=sample.reason or UNDEFINED_WITHOUT_ONE, sample=sample)
-    quantile = t_quantile(sample.freedom)
+    quantile = t_quantile(sample.freedom, level)
     if within == UNBOUNDED:
         if error < NO_ERROR:
             return Estimate(value, reason=SAME_EVERYWHERE, sample=sample)
@@ -190,15 +222,31 @@ def interval(
     return Estimate(value, within.low + width * low, within.low + width * high, error, sample=sample)
 
 
+def too_few_of_clipped(sample: Sample) -> str:
+    """Say why a mean, or a difference of two, of values that may leave their range has no interval; else empty."""
+    if sample.n_drawn >= FEWEST_OF_CLIPPED:
+        return ""
+    return f"{sample} are too few for an interval of scores that may be negative, which takes {FEWEST_OF_CLIPPED}"
+
+
 def mean_interval(values: Sequence[float], *, within: Range, unit: str = "topics") -> Estimate:
-    """Return the mean of one value for each topic, or for each independent item where `unit` names these."""
+    """Return the mean of one value for each topic, or for each independent item where `unit` names these.
+
+    Values that vary as much as their mean is from a bound are skewed: few of them lack the rare ones that are far from
+    it, so their interval is widened (`SKEWED`).
+    """
     n = len(values)
     if not n:
         return undefined("there is no value")
     mean = math.fsum(values) / n
     sample = Sample(n_topics=n) if unit == "topics" else Sample(n_items=n, unit=unit)
-    error = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1) / n) if n > 1 else None
-    return interval(mean, error, sample, within=within)
+    if n < 2:
+        return interval(mean, None, sample, within=within)
+    error = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
+    nearest = within.high - mean if within.clipped else min(within.high - mean, mean - within.low)
+    widened = math.sqrt(1 + SKEWED * (error / nearest) ** 2) if nearest > NO_ERROR else 1.0
+    found = interval(mean, error * widened, sample, within=within)
+    return found if found.se is None else replace(found, se=error)
 
 
 def ratio_interval(
@@ -254,11 +302,41 @@ def effective_number(sizes: Sequence[float]) -> float:
 
 
 @lru_cache(maxsize=4_096)
-def t_quantile(freedom: float) -> float:
-    """Return the upper quantile of Student's t that bounds a 95 % interval."""
+def t_quantile(freedom: float, level: float = LEVEL) -> float:
+    """Return the upper quantile of Student's t that bounds an interval of this level, 95 % by default."""
     from scipy.special import stdtrit  # scipy weighs 60 MB in every process that never comes here
 
-    return float(stdtrit(freedom, 0.5 + LEVEL / 2))
+    return float(stdtrit(freedom, 0.5 + level / 2))
+
+
+# --- Figures that are picked among several ------------------------------------------------------
+
+
+def for_all(estimates: Mapping[str, Estimate], *, within: Range) -> dict[str, Estimate]:
+    """Return the figures with intervals that hold all of their truths at once in 95 of 100 studies (Bonferroni).
+
+    So they hold for the one that is picked for being the largest, too. Those without an interval stay as they are.
+    """
+    known = [one for one in estimates.values() if one.low is not None]
+    level = 1 - (1 - LEVEL) / max(len(known), 1)
+    return {
+        name: one
+        if one.low is None or one.value is None or one.se is None or one.sample is None
+        else interval(one.value, one.se, one.sample, within=within, level=level)
+        for name, one in estimates.items()
+    }
+
+
+def furthest_are_apart(one: Estimate, other: Estimate, n: int) -> bool:
+    """Whether two figures, picked among `n` for being furthest apart, differ by more than chance (Bonferroni).
+
+    The figures are taken as independent: where they share topics their difference is surer than this.
+    """
+    if one.value is None or other.value is None or not one.se or not other.se or not one.sample or not other.sample:
+        return False
+    freedom, n_pairs = min(one.sample.freedom, other.sample.freedom), n * (n - 1) // 2
+    quantile = t_quantile(freedom, 1 - (1 - LEVEL) / max(n_pairs, 1))
+    return abs(one.value - other.value) > quantile * math.hypot(one.se, other.se)
 
 
 def _are(n: int) -> str:

@@ -6,6 +6,7 @@ how many of them are settled is counted, and none is picked out as if it had bee
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -32,11 +33,14 @@ MOST_RATERS_NAMED = 3
 EACH_ITS_OWN = "Each rests on its own 95 % interval, without a correction for their number"
 
 
-def judges_beside_people(judges: Sequence[tuple[str, Ceiling]], *, n_marked: int = 0, n_simulated: int = 0) -> str:
+def judges_beside_people(
+    judges: Sequence[tuple[str, Ceiling, Estimate]], *, n_marked: int = 0, n_simulated: int = 0
+) -> str:
     """Say of how many judges it is settled that they agree with people as people do with one another.
 
-    `judges` are comparisons of complete judges, by the judge's name; `n_marked` more are unfinished or failing;
-    `n_simulated` of all of them rest on grades that a simulation made.
+    `judges` are comparisons of complete judges, by the judge's name, with the κ of judge and people, which counts where
+    no item has two people's labels; `n_marked` more are unfinished or failing; `n_simulated` of all of them rest on
+    grades that a simulation made.
     """
     left_out = f" {_are(n_marked, 'more comparison')} of an unfinished or failing judge." if n_marked else ""
     n = len(judges) + n_marked
@@ -45,23 +49,53 @@ def judges_beside_people(judges: Sequence[tuple[str, Ceiling]], *, n_marked: int
     if not judges:
         return f"No finished judge can be compared with people yet.{left_out}"
     if len(judges) == 1:
-        ((judge, ceiling),) = judges
-        return f"{judge_beside_people(judge, ceiling)}{left_out}{_simulated(n_simulated, n)}"
-    ways: dict[str, int] = dict.fromkeys(("more", "as well", "less", "open", "unknown"), 0)
-    for _, ceiling in judges:
-        ways[_beside(ceiling.difference)] += 1
-    settled = [f"{way} in {ways[way]:,}" for way in list(ways)[:3] if ways[way]]
-    of = f"{len(judges):,} comparisons of a judge with people"
+        (one,) = judges
+        return f"{judge_beside_people(*one)}{left_out}{_simulated(n_simulated, n)}"
+    beside = [ceiling.difference for _, ceiling, _ in judges if ceiling.n_items]
+    alone = [kappa for _, ceiling, kappa in judges if not ceiling.n_items]
+    said = " ".join(filter(None, (_beside_one_another(beside), _beside_chance(alone))))
+    return f"{said}{left_out}{_simulated(n_simulated, n)}"
+
+
+def _beside_one_another(differences: Sequence[Estimate]) -> str:
+    """Count where the judge agrees with people more, less or as well as they with one another; empty of none."""
+    if not differences:
+        return ""
+    ways = Counter(map(_beside, differences))
+    settled = [f"{way} in {ways[way]:,}" for way in ("more", "as well", "less") if ways[way]]
+    of = _comparisons(len(differences), "people")
     if settled:
         said = f"Of {of}, beside how people agree with one another, the judge agrees with them {listed(settled)}"
     else:
         said = f"In none of {of} is it settled whether the judge agrees with them as they do with one another"
+    return _with_the_rest(said, differences, ways, bool(settled))
+
+
+def _beside_chance(kappas: Sequence[Estimate]) -> str:
+    """Count where the judge agrees with one set of labels more, or less, than by chance; empty of none."""
+    if not kappas:
+        return ""
+    ways = Counter(_beside(one, alike=0.0) for one in kappas)
+    settled = [f"{way} than by chance in {ways[way]:,}" for way in ("more", "less") if ways[way]]
+    of = _comparisons(len(kappas), "one set of human labels")
+    if settled:
+        said = f"Of {of}, the judge agrees with it {listed(settled)}, by κ"
+    else:
+        said = f"In none of {of} is it settled whether the judge agrees with it more than by chance, by κ"
+    return _with_the_rest(said, kappas, ways, bool(settled))
+
+
+def _comparisons(n: int, of: str) -> str:
+    return f"{n:,} comparison{'' if n == 1 else 's'} of a judge with {of}"
+
+
+def _with_the_rest(said: str, estimates: Sequence[Estimate], ways: Counter[str], settled: bool) -> str:
+    """End a sentence with what is not settled or has no interval, and with what the intervals are."""
     rest = [f"{ways['open']:,} not settled"] * bool(ways["open"] and settled)
-    rest += [f"{ways['unknown']:,} without an interval, for too few topics or people"] * bool(ways["unknown"])
+    too_few = "for too few topics, people or items of another grade than the commonest"
+    rest += [f"{ways['unknown']:,} without an interval, {too_few}"] * bool(ways["unknown"])
     said += f" ({listed(rest)})" if rest else ""
-    if ways["unknown"] < len(judges):
-        said += f". {EACH_ITS_OWN}{_over([ceiling.difference for _, ceiling in judges])}"
-    return f"{said}.{left_out}{_simulated(n_simulated, n)}"
+    return f"{said}. {EACH_ITS_OWN}{_over(estimates)}." if ways["unknown"] < len(estimates) else f"{said}."
 
 
 def people_by_criterion(alphas: Mapping[str, Estimate], *, n_simulated: int = 0) -> str:
@@ -86,7 +120,7 @@ def people_by_criterion(alphas: Mapping[str, Estimate], *, n_simulated: int = 0)
     known = {name: one for name, one in alphas.items() if one.low is not None and one.value is not None}
     if known:
         least = min(known, key=lambda name: (known[name].value or 0.0, name))
-        parts.append(f"α is lowest under {least} {in_brackets('α', known[least])}.")
+        parts.append(f"α is lowest under {least} {in_brackets('α', known[least])}. {EACH_ITS_OWN}.")
     if not settled:
         parts = [part.replace("they agree", "assessors agree") for part in parts]
     return " ".join(parts) + _simulated(n_simulated, len(alphas))
@@ -173,7 +207,10 @@ def assessors_differ(agreements: Mapping[str, tuple[float, int]], n_flagged: int
     ends = [
         f"{agreements[name][0]:.2f} ({name}, {counted(agreements[name][1], 'pairs')} of grades)" for name in (low, high)
     ]
-    return f"{flagged}. Agreement with others is from {ends[0]} to {ends[1]}, without an interval."
+    return (
+        f"{flagged}. Agreement with others is from {ends[0]} to {ends[1]}, without an interval; the ends of several "
+        "are further apart than they would be of other grades."
+    )
 
 
 def spot_checks_found(n_good: int, n_flawed: int, n_open: int) -> str:
@@ -191,8 +228,11 @@ def spot_checks_found(n_good: int, n_flawed: int, n_open: int) -> str:
     return f"{said}; {n_open:,} more {_is(n_open)} not checked, so of {checked + n_open:,} {most}."
 
 
-def most_alike(shares: Mapping[str, Estimate], *, n_marked: int = 0) -> str:
-    """Say which judge most often says what people's majority says. `shares` by finished judge; `n_marked` are not."""
+def most_alike(shares: Mapping[str, Estimate], *, commonest: float, n_marked: int = 0) -> str:
+    """Say which judge most often says what people's majority says. `shares` by finished judge; `n_marked` are not.
+
+    `commonest`: the share of the grade that people give most often, which a judge reaches that always gives it.
+    """
     known = {name: one for name, one in shares.items() if one.value is not None}
     left_out = f" {_are(n_marked, 'more judge')} that {_is(n_marked)} unfinished or failing." if n_marked else ""
     if not known:
@@ -201,18 +241,23 @@ def most_alike(shares: Mapping[str, Estimate], *, n_marked: int = 0) -> str:
     figures = in_brackets("share", known[name])
     if len(known) == 1:
         return f"{name} is the only finished judge compared with people’s majority {figures}.{left_out}"
+    low = known[name].low
+    if low is None or low <= commonest:
+        always = f"the grade that is most frequent, always given, agrees in {100 * commonest:.0f} %"
+        why = ended(known[name].reason or always)
+        return f"Which of {len(known):,} judges is most like people’s majority is not known: {why}{left_out}"
     said = f"Of {len(known):,} judges, {name} says most often what people’s majority says {figures}"
     return f"{said}; the highest of several shares is biased upwards.{left_out}"
 
 
-def _beside(difference: Estimate) -> str:
+def _beside(difference: Estimate, alike: float = ALIKE) -> str:
     if difference.low is None or difference.high is None:
         return "unknown"
     if difference.low > 0:
         return "more"
     if difference.high < 0:
         return "less"
-    return "as well" if difference.low >= -ALIKE and difference.high <= ALIKE else "open"
+    return "as well" if difference.low >= -alike and difference.high <= alike else "open"
 
 
 def _reliance(alpha: Estimate) -> str:

@@ -20,6 +20,7 @@ from stats.intervals import (
     DIFFERENCE_OF_COEFFICIENTS,
     DIFFERENCE_OF_SHARES,
     SHARE,
+    SIGNED,
     UNBOUNDED,
     Estimate,
     Range,
@@ -28,32 +29,33 @@ from stats.intervals import (
     interval,
     undefined,
 )
-from stats.ratings import CountPatterns, FloatArray, PairPatterns, quotient
+from stats.ratings import CountPatterns, FloatArray, PairPatterns, RowPatterns, quotient
 
 __all__ = [
     "COEFFICIENT",
     "DIFFERENCE_OF_COEFFICIENTS",
     "DIFFERENCE_OF_SHARES",
     "SHARE",
+    "SIGNED",
     "UNBOUNDED",
     "Estimate",
     "Range",
     "estimate",
     "estimate_share",
     "leave_out",
-    "too_rare",
     "undefined",
 ]
 
 REPLICATES = 1_000
 SEED = 1971
 MOST_LEFT_OUT = 1_000
-# How many items of other grades than the commonest κ and α take, without topics and with them, or a fifth of all.
+# How many items of other grades than the commonest a figure beyond chance takes, without topics and with them, or a
+# fifth of all.
 FEWEST_OTHERS = 5
 FEWEST_OTHERS_OVER_TOPICS = 50
 FIFTH = 0.2
 
-Patterns = CountPatterns | PairPatterns
+Patterns = CountPatterns | PairPatterns | RowPatterns
 Statistic = Callable[[FloatArray], FloatArray]
 
 
@@ -64,52 +66,50 @@ def estimate(
     within: Range = COEFFICIENT,
     values: Mapping[str, float] | None = None,
     counted: FloatArray | None = None,
-    reasons: Mapping[str, str] | None = None,
     unit: str = "items",
 ) -> dict[str, Estimate]:
     """Estimate several statistics with values in one range.
 
     A statistic maps frequencies of shape (rows, patterns) to values of shape (rows,), NaN where it is undefined.
     `values` are point values from elsewhere, taken in place of our own. `counted`, shape (patterns,), says how much an
-    item of each pattern counts; topics without any that counts have no say. `reasons` say why a statistic has
-    no interval, though its topics or items would be enough; "" where it has one. `unit` is what the items are.
+    item of each pattern counts; topics without any that counts have no say. `unit` is what the items are. What is
+    beyond chance has no interval where `too_rare` says why.
     """
     weights = np.ones(len(patterns.frequencies)) if counted is None else counted
     left = leave_out(patterns, weights)
     sample = _sample(patterns, weights, unit)
     n = float(patterns.frequencies @ weights)
+    rare = too_rare(patterns, weights) if within.beyond_chance else ""
     found = {}
     for name, statistic in statistics.items():
         rows = statistic(np.vstack([patterns.frequencies, left.frequencies]))
         value = (values or {}).get(name, float(rows[0]))
         found[name] = interval(value, left.error(rows[1:]), sample, within=within, n=n)
-        if (reasons or {}).get(name) and found[name].low is not None:
-            found[name] = Estimate(value, se=found[name].se, reason=(reasons or {})[name], sample=sample)
+        if rare and not sample.reason:
+            found[name] = Estimate(value, se=found[name].se, reason=rare, sample=sample)
     return found
 
 
-def too_rare(patterns: Patterns) -> str:
-    """Return why items of nearly one grade give κ and α no interval; empty where they do.
+def too_rare(patterns: Patterns, counted: FloatArray) -> str:
+    """Return why items of nearly one grade give figures beyond chance no interval; empty where they do.
 
     Of 30 items one or two of another grade say nothing. Over topics, the few stand in a few of them: where chance drew
     none of the topics that have many, κ is too low and looks certain, and intervals held the truth in 87 of 100
     simulated studies of 6 topics; from 30 of another grade on it was still 92 at 15 topics, from 50 on 93 and more.
+    Of a judge and people, or two raters, the one with fewest decides: a judge that says yes to a fifth, where people do
+    to 1 in 20, has no interval, which would hold in 88 to 92.
     """
     fewest = FEWEST_OTHERS if patterns.by_topic is None else FEWEST_OTHERS_OVER_TOPICS
-    n = float(patterns.frequencies.sum())
-    if isinstance(patterns, CountPatterns):
-        shares = patterns.counts / np.maximum(patterns.counts.sum(axis=1, keepdims=True), 1)
-        given = patterns.frequencies @ shares
-    else:
-        sides = (np.bincount(side, patterns.frequencies) for side in (patterns.first, patterns.second))
-        longest = [np.pad(side, (0, patterns.n_grades - len(side))) for side in sides]
-        given = (longest[0] + longest[1]) / 2
-    others = n - float(given.max(initial=0))
-    if others >= min(fewest, FIFTH * n) - 1e-9:
+    given = patterns.given(patterns.frequencies * counted)
+    totals = given.sum(axis=1)
+    others = totals - given[:, given.sum(axis=0).argmax()]
+    side = int((others - np.minimum(fewest, FIFTH * totals)).argmin())
+    if others[side] >= min(fewest, FIFTH * totals[side]) - 1e-9:
         return ""
+    by_one = " by one of the two" if len(given) > 1 else ""
     return (
-        f"too few items have another grade than the commonest for an interval: {others:.0f} of {n:,.0f}, "
-        f"and it takes {fewest} or a fifth"
+        f"too few items have another grade than the commonest for an interval: {others[side]:.0f} of "
+        f"{totals[side]:,.0f}{by_one}, and it takes {fewest} or a fifth"
     )
 
 

@@ -138,6 +138,32 @@ class CountPatterns:
     frequencies: FloatArray
     by_topic: Any = None
 
+    def given(self, frequencies: FloatArray) -> FloatArray:
+        """Return how many items have each grade, shape (sides, k), of so many with each pattern.
+
+        Sides are raters whose grades are set against one another's; here all are one, and share an item's grade.
+        """
+        shares = self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
+        return np.asarray(frequencies @ shares)[None, :]
+
+
+@dataclass(frozen=True)
+class RowPatterns:
+    """How often each row of codes occurs, where a row is what each person gave, and last what a judge gave.
+
+    `rows`: patterns × raters, MISSING where one gave no grade; the rest is as in CountPatterns.
+    """
+
+    rows: CodeArray
+    frequencies: FloatArray
+    by_topic: Any = None
+
+    def given(self, frequencies: FloatArray) -> FloatArray:
+        """As in CountPatterns: people are one side, the judge is the other."""
+        given = (self.rows[:, :, None] == np.arange(self.rows.max(initial=0) + 1)).astype(np.float64)
+        sides = (given[:, :-1].sum(axis=1), given[:, -1])
+        return np.concatenate([CountPatterns(counts, frequencies).given(frequencies) for counts in sides])
+
 
 @dataclass(frozen=True)
 class PairPatterns:
@@ -152,6 +178,10 @@ class PairPatterns:
     n_grades: int
     frequencies: FloatArray
     by_topic: Any = None
+
+    def given(self, frequencies: FloatArray) -> FloatArray:
+        """As in CountPatterns: each of the two is a side."""
+        return np.stack([np.bincount(side, frequencies, self.n_grades) for side in (self.first, self.second)])
 
 
 def count_patterns(ratings: Ratings) -> CountPatterns:

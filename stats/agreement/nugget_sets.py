@@ -26,7 +26,7 @@ from stats.agreement import coefficients
 from stats.agreement.report import ONE_GRADE
 from stats.intervals import Estimate, mean_interval
 from stats.measures.rouge import rouge_1, rouge_l, rouge_tokens
-from stats.pattern_intervals import SHARE, estimate, too_rare, undefined
+from stats.pattern_intervals import SHARE, estimate, undefined
 from stats.ratings import FloatArray, Ratings, count_patterns, pair_patterns
 from stats.refusals import Refused
 
@@ -268,7 +268,7 @@ def _least_alike(pair: MatchedPair) -> float:
 def agreement_on_importance(topics: Sequence[MatchedTopic]) -> tuple[dict[str, Estimate], int]:
     """Return percent agreement, Cohen's κ and Krippendorff's α of importance, and over how many matched pairs.
 
-    Pairs where one set says nothing of it are left out. κ and α have an interval as `too_rare` says.
+    Pairs where one set says nothing of it are left out.
     """
     rows = list(_importance_codes(topics))
     if not rows:
@@ -292,8 +292,8 @@ def agreement_on_importance(topics: Sequence[MatchedTopic]) -> tuple[dict[str, E
     differences = coefficients.pair_differences("plain", ratings.numbers)
     kappa = partial(coefficients.cohen_kappa, patterns=pairs, differences=differences)
     alpha = partial(coefficients.krippendorff_alpha, patterns=counts, level="nominal", numbers=ratings.numbers)
-    found |= estimate({"cohen_kappa": kappa}, pairs, reasons={"cohen_kappa": too_rare(pairs)})
-    found |= estimate({"krippendorff_alpha": alpha}, counts, reasons={"krippendorff_alpha": too_rare(counts)})
+    found |= estimate({"cohen_kappa": kappa}, pairs)
+    found |= estimate({"krippendorff_alpha": alpha}, counts)
     return found, len(rows)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from stats.pattern_intervals import Estimate, Statistic, estimate, undefined
+from stats.pattern_intervals import SIGNED, Estimate, Statistic, estimate, undefined
 from stats.plurals import counted
 from stats.ratings import FloatArray, IntArray, PairPatterns
 from stats.rounding import rounded
@@ -71,7 +71,7 @@ def rank_correlations(patterns: PairPatterns, *, unit: str = "items") -> dict[st
     if len(patterns.frequencies) <= MOST_PATTERNS:
         statistics["kendall"] = partial(kendall, patterns=patterns)
     values = library_correlations(patterns)
-    estimates = estimate(statistics, patterns, values=values, unit=unit)
+    estimates = estimate(statistics, patterns, within=SIGNED, values=values, unit=unit)
     if "kendall" not in estimates:
         estimates["kendall"] = (
             Estimate(values["kendall"]) if "kendall" in values else undefined(f"{n_points:,} points are too many")

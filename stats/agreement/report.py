@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from stats.agreement import coefficients
-from stats.pattern_intervals import SHARE, Estimate, Statistic, estimate, too_rare, undefined
+from stats.pattern_intervals import COEFFICIENT, SHARE, SIGNED, Estimate, Range, Statistic, estimate, undefined
 from stats.ratings import (
     MISSING,
     CountPatterns,
@@ -140,27 +140,28 @@ def group_statistics(patterns: CountPatterns, ratings: Ratings) -> dict[str, Est
     """Return the coefficients over all raters, by name."""
     ratings = at_least_two_grades(ratings)
     weights = coefficients.agreement_weights(ratings.level, ratings.numbers)
-    statistics: dict[str, Statistic] = {
-        "percent_agreement": partial(coefficients.percent_agreement, patterns=patterns),
-        "fleiss_kappa": partial(coefficients.fleiss_kappa, patterns=patterns),
-        "randolph_kappa": partial(coefficients.randolph_kappa, patterns=patterns),
-        "gwet_ac1": partial(coefficients.gwet_ac1, patterns=patterns),
-        "gwet_ac2": partial(coefficients.gwet_ac2, patterns=patterns, weights=weights),
-        "krippendorff_alpha": partial(
-            coefficients.krippendorff_alpha, patterns=patterns, level=ratings.level, numbers=ratings.numbers
+    # How often chance alone would agree decides κ and α where a grade is rare, and hardly the others.
+    kinds: dict[str, tuple[Range, Statistic]] = {
+        "percent_agreement": (SHARE, partial(coefficients.percent_agreement, patterns=patterns)),
+        "fleiss_kappa": (COEFFICIENT, partial(coefficients.fleiss_kappa, patterns=patterns)),
+        "randolph_kappa": (SIGNED, partial(coefficients.randolph_kappa, patterns=patterns)),
+        "gwet_ac1": (SIGNED, partial(coefficients.gwet_ac1, patterns=patterns)),
+        "gwet_ac2": (SIGNED, partial(coefficients.gwet_ac2, patterns=patterns, weights=weights)),
+        "krippendorff_alpha": (
+            COEFFICIENT,
+            partial(coefficients.krippendorff_alpha, patterns=patterns, level=ratings.level, numbers=ratings.numbers),
         ),
     }
     reasons = reasons_against(patterns, n_raters=len(ratings.raters))
-    defined = {name: statistic for name, statistic in statistics.items() if name not in reasons}
-    if not defined:
-        return {name: undefined(reasons[name]) for name in statistics}
+    if len(reasons) == len(kinds):
+        return {name: undefined(reasons[name]) for name in kinds}
     values = library_kappas(patterns) | library_alpha(patterns, ratings.level, ratings.numbers)
     pairable = (patterns.counts.sum(axis=1) >= 2).astype(np.float64)
-    shares = {"percent_agreement": defined.pop("percent_agreement")}
-    estimates = estimate(shares, patterns, within=SHARE, counted=pairable)
-    why = dict.fromkeys(("fleiss_kappa", "krippendorff_alpha"), too_rare(patterns))
-    estimates |= estimate(defined, patterns, values=values, counted=pairable, reasons=why)
-    return {name: estimates[name] if name in estimates else undefined(reasons[name]) for name in statistics}
+    found = {name: undefined(reason) for name, reason in reasons.items()}
+    for within in (SHARE, COEFFICIENT, SIGNED):
+        of = {name: one for name, (its, one) in kinds.items() if its == within and name not in reasons}
+        found |= estimate(of, patterns, within=within, values=values, counted=pairable)
+    return {name: found[name] for name in kinds}
 
 
 def reasons_against(patterns: CountPatterns, *, n_raters: int) -> dict[str, str]:
@@ -239,7 +240,7 @@ def cohen_kappas(patterns: PairPatterns, numbers: FloatArray) -> dict[str, Estim
         statistics[weighting] = partial(coefficients.cohen_kappa, patterns=patterns, differences=differences)
         weights = None if weighting == "plain" else differences
         values[weighting] = float(cohens_kappa(table, weights=weights, return_results=False))
-    return estimate(statistics, patterns, values=values, reasons=dict.fromkeys(statistics, too_rare(patterns)))
+    return estimate(statistics, patterns, values=values)
 
 
 def rater_counts(ratings: Ratings) -> list[tuple[str, int, dict[Grade, int]]]:

@@ -36,7 +36,7 @@ class Pilot:
     """What the labels at hand tell about those to come.
 
     - `value`: the corrected score; `sd`: of people's values; `correlation`: with the judge's, ungraded replies telling
-      nothing;
+      nothing; None where the values are topics';
     - `between`: the variance that remains when people have labelled all items of these topics;
     - `within`: what one label adds, so that n of the N items give between + within·(1/n − 1/N);
     - `uneven`, `uneven_labels`: how unequally topics count in the score, and how much more unequally their labels, as
@@ -46,7 +46,7 @@ class Pilot:
 
     value: float
     sd: float
-    correlation: float
+    correlation: float | None
     between: float
     within: float
     uneven: float

@@ -41,7 +41,8 @@ class Plan:
     """What is needed.
 
     - `needed`: labels in all among these items, `more` than there are; None where these items cannot give it, for
-      `reason`;
+      `reason`; `needed_range`: between which numbers that lies as far as the pilot goes (80 %), the most None where it
+      may be more than there are; None without such a range;
     - `least`: the half-width, or the difference, that is left when people have labelled all of these items; None where
       even then nothing can be said;
     - `topics`: how many topics like these, labelled whole, are enough, and `topics_range`, between which numbers that
@@ -52,6 +53,7 @@ class Plan:
     needed: int | None
     more: int | None
     least: float | None
+    needed_range: tuple[int, int | None] | None = None
     topics: int | None = None
     topics_range: tuple[int, int] | None = None
     designs: tuple[Design, ...] = ()
@@ -85,7 +87,7 @@ def plan_separation(pilot: Pilot, difference: float, *, power: float = POWER) ->
 
     def reached(one: Pilot, n: int) -> float | None:
         sample = one.sample(n)
-        return None if sample.reason else one.error(n) * _noncentrality(sample.freedom, power)
+        return None if sample.reason else one.error(n) * noncentrality(sample.freedom, power)
 
     return _plan(pilot, abs(difference), reached, what="the smallest detectable difference is")
 
@@ -134,6 +136,24 @@ def _why_not(pilot: Pilot, least: float | None, what: str) -> str:
     return f"with all {counted(pilot.n_items, 'items')}{of} labelled {what} {least:.3f}"
 
 
+def more_labels(plan: Plan, what: str) -> str:
+    """Say how many more labels are needed, of `what` in the plural."""
+    return counted(plan.more, f"more {what}") + " needed" if plan.more else f"No more {what} needed"
+
+
+def topics_answer(pilot: Pilot, plan: Plan, what: str) -> str:
+    """Say what topics like these are needed; empty where items belong to none. `what` of them is labelled."""
+    if pilot.n_topics is None:
+        return ""
+    if plan.topics is None:
+        return f"Even {MOST_TOPICS:,} topics are not enough."
+    found = f"About {plan.topics:,} topics like these are enough if assessors label all their {what}"
+    if plan.topics_range is None:
+        return f"{found}."
+    low, high = plan.topics_range
+    return f"{found}: between {low:,} and {high:,}, as far as {counted(pilot.n_topics, 'topics')} can tell."
+
+
 def _first(enough: Callable[[int], bool], most: int) -> int | None:
     """Return the smallest number from 2 to `most` that is enough; what is above one that is enough is enough too."""
     low, high = 2, 2
@@ -147,7 +167,7 @@ def _first(enough: Callable[[int], bool], most: int) -> int | None:
     return high
 
 
-def _noncentrality(freedom: float, power: float) -> float:
+def noncentrality(freedom: float, power: float) -> float:
     """By how many standard errors a difference must be above 0 to be found this often."""
     from scipy.special import nctdtrinc
 

@@ -3,7 +3,7 @@
 θ = λ Σ a·f + Σ_L v·(Y − λf): a is an item's share in the score, v ∝ a × weight over the labelled, summing to 1 (Hájek),
 λ how far the judge is used. Where items belong to topics, λ is what makes the variance *over topics* least: where whole
 topics are labelled, or texts with many items, labels that stand together say less than as many that stand apart. Few
-topics would choose λ by chance, so what the single items say is added to them and counts as much as ten topics. The
+topics would choose λ by chance, so what topics and what single items say of it is weighed by precision. The
 standard error leaves out each topic in turn and chooses λ without it; topics that have labels and topics that have none
 are two strata.
 

@@ -13,9 +13,9 @@ import numpy as np
 from stats.influence import left_out
 from stats.ratings import BoolArray, FloatArray, IntArray
 
-# `make calibration-check`: with 0 intervals of few topics are too short, with many more λ is that of single items.
-ITEMS_ARE_WORTH = 10
 NO_SPREAD = 1e-20
+# How far, as a standard deviation, the λ of single items may be off where whole topics are labelled.
+MOST_OFF = 0.25
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class LabelledItems:
 class TopicSums:
     """The estimator's sums by topic.
 
-    - `sums`: Σa, Σaf, Σv, ΣvY, Σvf, shape (systems, topics, 5); `items`: the items' own −Σ B·A and Σ A², shape
-      (systems, topics, 2), with A and B what an item adds through the judge and through people;
+    - `sums`: Σa, Σaf, Σv, ΣvY, Σvf, shape (systems, topics, 5); `items`: the items' own −Σ B·A, Σ A² and Σ B², shape
+      (systems, topics, 3), with A and B what an item adds through the judge and through people;
     - `counted`: the topics that a system's mean is over; `labelled`: those of them with labels, (systems, topics);
     - `n_items`, `n_labelled`: entries, shape (systems,).
     """
@@ -91,7 +91,7 @@ class TopicSums:
         there = entries[:, :, 0] > 0
         return cls(
             sums=sums,
-            items=by_topic(-through_people * through_judge, through_judge**2),
+            items=by_topic(-through_people * through_judge, through_judge**2, through_people**2),
             counted=there if counted is None else counted,
             labelled=entries[:, :, 1] > 0,
             n_items=entries[:, :, 0].sum(axis=1).astype(np.int64),
@@ -135,23 +135,27 @@ class TopicSums:
         people: FloatArray,
         on_labelled: FloatArray,
     ) -> FloatArray:
-        """Return the λ of least variance over topics, with the single items counting as much as ten topics."""
+        """Return the λ of least variance: what the topics say of it and what the single items say, weighed."""
         a, af, v, vy, vf = (column[:, None, :] for column in np.moveaxis(self.sums, -1, 0))
         judge = (af - mean[:, :, None] * a) / share[:, :, None] - (vf - on_labelled[:, :, None] * v) / weight[
             :, :, None
         ]
         by_people = (vy - people[:, :, None] * v) / weight[:, :, None]
-        shared, spread = np.zeros_like(share), np.zeros_like(share)
+        shared, spread, squares = (np.zeros_like(share) for _ in range(3))
         for kind in (self.labelled, self.counted & ~self.labelled):
             members = kept[None] * kind[:, None, :]
             n = np.maximum(members.sum(axis=2), 1)
             sums = (members * judge).sum(axis=2), (members * by_people).sum(axis=2)
             shared -= (members * judge * by_people).sum(axis=2) - sums[0] * sums[1] / n
             spread += (members * judge**2).sum(axis=2) - sums[0] ** 2 / n
-        items = kept @ self.items * (ITEMS_ARE_WORTH / np.maximum(self.labelled.sum(axis=1), 1))[:, None, None]
-        return best_power(
-            shared + items[..., 0], spread + items[..., 1], self.n_items[:, None], self.n_labelled[:, None]
+            squares += (members * by_people**2).sum(axis=2) - sums[1] ** 2 / n
+        n_topics = (kept[None] * self.labelled[:, None, :]).sum(axis=2)
+        of_items, n_labelled = kept @ self.items, np.maximum(self.n_labelled, 1)[:, None]
+        power = weighed_power(
+            Slope.of(shared, spread, squares, n_topics),
+            Slope.of(of_items[..., 0], of_items[..., 1], of_items[..., 2], n_labelled),
         )
+        return within_powers(power, self.n_items[:, None], self.n_labelled[:, None])
 
     def errors(self, without: FloatArray) -> FloatArray:
         """Return standard errors, shape (systems,), from estimates without each topic, (systems, topics)."""
@@ -186,11 +190,48 @@ def jackknife_errors(without: FloatArray, *strata: BoolArray) -> FloatArray:
     return np.sqrt(squares)
 
 
+@dataclass(frozen=True)
+class Slope:
+    """λ as a slope through units, with its variance: infinite with fewer than three, or without any `spread`."""
+
+    slope: FloatArray
+    variance: FloatArray
+    spread: FloatArray
+
+    @classmethod
+    def of(cls, shared: FloatArray, spread: FloatArray, squares: FloatArray, n: FloatArray | IntArray) -> Slope:
+        there = spread > NO_SPREAD
+        slope = np.divide(shared, spread, out=np.zeros_like(shared), where=there)
+        left = np.maximum(squares - slope * shared, 0.0) / np.maximum(n - 2, 1)
+        variance = np.full_like(shared, np.inf)
+        np.divide(left, spread, out=variance, where=there & (np.asarray(n) > 2))
+        return cls(slope, variance, spread)
+
+
+def weighed_power(topics: Slope, items: Slope) -> FloatArray:
+    """Return λ from what topics and what items say of it, each weighed by its precision.
+
+    The topics' λ is the one of least variance, but few topics that are far apart hardly know it; the items' is precise,
+    and another one where labels stand together and the judge errs by topic. How far they stand together shows in how
+    much more the judge's topics vary than its items do.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        together = 1 - np.clip(np.nan_to_num(items.spread / topics.spread, nan=1.0), 0.0, 1.0)
+        item_variance = items.variance + (MOST_OFF * together) ** 2
+        share = item_variance / (topics.variance + item_variance)
+    share = np.where(np.isfinite(topics.variance), np.where(np.isfinite(item_variance), share, 1.0), 0.0)
+    return np.asarray(items.slope + np.nan_to_num(share) * (topics.slope - items.slope))
+
+
 def best_power(
     shared: FloatArray, spread: FloatArray, n_items: IntArray | int, n_labelled: IntArray | int
 ) -> FloatArray:
-    """Return the λ of least variance within 0 and 1 + n/N; 0 where the judge has nothing left to tell, or no spread."""
-    n_others = n_items - n_labelled
-    power = np.zeros_like(shared)
-    np.divide(shared, spread, out=power, where=(spread > NO_SPREAD) & (np.asarray(n_others) > 0))
-    return np.asarray(np.clip(power, 0, 1 + n_labelled / np.maximum(n_others, 1)))
+    """Return the λ of least variance over items; 0 where the judge has no spread."""
+    power = np.divide(shared, spread, out=np.zeros_like(shared), where=spread > NO_SPREAD)
+    return within_powers(power, n_items, n_labelled)
+
+
+def within_powers(power: FloatArray, n_items: IntArray | int, n_labelled: IntArray | int) -> FloatArray:
+    """Return λ within 0 and 1 + n/N; 0 where the judge has nothing left to tell."""
+    n_others = np.asarray(n_items - n_labelled)
+    return np.asarray(np.where(n_others > 0, np.clip(power, 0, 1 + n_labelled / np.maximum(n_others, 1)), 0.0))

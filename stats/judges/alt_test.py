@@ -10,6 +10,9 @@ The authors take items as independent. Items of one topic are not: where a judge
 others, their test lets up to 27 of 100 judges win that are exactly ε behind, where 5 are to (10 topics of 50 items). So
 where items belong to topics each topic is left out in turn, with as many degrees of freedom as topics tell: 3 to 6 of
 100 win, from 5 topics up (`make calibration-check`).
+
+Where nearly all items have one grade, a judge that always gives it is rarely further from the others than a person is.
+So where the grade that people give most often would pass, always given, no verdict is given of any judge.
 """
 
 from __future__ import annotations
@@ -57,7 +60,8 @@ class AgainstPerson:
 class AlternativeAnnotator:
     """The test's outcome. `winning_rate` and `average_advantage` (ρ) are None where it cannot be made, for `reason`.
 
-    `n_items` have two people or more; `n_ungraded` of them the judge left without a grade: it loses there.
+    `passes`: whether the judge may replace a person; None for `reason`, though there may be a winning rate. `n_items`
+    have two people or more; `n_ungraded` of them the judge left without a grade: it loses there.
     """
 
     winning_rate: float | None
@@ -71,8 +75,7 @@ class AlternativeAnnotator:
 
     @property
     def passes(self) -> bool | None:
-        """Whether the judge may replace a person; None where the test cannot be made."""
-        return None if self.winning_rate is None else self.winning_rate >= PASSES_FROM
+        return None if self.reason or self.winning_rate is None else self.winning_rate >= PASSES_FROM
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as it is printed and downloaded."""
@@ -108,6 +111,19 @@ def alternative_annotator_test(
     kept = np.isfinite(people).sum(axis=1) >= 2
     people, judge = people[kept], judge[kept]
     topics = None if topics is None else topics[kept]
+    outcome = _test(people, judge, names, topics, level, epsilon)
+    if outcome.winning_rate is None:
+        return outcome
+    grades, times = np.unique(people[np.isfinite(people)], return_counts=True)
+    commonest = float(grades[times.argmax()])
+    if _test(people, np.full(len(judge), commonest), names, topics, level, epsilon).passes:
+        return replace(outcome, reason=f"a judge that always gives {commonest:g}, the most frequent grade, would pass")
+    return outcome
+
+
+def _test(
+    people: FloatArray, judge: FloatArray, names: Sequence[str], topics: IntArray | None, level: Level, epsilon: float
+) -> AlternativeAnnotator:
     found = [_compare(people, judge, topics, person, level, epsilon) for person in range(people.shape[1])]
     reasons = {str(name): one.why_not for name, one in zip(names, found, strict=True) if one.why_not}
     tested = [(str(name), one) for name, one in zip(names, found, strict=True) if not one.why_not]

@@ -9,10 +9,14 @@ studies: the hybrid of Andrews, Kitagawa and McCloskey, Inference on Winners, Th
 judge alone, which is often 0 where figures are shares of few items. That misses 3.5 to 6 of 100 together.
 
 Few topics do not tell 33 judges' covariances. So figures are taken on the scale of the arc sine, where shares have one
-variance for all judges, however good (Bartlett 1936), and all pairs of judges one correlation. The judge's own variance
-joins that of all in proportion to its degrees of freedom beside 20 (as in Smyth, Linear models and empirical Bayes
-methods, 2004): a judge that was chosen for being high is one whose topics varied little. Degrees of freedom are topics
-times the judges that are worth as much when independent. `tests/judges_check.py` shows how often it holds.
+variance for all judges, however good (Bartlett 1936). How far two judges are from being copies (1 − their correlation)
+is drawn to what all pairs have in common, by as much as chance explains how pairs differ (empirical Bayes, on
+logarithms): where it explains all there is one correlation, and near copies, such as attempts or variants of a prompt,
+stay copies, so that choosing among them corrects nothing. No corrected figure is below the lowest judge's. The judge's
+own variance joins that of all in proportion to its degrees of freedom beside 20 (as in Smyth, Linear models and
+empirical Bayes methods, 2004): a judge that was chosen for being high is one whose topics varied little. Degrees of
+freedom are topics times the judges that are worth as much when independent. `tests/judges_check.py` shows how often it
+holds.
 
 Differences have simultaneous intervals over all pairs, so they hold for the pair that one looks at because it is far
 apart: |t| is compared with the largest that chance gives among all pairs, each with a standard error of its own, in
@@ -69,25 +73,34 @@ def corrected_best(values: FloatArray, parts: FloatArray, sample: Sample, *, wit
     own, value = np.diag(covariance), float(np.arcsin(shares[best]))
     if own.sum() < SAME or spreads.sum() < SAME:
         return Estimate(float(values[best]), reason=SAME_EVERYWHERE, sample=sample)
-    alike = _correlation(covariance)
+    apart, alike = _correlations(covariance, best, len(parts))
     freedom = sample.freedom * len(values) / (1 + (len(values) - 1) * alike**2)
     error = math.sqrt(_variance(own, spreads, best, len(parts) - 1))
-    others = np.delete(np.arcsin(shares), best)
-    low = float(((others - alike * value) / (1 - alike)).max()) if alike < 1 - SAME else -math.inf
+    behind, apart = (np.delete(of, best) for of in (value - np.arcsin(shares), apart))
+    low = value - float((behind[apart > SAME] / apart[apart > SAME]).min(initial=math.inf))
     chosen = _Chosen(value, low, error * _largest(len(values), alike, freedom))
     stretch = _t(freedom, 1 - ABOVE) / NormalDist().inv_cdf(1 - ABOVE)
     bound = chosen.mean_at(1 - (ABOVE - FOR_ALL) / (1 - FOR_ALL), error * stretch)
     ends = (bound, chosen.mean_at(0.5, error), value + error * _t(freedom, 1 - BELOW))
     low, middle, high = (within.low + half * (1 + math.sin(min(max(end, -RIGHT), RIGHT))) for end in ends)
-    return Estimate(max(middle, low), low, high, half * error * math.sqrt(spreads[best]), sample=sample)
+    middle = max(middle, low, float(values.min()))
+    return Estimate(middle, low, high, half * error * math.sqrt(spreads[best]), sample=sample)
 
 
-def _correlation(covariance: FloatArray) -> float:
-    """The mean correlation of two judges."""
+def _correlations(covariance: FloatArray, best: int, n_topics: int) -> tuple[FloatArray, float]:
+    """Return how far each judge is from being a copy of the best (1 − correlation), and the mean correlation of two."""
     deviations = np.sqrt(np.diag(covariance))
     known = deviations > math.sqrt(SAME)
-    n, scaled = int(known.sum()), covariance[np.ix_(known, known)] / np.outer(deviations[known], deviations[known])
-    return float((scaled.sum() - n) / (n * (n - 1))) if n > 1 else 0.0
+    own = np.eye(len(covariance))
+    own[np.ix_(known, known)] = covariance[np.ix_(known, known)] / np.outer(deviations[known], deviations[known])
+    pairs = np.clip(own[np.triu(np.outer(known, known), 1)], -1.0, 1.0)
+    alike = float(pairs.mean()) if len(pairs) else 0.0
+    if not len(pairs) or alike >= 1 - SAME:
+        return np.full(len(covariance), 1 - alike), alike
+    logs, mean = np.log(np.maximum(1 - np.append(pairs, own[best]), SAME)), math.log(1 - alike)
+    by_chance, between = (1 + alike) ** 2 / (n_topics - 1), float(np.square(logs[: len(pairs)] - mean).mean())
+    kept = max(1 - by_chance / between, 0.0) if between > SAME else 0.0
+    return np.exp(mean + kept * (logs[len(pairs) :] - mean)), alike
 
 
 def _variance(own: FloatArray, spreads: FloatArray, best: int, freedom: int) -> float:

@@ -25,11 +25,11 @@ from stats.ratings import (
     MISSING,
     BoolArray,
     CodeArray,
+    CountPatterns,
     FloatArray,
     IntArray,
     Level,
     Ratings,
-    count_patterns,
     grades_of,
     majority,
     n_tied,
@@ -187,15 +187,16 @@ def _agreement(people: Ratings, graded: CodeArray, judged: CodeArray, *, same_sc
 
 def alpha_of_two(ratings: Ratings, graded: CodeArray, judged: CodeArray, *, level: Level) -> Estimate:
     """Return Krippendorff's α of two columns of codes on the scale of `ratings`, over the items that both graded."""
-    two = replace(ratings, codes=np.asfortranarray(np.stack([graded, judged], axis=1)))
-    patterns = count_patterns(two.of_items((two.codes != MISSING).all(axis=1)))
-    if not len(patterns.frequencies):
+    pairs = pairs_of_codes(graded, judged, len(ratings.scale), ratings.topics)
+    if not len(pairs.frequencies):
         return undefined(NOTHING_GRADED)
-    if (patterns.counts.sum(axis=0) > 0).sum() < 2:
+    if len({*pairs.first, *pairs.second}) < 2:
         return undefined(ONE_GRADE)
+    both = np.eye(pairs.n_grades)
+    patterns = CountPatterns(both[pairs.first] + both[pairs.second], pairs.frequencies)
     alpha = partial(coefficients.krippendorff_alpha, patterns=patterns, level=level, numbers=ratings.numbers)
     values = library_alpha(patterns, level, ratings.numbers)
-    return estimate({"krippendorff_alpha": alpha}, patterns, values=values)["krippendorff_alpha"]
+    return estimate({"krippendorff_alpha": alpha}, pairs, values=values)["krippendorff_alpha"]
 
 
 def _coverage(people: Ratings, compared: BoolArray, people_yes: BoolArray, judge_yes: BoolArray) -> CoverageFigures:

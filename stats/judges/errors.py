@@ -25,7 +25,7 @@ from stats.intervals import (
     share_of_items,
     undefined,
 )
-from stats.pattern_intervals import estimate, too_rare
+from stats.pattern_intervals import estimate
 from stats.ratings import MISSING, BoolArray, CodeArray, FloatArray, IntArray, pairs_of_codes
 
 
@@ -169,5 +169,5 @@ def _pair(codes: Sequence[CodeArray], first: int, second: int, n_grades: int, to
     patterns = pairs_of_codes(a, b, n_grades, topics[both])
     differences = coefficients.pair_differences("plain", np.arange(n_grades, dtype=np.float64))
     kappa = partial(coefficients.cohen_kappa, patterns=patterns, differences=differences)
-    found = estimate({"kappa": kappa}, patterns, reasons={"kappa": too_rare(patterns)})["kappa"]
+    found = estimate({"kappa": kappa}, patterns)["kappa"]
     return RaterPair(first, second, n, found, same)

@@ -15,6 +15,7 @@ import numpy as np
 
 from stats.intervals import NO_ERROR, SAME_IN_RESAMPLES, Estimate, Sample, resampled_levels
 from stats.ranking.bootstrap_correlations import kendall_rows, tau_ap_rows
+from stats.ranking.order_verdict import OrderVerdict, order_verdict
 from stats.ranking.qrels_scoring import parse_qrels_measure
 from stats.ranking.rank_correlation import MOST_UNDEFINED, kendall, mean_scores, tau_ap, topic_weights
 from stats.ratings import BoolArray, FloatArray, IntArray
@@ -98,10 +99,14 @@ class RankedItems:
 
 @dataclass(frozen=True)
 class OrderAgreement:
-    """How far an order of systems is people's; each with a range over resampled topics, which is no interval."""
+    """How far an order of systems is people's; each with a range over resampled topics, which is no interval.
+
+    `verdict`: what the topics say of it; None of too few systems or topics.
+    """
 
     kendall: Estimate
     tau_ap: Estimate
+    verdict: OrderVerdict | None
 
 
 def correlate_orders(people: FloatArray, judges: Sequence[FloatArray]) -> list[OrderAgreement]:
@@ -112,18 +117,23 @@ def correlate_orders(people: FloatArray, judges: Sequence[FloatArray]) -> list[O
     found = []
     for judge in judges:
         own = mean_scores(judge, every)[0]
-        found.append(OrderAgreement(*(replace(of(point, own), sample=sample) for of in (kendall, tau_ap))))
+        of_kendall, of_tau_ap = (replace(of(point, own), sample=sample) for of in (kendall, tau_ap))
+        found.append(OrderAgreement(of_kendall, of_tau_ap, order_verdict(people, judge)))
     if sample.reason or not any(one.kendall.value is not None for one in found):
         return [
-            OrderAgreement(*(replace(one, reason=one.reason or sample.reason) for one in (each.kendall, each.tau_ap)))
+            replace(each, kendall=_without_range(each.kendall, sample), tau_ap=_without_range(each.tau_ap, sample))
             for each in found
         ]
     drawn = topic_weights(n_topics)
     resampled = _resampled(mean_scores(people, drawn), [mean_scores(judge, drawn) for judge in judges])
     return [
-        OrderAgreement(_ranged(each.kendall, of_kendall), _ranged(each.tau_ap, of_tau_ap))
-        for each, (of_kendall, of_tau_ap) in zip(found, resampled, strict=True)
+        replace(each, kendall=_ranged(each.kendall, by_kendall), tau_ap=_ranged(each.tau_ap, by_tau_ap))
+        for each, (by_kendall, by_tau_ap) in zip(found, resampled, strict=True)
     ]
+
+
+def _without_range(point: Estimate, sample: Sample) -> Estimate:
+    return replace(point, reason=point.reason or sample.reason)
 
 
 def _ranged(point: Estimate, values: FloatArray) -> Estimate:

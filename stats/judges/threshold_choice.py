@@ -32,11 +32,11 @@ from stats.ratings import (
     MISSING,
     BoolArray,
     CodeArray,
-    CountPatterns,
     FloatArray,
     IntArray,
     PairPatterns,
     Ratings,
+    RowPatterns,
     grades_of,
     quotient,
 )
@@ -202,10 +202,9 @@ def human_ceiling(people: Ratings, judge: FloatArray, *, at: float, people_at: f
         nothing = undefined("no item has two people’s grades")
         return Ceiling(nothing, nothing, nothing, by, *counts)
     patterns = _rows_as_patterns(codes, None if people.topics is None else people.topics[shared])
-    rows = patterns.counts.astype(np.int16)
     statistics: dict[str, Statistic] = {
-        "people": partial(_mean_agreement, rows=rows, by=by, judge=False),
-        "judge": partial(_mean_agreement, rows=rows, by=by, judge=True),
+        "people": partial(_mean_agreement, rows=patterns.rows, by=by, judge=False),
+        "judge": partial(_mean_agreement, rows=patterns.rows, by=by, judge=True),
     }
     statistics["difference"] = partial(_difference, of=statistics["judge"], and_of=statistics["people"])
     if not all(np.isfinite(one(patterns.frequencies[None, :])[0]) for one in statistics.values()):
@@ -215,21 +214,21 @@ def human_ceiling(people: Ratings, judge: FloatArray, *, at: float, people_at: f
     return Ceiling(found["people"], found["judge"], found["difference"], by, *counts)
 
 
-def _ceilings(statistics: dict[str, Statistic], patterns: CountPatterns, by: By) -> dict[str, Estimate]:
+def _ceilings(statistics: dict[str, Statistic], patterns: RowPatterns, by: By) -> dict[str, Estimate]:
     difference = {"difference": statistics.pop("difference")}
     value, apart = (COEFFICIENT, DIFFERENCE_OF_COEFFICIENTS) if by == "kappa" else (SHARE, DIFFERENCE_OF_SHARES)
     return estimate(statistics, patterns, within=value) | estimate(difference, patterns, within=apart)
 
 
-def _rows_as_patterns(codes: CodeArray, topics: IntArray | None) -> CountPatterns:
-    """Return the distinct rows with their frequencies; the rows stand in the place of a pattern's counts."""
+def _rows_as_patterns(codes: CodeArray, topics: IntArray | None) -> RowPatterns:
+    """Return the distinct rows with their frequencies."""
     rows, which, times = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
     by_topic = None
     if topics is not None:
         numbers, places = np.unique(topics, return_inverse=True)
         by_topic = np.zeros((len(numbers), len(rows)))
         np.add.at(by_topic, (places, which.ravel()), 1)
-    return CountPatterns(rows.astype(np.float64), times.astype(np.float64), by_topic)
+    return RowPatterns(rows, times.astype(np.float64), by_topic)
 
 
 def _mean_agreement(frequencies: FloatArray, rows: CodeArray, by: By, *, judge: bool) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from stats.agreement import coefficients
 from stats.agreement.report import ONE_GRADE, kappa_as_dict
-from stats.pattern_intervals import Estimate, estimate, estimate_share, leave_out, too_rare, undefined
+from stats.pattern_intervals import Estimate, estimate, estimate_share, leave_out, undefined
 from stats.ratings import BoolArray, FloatArray, IntArray, PairPatterns, pairs_of_codes
 
 NEGATIVE, POSITIVE, UNGRADED = 0, 1, 2
@@ -132,8 +132,7 @@ def _kappa(patterns: PairPatterns) -> Estimate:
         return undefined("no item was graded by people")
     if len({*patterns.first, *patterns.second}) < 2:
         return undefined(ONE_GRADE)
-    why = {"kappa": too_rare(patterns)}
-    return estimate({"kappa": partial(kappa_of, patterns=patterns)}, patterns, reasons=why)["kappa"]
+    return estimate({"kappa": partial(kappa_of, patterns=patterns)}, patterns)["kappa"]
 
 
 def kappa_of(frequencies: FloatArray, patterns: PairPatterns) -> FloatArray:
@@ -168,6 +167,8 @@ def _class_figures(patterns: PairPatterns, which: int) -> ClassFigures:
 
 
 def _library_figures(patterns: PairPatterns, which: int) -> dict[str, float]:
+    if not len(patterns.frequencies):
+        return {}
     from sklearn.metrics import precision_recall_fscore_support
 
     precision, recall, f1, _ = precision_recall_fscore_support(

@@ -28,9 +28,11 @@ from stats.answers_in_words import (
     pull_of_suggestions,
     same_first,
 )
-from stats.intervals import Estimate, Sample, undefined
+from stats.intervals import SIGNED, Estimate, Sample, interval, undefined
 from stats.judges.threshold_choice import Ceiling
+from stats.ranking.filled_scores import FilledScores, SystemChange
 from stats.ranking.leaderboard import compare_pairs, leaderboard
+from stats.ranking.order_verdict import OrderVerdict
 
 TOPICS = Sample(n_topics=43)
 
@@ -55,8 +57,8 @@ def alpha(value: float, low: float, high: float) -> Estimate:
             "Whether assessors agree well enough for tentative conclusions or well enough to be relied on "
             "is not settled",
         ),
-        (Estimate(0.7, reason="Below 5 topics."), "How far assessors agree is uncertain"),
-        (undefined("All grades are equal."), "How far assessors agree cannot be told: All grades are equal."),
+        (Estimate(0.7, reason="Below 5 topics."), "How far assessors agree is not known: Below 5 topics."),
+        (undefined("All grades are equal."), "How far assessors agree is not known: All grades are equal."),
     ],
 )
 def test_says_how_far_labels_can_be_relied_on(estimate: Estimate, said: str) -> None:
@@ -65,8 +67,8 @@ def test_says_how_far_labels_can_be_relied_on(estimate: Estimate, said: str) -> 
 
 def test_shows_the_figures_with_what_they_rest_on() -> None:
     assert agreement_of_people(alpha(0.85, 0.81, 0.9)).endswith(" (α 0.85, 0.81 to 0.90, 43 topics).")
-    assert agreement_of_people(Estimate(0.7, reason="4 topics.")).endswith(" (α 0.70; no interval: 4 topics).")
-    beside = judge_beside_people("llm-a", ceiling(alpha(0.03, -0.04, 0.11)))
+    assert "0.7" not in agreement_of_people(Estimate(0.7, reason="4 topics."))
+    beside = judge_beside_people("llm-a", ceiling(alpha(0.03, -0.04, 0.11)), alpha(0.4, 0.3, 0.5))
     assert beside.endswith(" (difference +0.03, −0.04 to 0.11, 43 topics).")
 
 
@@ -86,16 +88,34 @@ def ceiling(difference: Estimate) -> Ceiling:
         ),
         (
             Estimate(0.1, reason="4 topics."),
-            "Whether llm-a agrees with people as they do with one another is uncertain",
+            "Whether llm-a agrees with people as they do with one another is not known: 4 topics.",
         ),
         (
             undefined("No item has two people."),
-            "llm-a cannot be compared with how people agree with one another: No item has two people.",
+            "Whether llm-a agrees with people as they do with one another is not known: No item has two people.",
         ),
     ],
 )
 def test_says_whether_a_judge_agrees_as_people_do(estimate: Estimate, said: str) -> None:
-    assert judge_beside_people("llm-a", ceiling(estimate)).partition(" (")[0] == said
+    assert judge_beside_people("llm-a", ceiling(estimate), alpha(0.4, 0.3, 0.5)).partition(" (")[0] == said
+
+
+@pytest.mark.parametrize(
+    ("kappa", "said"),
+    [
+        (alpha(0.4, 0.3, 0.5), "llm-a agrees with the one set of human labels more than by chance"),
+        (alpha(-0.2, -0.3, -0.1), "llm-a agrees with the one set of human labels less than by chance"),
+        (
+            alpha(0.1, -0.1, 0.3),
+            "Whether llm-a agrees with the one set of human labels more than by chance is not settled",
+        ),
+        (undefined("4 topics."), "How far llm-a agrees with the one set of human labels is not known: 4 topics."),
+    ],
+)
+def test_beside_one_set_of_labels_nothing_is_said_of_a_ceiling(kappa: Estimate, said: str) -> None:
+    none = Ceiling(undefined(""), undefined(""), undefined("no item has two people’s grades"), "kappa", 0, 0)
+
+    assert judge_beside_people("llm-a", none, kappa).partition(" (")[0] == said
 
 
 def board(scores: dict[str, list[float]]) -> Any:
@@ -186,16 +206,28 @@ def test_says_whether_a_judge_orders_texts_as_people_do(kendall: Estimate, said:
     assert order_by_coverage("owl", "report", kendall).partition(" (")[0] == said
 
 
+def measured(value: float, error: float) -> Estimate:
+    return interval(value, error, TOPICS, within=SIGNED)
+
+
 def test_groups_that_are_furthest_apart_are_named_with_their_number() -> None:
-    groups = {"art": share(0.9, 0.8, 0.95), "law": share(0.5, 0.4, 0.6), "sea": share(0.7, 0.5, 0.85)}
+    groups = {"art": measured(0.9, 0.03), "law": measured(0.5, 0.05), "sea": measured(0.7, 0.08)}
 
     apart = furthest_groups("domain", groups)
-    alike = furthest_groups("domain", groups | {"art": share(0.72, 0.55, 0.9)})
+    alike = furthest_groups("domain", groups | {"art": measured(0.72, 0.08)})
 
-    assert apart.startswith("By domain, assessors agree least for law (agreement 0.50, ")
-    assert apart.endswith("of the 3 groups with an interval these are furthest apart. The intervals do not overlap.")
-    assert alike.endswith("The intervals overlap, so it may be chance.")
+    assert apart.startswith("By domain, assessors agree least for law (α 0.50, ")
+    assert apart.endswith("of the 3 groups with an interval these are furthest apart. They differ by more than chance.")
+    assert alike.endswith("It may be chance.")
     assert furthest_groups("domain", {"art": groups["art"], "law": Estimate(0.5)}) == ""
+
+
+def test_groups_that_differ_when_there_are_two_may_be_chance_among_many() -> None:
+    two = {"a": measured(0.5, 0.06), "b": measured(0.75, 0.06)}
+    between = {f"c{n}": measured(0.6, 0.06) for n in range(18)}
+
+    assert furthest_groups("domain", two).endswith("more than chance.")
+    assert furthest_groups("domain", two | between).endswith("may be chance.")
 
 
 def test_the_least_alike_orders_have_no_interval_and_say_so() -> None:
@@ -203,7 +235,7 @@ def test_the_least_alike_orders_have_no_interval_and_say_so() -> None:
 
     assert furthest_orders("Kendall’s τ_b", pairs, 43) == (
         "nDCG and RR put the systems in the least alike order (Kendall’s τ_b 0.20, over 43 topics, "
-        "without an interval)."
+        "without an interval); the lowest of 2 figures is biased downwards."
     )
     assert furthest_orders("τ", {("P", "RR"): undefined("few.")}, 43) == (
         "No two orders of the systems can be compared: few."
@@ -233,14 +265,20 @@ def test_counts_are_said_with_what_is_unknown() -> None:
     ("shifts", "said"),
     [
         (
-            {"verify": alpha(0.2, 0.1, 0.3), "after": alpha(0.02, -0.1, 0.1)},
-            "Seeing owl’s grade moves labels towards it, most under verify (shift +0.20, 0.10 to 0.30, 43 topics). "
-            "Under after it is not settled.",
+            {"verify": measured(0.2, 0.05), "after": measured(0.02, 0.05)},
+            "Seeing owl’s grade moves labels towards it under verify (shift +0.20, 0.08 to 0.31, 43 topics). "
+            "Under after it is not settled. The intervals hold for all 2 arms at once.",
         ),
         (
-            {"verify": alpha(0.05, -0.1, 0.2)},
-            "Whether seeing owl’s grade moves labels is not settled "
-            "(shift under verify +0.05, −0.10 to 0.20, 43 topics).",
+            {"verify": measured(-0.3, 0.05), "after": measured(0.2, 0.05)},
+            "Seeing owl’s grade moves labels towards it under after (shift +0.20, 0.08 to 0.31, 43 topics) and away "
+            "from it under verify (shift −0.30, −0.41 to −0.18, 43 topics). "
+            "The intervals hold for all 2 arms at once.",
+        ),
+        (
+            {"verify": measured(0.05, 0.07)},
+            "Whether seeing owl’s grade moves labels is not settled under verify "
+            "(shift +0.05, −0.09 to 0.19, 43 topics).",
         ),
         ({"verify": undefined("few")}, "Whether seeing owl’s grade moves labels cannot be told yet."),
     ],
@@ -249,14 +287,39 @@ def test_says_whether_suggestions_move_labels(shifts: dict[str, Estimate], said:
     assert pull_of_suggestions("owl", shifts) == said
 
 
-def test_filling_holes_keeps_or_moves_systems() -> None:
-    tau = alpha(0.8, 0.6, 0.9)
+def test_what_one_arm_alone_would_settle_is_open_among_three() -> None:
+    alone = {"verify": measured(0.11, 0.05)}
+    three = alone | {"after": measured(0, 0.05), "post-edit": measured(0, 0.05)}
 
-    assert filled_order("owl", "nDCG@10", 3, 8, tau, n_filled=9) == (
-        "With holes filled by owl, nDCG@10 moves 3 of 8 systems to another rank (τ 0.80, 0.60 to 0.90, 43 topics)."
+    assert pull_of_suggestions("owl", alone).startswith("Seeing")
+    assert pull_of_suggestions("owl", three).startswith("Whether")
+
+
+def a_filling(places: list[int | None], measure: str = "nDCG@10", *, withheld: str = "") -> FilledScores:
+    """Systems that move so many places; those of None have no rank before."""
+    tau = alpha(0.8, 0.6, 0.9)
+    systems = tuple(
+        SystemChange(
+            f"s{n}", 43, None if moved is None else n + 1, n + 1, None, 0, 1, 0.5, 0, 1, None, None, moved, "", ""
+        )
+        for n, moved in enumerate(places)
     )
-    assert "keeps all 8 systems in their order" in filled_order("owl", "nDCG@10", 0, 8, tau, n_filled=9)
-    assert filled_order("owl", "P@5", 0, 8, tau, n_filled=0) == "owl fills no hole, so nothing changes."
+    return FilledScores(measure, 10, 43, systems, 0, 0, 0, tau, tau, withheld)
+
+
+def test_filling_holes_keeps_or_moves_systems() -> None:
+    assert filled_order("owl", a_filling([1, -1, 2, 0, 0]), n_filled=9) == (
+        "With holes filled by owl, nDCG@10 moves 3 of 5 systems to another rank (τ 0.80, 0.60 to 0.90, 43 topics)."
+    )
+    assert "moves 1 of 2 systems that can" in (filled_order("owl", a_filling([1, 0, None]), n_filled=9))
+    assert "keeps all 2 systems in their order" in filled_order("owl", a_filling([0, 0]), n_filled=9)
+    assert filled_order("owl", a_filling([0]), n_filled=0) == "owl fills no hole, so nothing changes."
+    few = filled_order("owl", a_filling([None, None, 0], withheld="half is unjudged"), n_filled=9)
+    assert "half is unjudged" in few
+    assert few.endswith("3 of 3.")
+
+
+def test_says_how_alike_two_answers_are() -> None:
     assert likeness("Two answers", "ROUGE-L", undefined("none")) == ""
     assert likeness("Two answers", "ROUGE-L", share(0.6, 0.5, 0.7)) == (
         "Two answers are alike to a degree of 0.60 of 1 (ROUGE-L 0.60, 0.50 to 0.70, 43 topics)."
@@ -284,22 +347,36 @@ def test_says_which_judge_agrees_most_and_whom_it_cannot_be_told_from(alike: lis
     assert best_judge("a", kappa, undefined("one judge"), 1, None, n_all=1).startswith(
         "a is the only judge compared with people (κ 0.70"
     )
-    assert "(κ 0.70, 0.60" in best_judge("a", kappa, undefined("too few"), 2, None, n_all=2)
-    assert best_judge("a", kappa, kappa, 2, [], n_all=33).startswith("Of 2 of 33 judges a agrees most")
+    rare = Estimate(0.7, reason="too few")
+    unknown = [
+        best_judge("a", kappa, undefined("few"), 2, None, n_all=2),
+        best_judge("a", rare, rare, 1, None, n_all=1),
+    ]
+    assert [said.partition(" is not known: ")[2] for said in unknown] == ["few.", "too few."]
+    assert "of a" not in unknown[0]
+    assert "2 of them are compared" in best_judge("a", kappa, kappa, 2, [], n_all=33)
+
+
+# Of 10 pairs, how many people separate, how many of these the other has alike, at least, and how many both separate
+# in opposite ways.
+SAME, OTHER, OPEN = OrderVerdict(10, 8, 8, 8, 0), OrderVerdict(10, 8, 5, 4, 2), OrderVerdict(10, 3, 3, 3, 0)
+TAU = alpha(0.5, 0.3, 0.79)
 
 
 @pytest.mark.parametrize(
-    ("kendall", "said"),
+    ("kendall", "verdict", "said"),
     [
-        (alpha(0.96, 0.91, 1.0), "a keeps people’s order of systems (τ_b 0.96"),
-        (alpha(0.5, 0.3, 0.79), "a puts the systems in another order than people"),
-        (alpha(0.9, 0.7, 1.0), "Whether a keeps people’s order of systems is not settled"),
-        (Estimate(0.9, reason="4 topics."), "Whether a keeps people’s order of systems is uncertain"),
-        (undefined("Two systems."), "Whether a keeps people’s order of systems cannot be told: two systems."),
+        (TAU, SAME, "a keeps people’s order of systems (τ_b 0.50"),
+        (TAU, OTHER, "a puts the systems in another order than people"),
+        (TAU, OPEN, "Whether a keeps people’s order of systems is not settled"),
+        (TAU, None, "Whether a keeps people’s order of systems is uncertain"),
+        (undefined("Two systems."), None, "Whether a keeps people’s order of systems cannot be told: two systems."),
     ],
 )
-def test_says_whether_a_judge_keeps_the_order_of_systems(kendall: Estimate, said: str) -> None:
-    assert order_of_judge("a", kendall).startswith(said)
+def test_says_whether_a_judge_keeps_the_order_of_systems(
+    kendall: Estimate, verdict: OrderVerdict | None, said: str
+) -> None:
+    assert order_of_judge("a", kendall, verdict).startswith(said)
 
 
 def test_says_how_many_citations_support_their_sentence_and_how_many_could() -> None:
@@ -312,27 +389,24 @@ def test_says_how_many_citations_support_their_sentence_and_how_many_could() -> 
 
 
 @pytest.mark.parametrize(
-    ("kendall", "n", "said"),
+    ("verdict", "n", "said"),
     [
-        (alpha(0.96, 0.91, 1.0), 1, "a orders the runs as b does (τ_b 0.96, 0.91 to 1.00, 43 topics)."),
-        (alpha(0.5, 0.3, 0.79), 1, "a orders the runs unlike b (τ_b 0.50, 0.30 to 0.79, 43 topics)."),
-        (
-            alpha(0.9, 0.7, 1.0),
-            3,
-            "Whether a orders the runs as b does is not settled (τ_b 0.90, 0.70 to 1.00, 43 topics). "
-            "Of 3 comparisons these two are the least alike.",
-        ),
-        (undefined("Two runs."), 1, "Whether a orders the runs as b does cannot be told: two runs."),
+        (SAME, 1, "a orders the runs as b does"),
+        (OTHER, 1, "a orders the runs unlike b"),
+        (OPEN, 3, "Whether a orders the runs as b does is not settled"),
     ],
 )
-def test_says_whether_two_evaluations_order_the_runs_alike(kendall: Estimate, n: int, said: str) -> None:
-    assert order_of_evaluation("a", "b", kendall, n=n) == said
+def test_says_whether_two_evaluations_order_the_runs_alike(verdict: OrderVerdict, n: int, said: str) -> None:
+    found = order_of_evaluation("a", "b", TAU, verdict, n=n)
+
+    assert found.startswith(f"{said} (τ_b 0.50")
+    assert ("the least alike" in found) == (n > 1)
 
 
 def test_a_range_of_resampled_values_is_called_resampled() -> None:
     kendall = Estimate(0.96, 0.91, 1.0, sample=TOPICS, resampled=True)
 
-    assert order_of_judge("a", kendall).endswith("(τ_b 0.96, 0.91 to 1.00, resampled, 43 topics).")
+    assert "(τ_b 0.96, 0.91 to 1.00, resampled, 43 topics)" in order_of_judge("a", kendall, OPEN)
 
 
 def test_says_how_many_judges_put_the_same_system_first() -> None:

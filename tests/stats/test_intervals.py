@@ -121,7 +121,7 @@ def test_an_estimate_says_over_how_many_topics_it_is() -> None:
         "n_topics": 6,
         "n_items": None,
     }
-    assert found.interval_in_words(2) == "0.20 to 0.72, 6 topics"
+    assert found.interval_in_words(2) == "0.19 to 0.74, 6 topics"
 
 
 def test_an_estimate_without_an_interval_says_why() -> None:
@@ -130,3 +130,16 @@ def test_an_estimate_without_an_interval_says_why() -> None:
     assert found.as_dict()["reason"] == "3 topics are too few for an interval, which takes 5"
     assert found.interval_in_words() == "3 topics are too few for an interval, which takes 5"
     assert found.cells[1:] == (None, None, found.se, 3, None, found.reason)
+
+
+def test_a_mean_of_skewed_values_has_a_wider_interval_and_its_own_standard_error() -> None:
+    skewed, even = [0.0, 0.0, 0.02, 0.05, 0.03, 0.3], [0.4, 0.4, 0.42, 0.45, 0.43, 0.7]
+
+    near, far = (mean_interval(values, within=SHARE) for values in (skewed, even))
+    plain = interval(near.value or 0, near.se, Sample(n_topics=6), within=SHARE)
+
+    assert near.se == pytest.approx(far.se)
+    assert near.high is not None
+    assert plain.high is not None
+    assert near.high > plain.high + 0.03
+    assert interval(far.value or 0, far.se, Sample(n_topics=6), within=SHARE).high == pytest.approx(far.high, abs=0.02)

@@ -8,6 +8,7 @@ from stats.intervals import Estimate, Sample, undefined
 from stats.judges.threshold_choice import Ceiling
 from stats.measures.cited_reports import Counts
 from stats.overviews_in_words import (
+    EACH_ITS_OWN,
     assessors_differ,
     bank_of_questions,
     held_out,
@@ -32,6 +33,7 @@ def beside(difference: Estimate) -> Ceiling:
 
 MORE, ALIKE = beside(estimate(0.1, 0.02, 0.2)), beside(estimate(0.03, -0.04, 0.11, 7))
 LESS, OPEN = beside(estimate(-0.1, -0.2, -0.01)), beside(estimate(0, -0.4, 0.4))
+KAPPA = estimate(0.4, 0.3, 0.5)
 FEW = beside(Estimate(0.1, reason="4 topics."))
 
 
@@ -40,7 +42,7 @@ FEW = beside(Estimate(0.1, reason="4 topics."))
     [
         ([], "No judge can be compared with people yet."),
         ([LESS], "a agrees with people less than people do with one another (difference −0.10, −0.20 to −0.01, "),
-        ([FEW], "Whether a agrees with people as they do with one another is uncertain"),
+        ([FEW], "Whether a agrees with people as they do with one another is not known: 4 topics."),
         (
             [MORE, ALIKE, LESS, LESS, OPEN],
             "Of 5 comparisons of a judge with people, beside how people agree with one another, the judge agrees with "
@@ -50,23 +52,36 @@ FEW = beside(Estimate(0.1, reason="4 topics."))
         (
             [OPEN, FEW],
             "In none of 2 comparisons of a judge with people is it settled whether the judge agrees with them as "
-            "they do with one another (1 without an interval, for too few topics or people).",
+            "they do with one another (1 without an interval, for too few topics, people or items of another grade "
+            "than the commonest).",
         ),
     ],
 )
 def test_says_of_how_many_judges_it_is_settled_how_they_agree(judges: list[Ceiling], said: str) -> None:
-    assert judges_beside_people([("abcdefgh"[n], one) for n, one in enumerate(judges)]).startswith(said)
+    assert judges_beside_people([("abcdefgh"[n], one, KAPPA) for n, one in enumerate(judges)]).startswith(said)
+
+
+def test_beside_one_set_of_labels_it_is_counted_how_kappa_stands_to_chance() -> None:
+    one = Ceiling(undefined(""), undefined(""), undefined("no item has two people’s grades"), "kappa", 0, 0)
+
+    said = judges_beside_people([("a", one, KAPPA), ("b", one, KAPPA), ("c", one, estimate(0.1, -0.1, 0.3))])
+    both = judges_beside_people([("a", one, KAPPA), ("b", LESS, KAPPA)])
+
+    assert "chance in 2" in said
+    assert "(1 not settled)" in said
+    assert "less in 1" in both
+    assert "chance in 1" in both
 
 
 def test_nothing_is_said_of_intervals_where_there_is_none() -> None:
-    assert judges_beside_people([("a", FEW), ("b", FEW)]).endswith(
-        "(2 without an interval, for too few topics or people)."
+    assert judges_beside_people([("a", FEW, KAPPA), ("b", FEW, KAPPA)]).endswith(
+        "(2 without an interval, for too few topics, people or items of another grade than the commonest)."
     )
 
 
 def test_unfinished_judges_and_simulated_grades_are_told() -> None:
-    some = judges_beside_people([("a", LESS), ("b", OPEN)], n_marked=1, n_simulated=2)
-    every = judges_beside_people([("a", LESS)], n_simulated=1)
+    some = judges_beside_people([("a", LESS, KAPPA), ("b", OPEN, KAPPA)], n_marked=1, n_simulated=2)
+    every = judges_beside_people([("a", LESS, KAPPA)], n_simulated=1)
     none = judges_beside_people([], n_marked=2)
 
     assert "There is 1 more comparison of an unfinished or failing judge." in some
@@ -91,12 +106,12 @@ WIDE = estimate(0.7, 0.5, 0.9)
             {"a": HIGH, "b": MIDDLE, "c": LOW, "d": WIDE, "e": Estimate(0.9, reason="4 topics.")},
             "Assessors agree well enough for firm conclusions under a; well enough for tentative conclusions under b; "
             "too little under c. Whether they agree well enough is not settled under d. There is no interval under e. "
-            "α is lowest under c (α 0.40, −0.10 to 0.60, 43 topics).",
+            f"α is lowest under c (α 0.40, −0.10 to 0.60, 43 topics). {EACH_ITS_OWN}.",
         ),
         (
             {"a": WIDE, "b": estimate(0.71, 0.5, 0.9)},
             "Whether assessors agree well enough is not settled under a and b. α is lowest under a "
-            "(α 0.70, 0.50 to 0.90, 43 topics).",
+            f"(α 0.70, 0.50 to 0.90, 43 topics). {EACH_ITS_OWN}.",
         ),
     ],
 )
@@ -240,7 +255,16 @@ def test_says_how_many_drawn_tasks_are_flawed(counts: tuple[int, int, int], said
     ],
 )
 def test_says_which_judge_is_most_like_people(shares: dict[str, Estimate], n_marked: int, said: str) -> None:
-    assert most_alike(shares, n_marked=n_marked).startswith(said)
+    assert most_alike(shares, commonest=0.5, n_marked=n_marked).startswith(said)
+
+
+def test_no_judge_is_called_most_like_people_where_one_grade_alone_would_be_as_like() -> None:
+    shares = {"a": HIGH, "b": MIDDLE}
+
+    said = [most_alike(shares, commonest=commonest) for commonest in (0.8, 0.81, 0.98)]
+
+    assert ["a says most often" in one for one in said] == [True, False, False]
+    assert "98 %" in said[2]
 
 
 def test_many_raters_of_a_passage_are_said_by_their_range_and_those_without_grades_are_left_out() -> None:

@@ -82,7 +82,7 @@ def test_the_error_of_a_mean_is_the_textbooks() -> None:
 
 
 def test_a_figure_that_hangs_on_one_topic_has_no_interval() -> None:
-    by_topic = np.array([[10.0, 0.0]] * 7 + [[5.0, 5.0]])
+    by_topic = np.array([[10.0, 0.0]] * 7 + [[5.0, 60.0]])
     patterns = CountPatterns(np.array([[2.0, 0.0], [0.0, 2.0]]), by_topic.sum(axis=0), by_topic)
 
     figure = fleiss(patterns)

@@ -20,6 +20,7 @@ from stats.calibration.estimators import (
     rogan_gladen_score,
 )
 from stats.calibration.labels import Labels, NotALabelTable, equal_weights, weights_of_waves
+from stats.calibration.ppi import corrected_mean
 from stats.calibration.recalibration import crossfitted, recalibration_curve
 from stats.pattern_intervals import Estimate
 from stats.ratings import FloatArray
@@ -436,6 +437,21 @@ def test_the_judge_is_used_as_far_as_topics_say() -> None:
     assert score.power is not None
     assert score.power < 0.5 * alone.power
     assert error(score.estimate) < 1.05 * error(people_score(labels).estimate)
+
+
+def test_topics_that_are_far_apart_do_not_throw_a_fair_judge_away() -> None:
+    powers = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        topics = np.repeat(np.arange(15), 60)
+        wanted, said = rng.normal(0, 2.5, 15)[topics], rng.logistic(0, 1, 900)
+        judge = np.asarray(wanted + 0.6 * said + 0.4 * rng.logistic(0, 1, 900) > 0, dtype=np.float64)
+        labelled = rng.random((15, 60)).argsort(axis=1).ravel() < 20
+        people = np.where(labelled, wanted + said > 0, np.nan)
+        labels = Labels(people, judge, judge, np.where(labelled, 3.0, np.nan), topics, per_topic=True)
+        powers.append(corrected_mean(labels, judge).power)
+
+    assert min(powers) > 0.6
 
 
 def test_a_few_labelled_topics_have_the_spread_of_a_few() -> None:

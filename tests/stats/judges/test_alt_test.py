@@ -8,7 +8,7 @@ from scipy import stats
 
 from stats.judges.alt_test import EPSILONS, alternative_annotator_test
 from stats.ratings import FloatArray, Level
-from tests.judges_check import alternative_annotator
+from tests.judges_check import alternative_annotator, constant_judge
 
 NAN = np.nan
 Closeness = Callable[[float, list[float]], float]
@@ -114,10 +114,44 @@ def test_an_ungraded_reply_loses_its_item() -> None:
 
 
 def test_a_judge_that_says_what_all_people_say_wins_without_doubt() -> None:
-    outcome = alternative_annotator_test(np.ones((50, 3)), np.ones(50), CAST[:3], level="nominal")
+    people = np.repeat([[1.0, 1, 1], [0, 0, 0]], 25, axis=0)
+
+    outcome = alternative_annotator_test(people, people[:, 0], CAST[:3], level="nominal")
 
     assert [one.p for one in outcome.people] == [0, 0, 0]
     assert outcome.passes
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal"])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.05, 0.1])
+def test_no_verdict_is_given_where_the_most_frequent_grade_alone_would_pass(level: Level, share: float) -> None:
+    rng = np.random.default_rng(8)
+    truth = rng.random(300) < share
+    people = np.where(rng.random((300, 3)) < 0.95, truth[:, None], ~truth[:, None]).astype(float)
+    topics = np.arange(300) // 30
+
+    same, right = (
+        alternative_annotator_test(people, judge, CAST[:3], topics, level=level)
+        for judge in (np.zeros(300), truth.astype(float))
+    )
+
+    assert (same.winning_rate, right.winning_rate) == (1, 1)
+    assert (same.passes, right.passes) == (None, None)
+    assert "always gives 0" in same.as_dict()["reason"]
+
+
+def test_what_the_most_frequent_grade_does_not_pass_has_a_verdict() -> None:
+    rng = np.random.default_rng(8)
+    truth = rng.random(300) < 0.4
+    people = np.where(rng.random((300, 3)) < 0.95, truth[:, None], ~truth[:, None]).astype(float)
+
+    same, right = (
+        alternative_annotator_test(people, judge, CAST[:3], level="nominal")
+        for judge in (np.zeros(300), truth.astype(float))
+    )
+
+    assert (same.passes, right.passes) == (False, True)
+    assert (same.reason, right.reason) == ("", "")
 
 
 def test_too_few_people_and_items_are_warned_of() -> None:
@@ -186,3 +220,12 @@ def test_a_judge_that_is_just_behind_by_topic_wins_no_more_than_it_may() -> None
 
     assert 0.01 <= wins.by_topic <= 0.09
     assert wins.independent > 0.1
+
+
+@pytest.mark.slow
+def test_a_judge_that_always_says_no_is_never_called_good_enough() -> None:
+    rows = [constant_judge(yes, 10, 20, studies=60, seed=1) for yes in (0.05, 0.5)]
+
+    assert [row.passes for row in rows] == [0, 0]
+    assert rows[0].published > 0.8
+    assert rows[1].no_verdict == 0

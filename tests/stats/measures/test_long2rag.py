@@ -74,6 +74,9 @@ def test_nugget_scores_of_a_case_worked_by_hand() -> None:
     assert found.vital.value == pytest.approx(1.5 / 3)
     assert found.strict_all.value == pytest.approx(2 / 5)
     assert found.all.value == pytest.approx(3 / 5)
+    # Of 3 · 1 + 2 · ½.
+    assert found.strict_weighted.value == pytest.approx(1.5 / 4)
+    assert found.weighted.value == pytest.approx((1 + 0.5 + 0.5 + 0.25) / 4)
     assert found.strict_all.settings == {"strict": True}
 
 
@@ -81,6 +84,7 @@ def test_a_nugget_that_the_judge_failed_on_gives_no_credit_and_is_counted() -> N
     found = nugget_scores([nugget("vital", "support"), nugget("vital", None), nugget("okay", None)])
 
     assert (found.vital.value, found.vital.ungraded, found.all.ungraded) == (0.5, 1, 2)
+    assert (found.weighted.value, found.weighted.bounds) == (1 / 2.5, (1 / 2.5, 1))
 
 
 def test_without_vital_nuggets_the_vital_scores_are_undefined() -> None:

@@ -61,8 +61,8 @@ def test_a_rubric_by_hand() -> None:
     assert rubric_score(rubric).bounds is None
 
 
-def test_a_rubric_is_clipped_and_needs_positive_points() -> None:
-    assert rubric_score([JudgedNugget(0, 2), JudgedNugget(1, -4)]).value == 0
+def test_a_rubric_may_be_negative_and_needs_positive_points() -> None:
+    assert rubric_score([JudgedNugget(0, 2), JudgedNugget(1, -4)]).value == -2
     assert rubric_score([JudgedNugget(1, -4)]).value is None
     assert nugget_coverage([]).value is None
     unknown = rubric_score([JudgedNugget(1, 2), JudgedNugget(None, -1)])

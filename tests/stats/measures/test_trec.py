@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
+import ir_measures
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -97,8 +100,8 @@ def test_an_unjudged_passage_is_not_relevant() -> None:
 
 
 @pytest.mark.parametrize("measure", ["nDGC@10", "nDCG@", "", "__import__('os')", "BPM", "nDCG(foo=1)@3"])
-def test_a_measure_that_does_not_exist_is_refused_by_name(measure: str) -> None:
-    with pytest.raises(UnknownMeasure, match="There is no measure"):
+def test_a_measure_that_cannot_be_read_is_refused_by_name(measure: str) -> None:
+    with pytest.raises(UnknownMeasure, match=re.escape(f"“{measure}”")):
         one(measure, {"a": 1}, {"a": 1.0})
 
 
@@ -113,3 +116,29 @@ def test_system_scores_have_systems_as_rows() -> None:
     )
 
     np.testing.assert_allclose(found["t1"], [1.0, (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))])
+
+
+# --- Whatever ir-measures has ---------------------------------------------------------------------
+
+FORMS = ("{}", "{}@10", "{}(rel=2)", "{}(judged_only=True)@5", "{}@0", "{}@-1", "{}(", "{}@1.5", "{}(rel='x')")
+ODD: list[Mapping[str, Mapping[str, int]]] = [{"t0": {"d1": 1, "d 2": 0, "d3": 3}, "a topic": {"d4": 0}}, {"7": {}}]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*sorted(ir_measures.measures.registry), "nDCG(dcg='exp-log2')", "Unheard"])
+def test_every_measure_has_a_figure_or_a_sentence_on_any_names_of_topics(name: str) -> None:
+    for measure in (form.format(name) for form in FORMS):
+        for qrels in ODD:
+            with suppress(UnknownMeasure):
+                scores = system_scores(measure, qrels, {"s": {"t0": {"d1": 2.0, "d 2": 1.0}}, "empty": {}})
+                assert np.isfinite(scores.to_numpy()).all(), measure
+
+
+def test_topics_may_have_any_names() -> None:
+    qrels, run = {"d1": 1, "d2": 0, "d3": 3}, {"d1": 2.0, "d2": 1.0}
+
+    for measure in ("ERR@10", "nDCG(dcg='exp-log2')@10", "AP", "nDCG@10"):
+        by_name = [
+            system_scores(measure, {topic: qrels}, {"s": {topic: run}}).to_numpy()[0, 0] for topic in ("7", "t0", "a b")
+        ]
+        assert by_name[0] == by_name[1] == by_name[2] > 0, measure
