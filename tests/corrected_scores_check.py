@@ -5,7 +5,8 @@ that grades by chance), of which ../shared/data has 43 topics, 9,260 passages an
 are drawn with replacement, labels are drawn of their passages, and systems are corrected by them. An interval is of the
 43 topics' mean over all labels. Over the systems, 95 % intervals of a measure, and of differences from the first
 system, are to hold the truth in 93 to 97 % of the draws; the exit status is 1 where they do not. AP and nDCG@10 are
-over the draws that they are given in, and left out where these are fewer than a tenth.
+over the draws that they are given in, and left out where these are fewer than a tenth. In small pools of few topics
+(`SMALL`) the two are to hold it in 93 % at least.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import json
 import sys
 import time
 from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,9 @@ CELLS = [
     *((judge, "from all alike", rate) for judge in ("better", "useless") for rate in (0.1, 0.2, 0.5)),
 ]
 
+# Passages in each topic's pool, topics, and which share of the passages is labelled, topic by topic.
+SMALL = [(size, topics, rate) for size in (15, 30, 60) for topics in (6, 20) for rate in (0.3, 0.5, 0.7)]
+
 
 @dataclass(frozen=True)
 class Collection:
@@ -69,6 +73,25 @@ class Collection:
             self.systems,
             [[of[topic] for topic in topics] for of in self.rankings],
         )
+
+    def of_pools(self, size: int) -> Collection:
+        """Return the study with so many passages a topic: those that any system ranks highest."""
+        people: list[FloatArray] = []
+        judge: list[FloatArray] = []
+        rankings: list[list[IntArray]] = [[] for _ in self.systems]
+        for topic, grades in enumerate(self.people):
+            best = np.full(len(grades), len(grades))
+            for of in self.rankings:
+                best[of[topic]] = np.minimum(best[of[topic]], np.arange(len(of[topic])))
+            kept = np.sort(np.argsort(best, kind="stable")[:size])
+            places = np.full(len(grades), -1)
+            places[kept] = np.arange(len(kept))
+            people.append(grades[kept])
+            judge.append(self.judge[topic][kept])
+            for own, of in zip(rankings, self.rankings, strict=True):
+                found = places[of[topic]]
+                own.append(found[found >= 0])
+        return Collection(people, judge, self.systems, rankings)
 
 
 @dataclass(frozen=True)
@@ -89,11 +112,13 @@ class Outcome:
     most: float
     pairs: float
     simulations: int
+    most_held: float = MOST
 
     @property
     def kept(self) -> bool:
         n = round(self.given * self.simulations)
-        return self.given < LEAST_GIVEN or not (broken(round(self.held * n), n) or broken(round(self.pairs * n), n))
+        shares = self.held, self.pairs
+        return self.given < LEAST_GIVEN or not any(broken(round(one * n), n, most=self.most_held) for one in shares)
 
 
 def of_dl19(path: Path) -> Collection:
@@ -199,15 +224,22 @@ def _over_topics(table: FloatArray) -> Found:
     return scores, [], differences
 
 
-def true_means(study: Collection) -> dict[str, FloatArray]:
-    """Return the systems' means with all labels, by trec_eval, and DCG@10."""
+TREC_EVAL = {"P@10": f"P(rel={RELEVANT})@10", "nDCG@10": "nDCG@10", "AP": f"AP(rel={RELEVANT})"}
+
+
+def scores_by_topic(study: Collection, names: dict[str, str]) -> dict[str, FloatArray]:
+    """Return trec_eval's scores with all labels, systems × topics, by measure."""
     qrels = {f"t{topic}": {f"d{n}": int(grade) for n, grade in enumerate(of)} for topic, of in enumerate(study.people)}
     runs = {
         system: {f"t{topic}": {f"d{n}": float(-place) for place, n in enumerate(of)} for topic, of in enumerate(one)}
         for system, one in zip(study.systems, study.rankings, strict=True)
     }
-    names = {"P@10": f"P(rel={RELEVANT})@10", "nDCG@10": "nDCG@10", "AP": f"AP(rel={RELEVANT})"}
-    found = {name: system_scores(asked, qrels, runs).mean(axis=1).to_numpy() for name, asked in names.items()}
+    return {name: system_scores(asked, qrels, runs).to_numpy() for name, asked in names.items()}
+
+
+def true_means(study: Collection) -> dict[str, FloatArray]:
+    """Return the systems' means with all labels, by trec_eval, and DCG@10."""
+    found = {name: of.mean(axis=1) for name, of in scores_by_topic(study, TREC_EVAL).items()}
     gained = [
         [float(grades[top[:K]] @ DISCOUNTS[: len(top)]) for grades, top in zip(study.people, one, strict=True)]
         for one in study.rankings
@@ -216,14 +248,21 @@ def true_means(study: Collection) -> dict[str, FloatArray]:
 
 
 def simulate(
-    study: Collection, truths: dict[str, FloatArray], cell: tuple[str, str, float], n: int, *, ratios: bool
+    study: Collection,
+    truths: dict[str, FloatArray],
+    cell: tuple[str, str, float],
+    n: int,
+    *,
+    ratios: bool,
+    n_topics: int = 0,
 ) -> list[Outcome]:
+    """Draw so many topics, by default as many as there are, and their labels, n times."""
     judge, how, rate = cell
-    rng = np.random.default_rng([SEED, CELLS.index(cell)])
+    rng = np.random.default_rng([SEED, n_topics, round(100 * rate)] if n_topics else [SEED, CELLS.index(cell)])
     found: dict[str, list[Found]] = defaultdict(list)
     n_labels = []
     for _ in range(n):
-        again = study.drawn_again(rng.integers(0, len(study.people), len(study.people)))
+        again = study.drawn_again(rng.integers(0, len(study.people), n_topics or len(study.people)))
         topics = np.repeat(np.arange(len(again.people)), [len(of) for of in again.people])
         grades = graded_by(rng, judge, again)
         picked, probabilities = draw_labels(rng, how, rate, topics, grades)
@@ -259,6 +298,17 @@ def simulate(
             )
         )
     return outcomes
+
+
+def in_small_pools(study: Collection, n: int) -> list[Outcome]:
+    """Return what AP and nDCG@10 hold where topics are few and their pools small."""
+    found = []
+    for size, n_topics, rate in SMALL:
+        small = study.of_pools(size)
+        of_cell = simulate(small, true_means(small), ("FLAN-T5", "by topic", rate), n, ratios=True, n_topics=n_topics)
+        what = f"{size} passages in each of {n_topics} topics"
+        found += [replace(one, draw=what, most_held=1.0) for one in of_cell if one.measure in ("AP", "nDCG@10")]
+    return found
 
 
 def holds(estimate: Estimate, truth: float) -> bool:
@@ -298,6 +348,10 @@ def main() -> None:
         if not arguments.json:
             sys.stdout.write("".join(map(row_of, of_cell)))
             sys.stdout.flush()
+    if not arguments.sums and not arguments.cells:
+        small = in_small_pools(study, arguments.simulations // 5)
+        outcomes += small
+        sys.stdout.write("" if arguments.json else "".join(map(row_of, small)))
     if arguments.json:
         json.dump([asdict(row) for row in outcomes], sys.stdout, indent=1, ensure_ascii=False)
     outside = [row for row in outcomes if not row.kept]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
@@ -16,14 +17,16 @@ from stats.judges import thresholds
 from stats.judges.accuracy import mean_accuracy
 from stats.judges.best_of_several import differences, pseudo_values
 from stats.judges.coverage import coverage
+from stats.judges.summary import brief_of_items
 from stats.judges.thresholds import at_threshold, kappa_at_threshold, kappa_without_topics
-from stats.pattern_intervals import Estimate, estimate, too_rare
+from stats.pattern_intervals import Estimate, estimate
 from stats.ratings import BoolArray, CodeArray, FloatArray, IntArray, Ratings, count_patterns, pair_patterns
 from tests.simulations.scenarios import Intervals, Scenario
 
 TOPICS = (3, 5, 6, 8, 10, 15, 20, 30, 50)
 SIX = (0.4, 0.2, 0.1, 0.1, 0.1, 0.1)
 POPULATION = 60_000
+RARE_TOPICS = (6, 10, 20, 50)
 ITEMS = (30, 50, 100, 300)
 NEAR_PERFECT = "near-perfect"
 RARE = "one yes in twenty, topics far apart"
@@ -42,6 +45,8 @@ ALL = (
     ACCURACY,
     *COUNTED,
 )
+CEILING = "human ceiling"
+BESIDE = ("α nominal of judge and people", CEILING, f"{CEILING}, the judge", f"{CEILING}, the difference")
 ORDERS = ("coverage, Spearman’s ρ", "coverage, Kendall’s τ_b")
 
 
@@ -51,7 +56,7 @@ class Shape:
 
     Topics have `size` items in the median, with log sizes of sd `unequal`. A share `yes` of items deserves a yes, whose
     logit has the sd `apart` between topics. Three people and two judges see what is right with these probabilities
-    (judges: sensitivity and specificity), whose logits have the sd `errors_apart`.
+    (sensitivity and specificity), whose logits have the sd `errors_apart`.
     """
 
     name: str
@@ -59,18 +64,27 @@ class Shape:
     unequal: float
     yes: float
     apart: float
-    people: float
+    people: tuple[float, float]
     judge: tuple[float, float]
     errors_apart: float
 
 
 SHAPES = (
-    Shape("even", 20, 0, 0.5, 0.8, 0.9, (0.85, 0.85), 0.5),
-    Shape("skewed, unequal sizes", 20, 0.8, 0.2, 1.0, 0.92, (0.75, 0.93), 0.7),
-    Shape("topics far apart", 25, 0.6, 0.35, 1.5, 0.9, (0.8, 0.85), 1.0),
-    Shape(RARE, 20, 0, 0.05, 2.0, 0.92, (0.75, 0.97), 0.5),
-    Shape(NEAR_PERFECT, 20, 0.5, 0.3, 1.0, 0.98, (0.98, 0.98), 0.5),
+    Shape("even", 20, 0, 0.5, 0.8, (0.9, 0.9), (0.85, 0.85), 0.5),
+    Shape("skewed, unequal sizes", 20, 0.8, 0.2, 1.0, (0.92, 0.92), (0.75, 0.93), 0.7),
+    Shape("topics far apart", 25, 0.6, 0.35, 1.5, (0.9, 0.9), (0.8, 0.85), 1.0),
+    Shape(RARE, 20, 0, 0.05, 2.0, (0.92, 0.92), (0.75, 0.97), 0.5),
+    Shape(NEAR_PERFECT, 20, 0.5, 0.3, 1.0, (0.98, 0.98), (0.98, 0.98), 0.5),
 )
+# Few yeses: a judge beside people has no interval where `too_rare` speaks.
+RARE_SHAPES = tuple(
+    Shape(f"{percent} % yes, {size} items a topic", size, 0.5, percent / 100, 1.0, (0.8, 0.995), (0.75, 0.985), 0.5)
+    for percent in (2, 5, 10)
+    for size in (20, 100)
+)
+GENEROUS = replace(RARE_SHAPES[3], name="5 % yes, 100 items a topic, a generous judge", judge=(0.8, 0.8))
+# Nothing is demanded here: where few topics have nearly all yeses percent agreement itself holds less than it promises.
+FAR_APART = tuple(replace(shape, name=f"{shape.name}, far apart", apart=2.0) for shape in RARE_SHAPES[1::2])
 
 
 @dataclass(frozen=True)
@@ -93,7 +107,8 @@ def draw_study(rng: np.random.Generator, shape: Shape, n_topics: int) -> Study:
         return found
 
     truth = rng.random(n) < by_topic(shape.yes, shape.apart)
-    right = by_topic(shape.people, shape.errors_apart)
+    z = rng.standard_normal(n_topics)[topics]
+    right = expit(np.where(truth, *map(logit, shape.people)) + shape.errors_apart * z)
     people = np.where(rng.random((n, 3)) < right[:, None], truth[:, None], ~truth[:, None])
     judges = []
     for sensitivity, specificity in (shape.judge, (shape.judge[0] - 0.1, shape.judge[1])):
@@ -116,8 +131,7 @@ def draw_study(rng: np.random.Generator, shape: Shape, n_topics: int) -> Study:
 def without_libraries() -> None:
     """Leave out the libraries' point values in this process: tests hold ours to them, and they take long."""
     thresholds._library_figures = lambda patterns, which: {}
-    report.library_kappas = lambda patterns: {}
-    report.library_alpha = lambda patterns, level, numbers: {}
+    report.LARGEST_LIBRARY_TABLE = 0
 
 
 def figures_of(study: Study) -> dict[str, Estimate]:
@@ -146,6 +160,16 @@ def figures_of(study: Study) -> dict[str, Estimate]:
     }
 
 
+def figures_beside_people(study: Study) -> dict[str, Estimate]:
+    """Return what *Trust* and *All judges* begin with."""
+    n = len(study.topics)
+    people = Ratings(study.people, (0.0, 1.0), "nominal", range(n), range(3), topics=study.topics)
+    judge = replace(people, codes=study.judges[:, :1], raters=range(1))
+    brief = brief_of_items(people, judge, at=1, people_at=1, same_scale=True)
+    ceilings = (brief.ceiling.people, brief.ceiling.judge, brief.ceiling.difference)
+    return dict(zip(BESIDE, (brief.alpha, *ceilings), strict=True))
+
+
 def accuracy_of(study: Study, items: IntArray, topics: IntArray | None) -> Estimate:
     """The first judge's accuracy against the three people: the first sees all items, the others two thirds of them."""
     people = study.people[items]
@@ -168,19 +192,22 @@ def quadratic_kappa(ratings: Ratings) -> Estimate:
     patterns = pair_patterns(ratings, 0, 1)
     differences = coefficients.pair_differences("quadratic", ratings.numbers)
     kappa = partial(coefficients.cohen_kappa, patterns=patterns, differences=differences)
-    return estimate({"": kappa}, patterns, reasons={"": too_rare(patterns)})[""]
+    return estimate({"": kappa}, patterns)[""]
+
+
+Figures = Callable[[Study], dict[str, Estimate]]
 
 
 @cache
-def truth_of(shape: Shape) -> dict[str, float]:
+def truth_of(shape: Shape, figures: Figures = figures_of) -> dict[str, float]:
     """The figures over a great many topics."""
-    found = figures_of(draw_study(np.random.default_rng(1), shape, POPULATION))
+    found = figures(draw_study(np.random.default_rng(1), shape, POPULATION * 20 // max(shape.size, 20)))
     return {name: figure.value for name, figure in found.items() if figure.value is not None}
 
 
-def draw_agreement(rng: np.random.Generator, shape: Shape, n: int) -> Intervals:
-    truth = truth_of(shape)
-    return {name: (figure, truth[name]) for name, figure in figures_of(draw_study(rng, shape, n)).items()}
+def draw_agreement(rng: np.random.Generator, shape: Shape, n: int, figures: Figures = figures_of) -> Intervals:
+    truth = truth_of(shape, figures)
+    return {name: (figure, truth[name]) for name, figure in figures(draw_study(rng, shape, n)).items()}
 
 
 # Single items, without topics.
@@ -256,6 +283,10 @@ def scenarios() -> list[Scenario]:
         demands = demands_of(shape, ALL)
         found += [Scenario("topics", shape.name, n, partial(by_topic, n=n), *demands) for n in TOPICS]
         found += [Scenario("items", shape.name, n, partial(by_item, n=n), *demands) for n in ITEMS]
+    for shape in (*RARE_SHAPES, GENEROUS, *FAR_APART):
+        draw = partial(draw_agreement, shape=shape, figures=figures_beside_people)
+        demanded = BESIDE if shape in RARE_SHAPES else ()
+        found += [Scenario("topics", shape.name, n, partial(draw, n=n), demanded, least_given=0.2) for n in RARE_TOPICS]
     for n_texts in (3, 10):
         draw = partial(draw_order, n_texts=n_texts)
         found += [Scenario("topics", f"{n_texts} texts a topic", n, partial(draw, n=n), ORDERS) for n in TOPICS]

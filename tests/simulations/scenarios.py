@@ -26,7 +26,9 @@ class Scenario:
     - `group`: the table it stands in; `study`: its shape in words; `n`: how many topics, items or labels it has;
     - `draw` draws it once and returns its intervals, each with the truth;
     - `demanded`: for which of its intervals 93 to 97 % is; `cautious`: for which at least 93 % is;
-    - `part`: what share of the simulations it takes, for it is slow.
+    - `part`: what share of the simulations it takes, for it is slow;
+    - `least_given`: where a smaller share of the studies has an interval nothing is demanded, for these few are those
+      that chance made unlike the others.
     """
 
     group: str
@@ -36,6 +38,7 @@ class Scenario:
     demanded: tuple[str, ...] = ()
     cautious: tuple[str, ...] = ()
     part: float = 1
+    least_given: float = 0
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,8 @@ def _counted(
 ) -> Coverage:
     n_of = np.bincount(sides, minlength=4)
     defined = max(len(sides) - int(n_of[3]), 1)
+    of_some = defined >= scenario.least_given * len(sides)
+    demanded = "both" if name in scenario.demanded else "cautious" if name in scenario.cautious else ""
     return Coverage(
         group=scenario.group,
         study=scenario.study,
@@ -123,7 +128,7 @@ def _counted(
         undefined=int(n_of[3]),
         width=float(np.median(widths or [np.nan])),
         shown=shown,
-        demanded="both" if name in scenario.demanded else "cautious" if name in scenario.cautious else "",
+        demanded=demanded if of_some else "",
     )
 
 
