@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
+from collection.addresses import parts_of
+from collection.wire import Permit, Transport
+from collection.wire import ReplyTooBig as ReplyTooBig
+
+# What `new_client` makes.
+Client = httpx.Client
 LONGEST_REST = 60.0
+LONGEST_CONNECT = 10.0
+# How many bytes an answer may take on its way, for each that is read of it and for its headers: it may come in chunks.
+WIRE, HEADERS = 4, 1024**2
 # Keys that were sent to servers, and what stands in their place where one says them. A short one would hit words.
 SHORTEST_SECRET = 6
 HIDDEN = "[key]"
@@ -44,36 +53,37 @@ class Answer:
         return self.content[:500].decode("utf-8", "replace")
 
 
-class ReplyTooBig(Exception):
-    """The server sent more than is read of it."""
-
-
 def hide(*secrets: str) -> None:
     """Leave these out of whatever servers say from now on."""
     _secrets.update(secret for secret in secrets if len(secret) >= SHORTEST_SECRET)
 
 
-def ask(client: httpx.Client, method: str, path: str | httpx.URL, *, timeout: float, most: int, **parts: Any) -> Answer:
-    """Send one request and read its answer, of `most` bytes, within the seconds.
+def ask(client: Client, method: str, path: str | httpx.URL, *, timeout: float, most: int, **parts: Any) -> Answer:
+    """Send one request and read its answer, of `most` bytes, all within the seconds.
 
     Raises httpx.RequestError and ReplyTooBig.
     """
-    late = time.monotonic() + timeout
-    patience = httpx.Timeout(timeout, connect=min(timeout, 10.0))
-    with client.stream(method, path, timeout=patience, **parts) as response:
-        if response.headers.get("Content-Encoding", "identity").strip().lower() not in {"", "identity"}:
-            raise httpx.DecodingError("The server sent a compressed reply, which was not requested.")
-        content = bytearray()
-        for part in response.iter_raw():
-            content += part
-            if len(content) > most:
-                raise ReplyTooBig
-            if time.monotonic() > late:  # it drips: no single wait was too long, but all of them are
-                raise httpx.ReadTimeout("The reply did not end in time.")
-        rest = rest_asked_for(response.headers.get("Retry-After", ""))
-        location, kind = (response.headers.get(name, "") for name in ("Location", "Content-Type"))
-        said = without_secrets(bytes(content))
-        return Answer(response.status_code, said, rest, location, kind, hides=said != content)
+    patience = httpx.Timeout(timeout, connect=min(timeout, LONGEST_CONNECT))
+    extensions = {"room": most * WIRE + HEADERS}
+    try:
+        with client.stream(method, path, timeout=patience, extensions=extensions, **parts) as response:
+            return _read(response, most)
+    except httpx.InvalidURL as odd:  # httpx looks where a redirect leads, though none is followed
+        raise httpx.RemoteProtocolError("The server redirects to what is not an address.") from odd
+
+
+def _read(response: httpx.Response, most: int) -> Answer:
+    if response.headers.get("Content-Encoding", "identity").strip().lower() not in {"", "identity"}:
+        raise httpx.DecodingError("The server sent a compressed reply, which was not requested.")
+    content = bytearray()
+    for part in response.iter_raw():
+        content += part
+        if len(content) > most:
+            raise ReplyTooBig
+    rest = rest_asked_for(response.headers.get("Retry-After", ""))
+    location, kind = (response.headers.get(name, "") for name in ("Location", "Content-Type"))
+    said = without_secrets(bytes(content))
+    return Answer(response.status_code, said, rest, location, kind, hides=said != content)
 
 
 def root_of(base_url: str) -> str:
@@ -86,22 +96,52 @@ def shown(base_url: str) -> str:
     return str(httpx.URL(root_of(base_url)).copy_with(userinfo=b"")).rstrip("/")
 
 
-def client_for(base_url: str, *, api_key: str = "", timeout: float, connections: int = 32) -> httpx.Client:
-    """Return a client that waits this long for a reply and never for ever. It uses no proxy: the server is ours.
+def new_client(
+    *,
+    timeout: float,
+    connections: int = 32,
+    keep: int | None = None,
+    permit: Permit | None = None,
+    proxy: str | None = None,
+    **options: Any,
+) -> Client:
+    """Return a client whose every exchange ends within the seconds, however it is asked. The only one that is made.
 
-    A name and password in the address go into a header: addresses are logged. What is sent is not packed, so that
-    what is received is no larger than it is counted.
+    It keeps `keep` of its `connections`, or all. What is sent is not packed, so that what is received is no larger
+    than it is counted. It follows no redirect.
+    """
+    limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections if keep is None else keep)
+    client = Client(
+        timeout=httpx.Timeout(timeout, connect=min(timeout, LONGEST_CONNECT)),
+        transport=Transport(permit=permit, proxy=proxy, limits=limits, trust_env=proxy is not None),
+        trust_env=False,
+        **options,
+    )
+    client.headers["Accept-Encoding"] = "identity"
+    return client
+
+
+def client_for(base_url: str, *, api_key: str = "", timeout: float, connections: int = 32) -> Client:
+    """Return a client of one of our own servers, past any proxy.
+
+    A name and password in the address go into a header: addresses are logged.
     """
     url = httpx.URL(root_of(base_url))
     hide(api_key, url.password)
-    return httpx.Client(
+    return new_client(
         base_url=url.copy_with(userinfo=b""),
         auth=(url.username, url.password) if url.userinfo else None,
-        headers={"Accept-Encoding": "identity", **({"Authorization": f"Bearer {api_key}"} if api_key else {})},
-        timeout=httpx.Timeout(timeout, connect=min(timeout, 10.0), pool=None),
-        limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
-        trust_env=False,
+        headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
+        timeout=timeout,
+        connections=connections,
     )
+
+
+def client_beyond(address: str, *, timeout: float, **options: Any) -> Client:
+    """Return a client of a server that is not ours, asked through the proxy that the environment names for it."""
+    host = parts_of(address).hostname or ""
+    proxy = None if proxy_bypass(host) else getproxies().get(parts_of(address).scheme)
+    return new_client(proxy=proxy, timeout=timeout, **options)
 
 
 def without_secrets(content: bytes) -> bytes:

@@ -1,45 +1,36 @@
 """Which servers a request to an address that a researcher wrote may reach: public ones, and those the operator names.
 
-The name is resolved here, every address that it has is looked at, and the request goes to an address that was looked
-at: a name that is another machine's a moment later changes nothing.
+It is asked with the addresses that the connection is then made to (`collection.wire`): a name that is another
+machine's a moment later changes nothing. What is not known to be public is not.
 """
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Iterator
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from collections.abc import Iterator, Sequence
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
-import httpx
 from django.conf import settings
 
-SCHEMES = {"http": 80, "https": 443}
-LARGEST_PORT = 65535
+# What is not in here is nobody's on the internet: of this machine, this network, one site, or not given out.
+UNICAST = IPv6Network("2000::/3")
 # IPv6 that stands for IPv4 behind a translator (RFC 6052); the last 32 bits are the IPv4 address.
 TRANSLATED = IPv6Network("64:ff9b::/96")
+# Special by IANA's registries, and global to some versions of Python.
+SPECIAL = [ip_network(one) for one in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")]
+# What stands before the IPv4 address of an interface that tunnels (ISATAP, RFC 5214).
+TUNNELLED = frozenset({0x00005EFE, 0x02005EFE})
 
 
 class AddressRefused(Exception):
     """The server may not be asked."""
 
 
-def permitted_address(url: httpx.URL) -> str:
-    """Return the IP address to connect to for this URL. Raises AddressRefused."""
-    if url.scheme not in SCHEMES or not url.host:
-        raise AddressRefused("The address must begin with http:// or https://.")
-    port = SCHEMES[url.scheme] if url.port is None else url.port
-    if not 0 < port <= LARGEST_PORT:
-        raise AddressRefused(f"There is no port {port}.")
-    try:
-        found = socket.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise AddressRefused(f"The server “{url.host}” was not found.") from error
-    addresses = [str(row[4][0]) for row in found]
-    if not is_named(url.host, port) and not all(map(is_public, addresses)):
+def permit(host: str, port: int, addresses: Sequence[str]) -> None:
+    """Raise AddressRefused unless all these addresses of a server are public, or the operator names it."""
+    if not is_named(host, port) and not all(map(is_public, addresses)):
         raise AddressRefused(
-            f"The server “{url.host}” is in a private network. Ask who runs this site to name it in DOCUMENT_HOSTS."
+            f"The server “{host}” is in a private network. Ask who runs this site to name it in DOCUMENT_HOSTS."
         )
-    return addresses[0]
 
 
 def is_named(host: str, port: int) -> bool:
@@ -51,14 +42,24 @@ def is_named(host: str, port: int) -> bool:
 
 def is_public(address: str) -> bool:
     """Whether an IP address, and every other that it stands for, is one of the public internet."""
-    return all(one.is_global and not one.is_multicast for one in _stood_for(ip_address(address.partition("%")[0])))
+    return _is_public(ip_address(address.partition("%")[0]))
 
 
-def _stood_for(address: IPv4Address | IPv6Address) -> Iterator[IPv4Address | IPv6Address]:
-    yield address
-    if isinstance(address, IPv4Address):
-        return
-    if address in TRANSLATED:
-        yield IPv4Address(int(address) & 0xFFFFFFFF)
+def _is_public(address: IPv4Address | IPv6Address) -> bool:
+    if isinstance(address, IPv6Address):
+        if not all(map(_is_public, _stood_for(address))):
+            return False
+        if address.ipv4_mapped is not None or address in TRANSLATED:
+            return True
+        if address not in UNICAST:
+            return False
+    return address.is_global and not address.is_multicast and not any(address in special for special in SPECIAL)
+
+
+def _stood_for(address: IPv6Address) -> Iterator[IPv4Address]:
+    """Yield the IPv4 addresses within this one."""
+    last = IPv4Address(int(address) & 0xFFFFFFFF)
+    if address in TRANSLATED or (int(address) >> 32) & 0xFFFFFFFF in TUNNELLED:
+        yield last
     inner = (address.ipv4_mapped, address.sixtofour, *(address.teredo or ()))
     yield from (one for one in inner if one is not None)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from urllib.parse import quote, urlsplit
+import time
+from urllib.parse import quote
 
 import httpx
 from django.core.exceptions import ValidationError
 
+from collection.addresses import NotAnAddress, parts_of, web_address
 from collection.documents.found import FetchFailed, Found, SourceFailed, text_in
-from collection.documents.guard import LARGEST_PORT, SCHEMES, AddressRefused, permitted_address
-from collection.http import Answer, ReplyTooBig, ask
+from collection.documents.guard import AddressRefused, permit
+from collection.http import Answer, ReplyTooBig, ask, new_client
 
 PLACE = "{id}"
 MOST_BYTES = 5 * 1024**2
@@ -24,25 +26,24 @@ OF_THE_SERVER = frozenset({401, 407, 408, 425, 429, 500, 502, 503, 504})
 def check_template(template: str) -> None:
     """Raise ValidationError unless {id} stands once in the path or the query of an address without a password."""
     try:
-        url, other = (httpx.URL(template.replace(PLACE, name)) for name in ("a", "b"))
-    except (httpx.InvalidURL, ValueError) as error:
-        raise ValidationError("This is not an address.") from error
-    if (url.port or 0) > LARGEST_PORT:
-        raise ValidationError("This is not an address.")
-    if url.scheme not in SCHEMES or not url.host:
-        raise ValidationError("Enter an address that begins with https:// or http://.")
+        url, other = (web_address(template.replace(PLACE, name)) for name in ("a", "b"))
+    except NotAnAddress as error:
+        raise ValidationError(str(error)) from error
     if url.userinfo:
         raise ValidationError("Enter the key in its own field: addresses are shown.")
-    if template.count(PLACE) != 1 or (url.host, url.port) != (other.host, other.port) or PLACE in urlsplit(template)[4]:
+    if template.count(PLACE) != 1 or _origin(url) != _origin(other) or url.fragment != other.fragment:
         raise ValidationError("Write {id} once, in the path or after the ?.")
 
 
 def address_of(template: str, docno: str) -> httpx.URL:
     """Return the address of a document. Raises FetchFailed for an id that would lead elsewhere."""
-    written = template.replace(PLACE, quote(docno, safe=""))
-    if DOTS & set(urlsplit(written).path.split("/")):
-        raise FetchFailed("The id cannot stand in an address.")
-    return httpx.URL(written)
+    try:
+        written = template.replace(PLACE, quote(docno, safe=""))
+        if DOTS & set(parts_of(written).path.split("/")):
+            raise FetchFailed("The id cannot stand in an address.")
+        return web_address(written)
+    except (NotAnAddress, UnicodeError) as error:
+        raise FetchFailed("The id cannot stand in an address.") from error
 
 
 class HttpDocuments:
@@ -52,48 +53,41 @@ class HttpDocuments:
         self.template = template
         self.text_field, self.title_field = text_field, title_field
         self.key = key
-        # One for each server name: a connection whose certificate is one's is not used for another.
-        self.clients: dict[str, httpx.Client] = {}
+        self.client = new_client(permit=permit, timeout=TIMEOUT)
 
     def close(self) -> None:
         """End its connections."""
-        for client in self.clients.values():
-            client.close()
+        self.client.close()
 
     def fetch(self, docno: str) -> Found:
-        """Return the document. Raises FetchFailed, and SourceFailed where the server is at fault."""
+        """Return the document, redirects within the time too. Raises FetchFailed; SourceFailed by its fault."""
         first = url = address_of(self.template, docno)
+        late = time.monotonic() + TIMEOUT
         for _ in range(REDIRECTS + 1):
-            answer = self._ask(url, with_key=_origin(url) == _origin(first))
+            answer = self._ask(url, with_key=_origin(url) == _origin(first), late=late)
             if answer.status not in (301, 302, 303, 307, 308):
                 return self._read(answer)
             try:
-                url = url.join(answer.location)
-            except (httpx.InvalidURL, ValueError) as error:
+                url = web_address(answer.location, within=url)
+            except NotAnAddress as error:
                 raise FetchFailed("The server redirects to what is not an address.") from error
         raise FetchFailed(f"The server redirects more than {REDIRECTS} times.")
 
-    def _ask(self, url: httpx.URL, *, with_key: bool) -> Answer:
-        """Send the request to an address that was looked at, under the name that the URL has."""
+    def _ask(self, url: httpx.URL, *, with_key: bool, late: float) -> Answer:
+        """Send the request. A name and password in an address that the server redirects to are not sent."""
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key and with_key else {}
+        asked = url.copy_with(userinfo=b"", fragment=None)
+        timeout = max(late - time.monotonic(), 0.0)
         try:
-            pinned = url.copy_with(host=permitted_address(url), userinfo=b"", fragment=None)
+            answer = ask(self.client, "GET", asked, timeout=timeout, most=MOST_BYTES, headers=headers)
         except AddressRefused as refused:
             raise SourceFailed(str(refused)) from refused
-        headers = {"Host": url.netloc.decode().rpartition("@")[2], "Accept-Encoding": "identity"}
-        if self.key and with_key:
-            headers["Authorization"] = f"Bearer {self.key}"
-        client = self.clients.setdefault(url.host, httpx.Client(trust_env=False, follow_redirects=False))
-        extensions = {"sni_hostname": url.host}
-        try:
-            answer = ask(
-                client, "GET", pinned, timeout=TIMEOUT, most=MOST_BYTES, headers=headers, extensions=extensions
-            )
         except ReplyTooBig as big:
             raise FetchFailed(f"The document has more than {MOST_BYTES // 1024**2} MB.") from big
         except httpx.DecodingError as packed:
             raise FetchFailed("The server sent a compressed reply, which was not requested.") from packed
         except httpx.RequestError as error:
-            raise SourceFailed(f"The server could not be read ({type(error).__name__}).") from error
+            raise SourceFailed(f"The server could not be read ({type(error).__name__}: {error}).") from error
         if answer.hides or (self.key and self.key.encode() in answer.content):
             raise FetchFailed("The server’s reply contains the key.")
         return answer

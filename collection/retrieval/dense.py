@@ -50,7 +50,8 @@ def rank_by_embeddings(collection: Collection, options: dict[str, Any], advance:
         with VectorFile(folder, server=server.address, model=server.model) as kept:
             passages = _Passages(kept, server, advance)
             passages.embed(collection, options["passage_prefix"], windows_of(options))
-            queries = server.vectors_of([options["query_prefix"] + text for _, text in topics])
+            asked = [options["query_prefix"] + text for _, text in topics]
+            queries = server.vectors_of(asked, look=passages.look)
             if queries.shape[1] != kept.length:
                 raise Refused("The server sent vectors of different lengths for passages and queries.")
             best = nearest(queries, kept.all(), passages.rows, passages.firsts, options["depth"], advance)
@@ -94,9 +95,13 @@ class _Passages:
                 self._ask()
         self._ask()
 
+    def look(self) -> None:
+        """Say that the worker lives, and raise where nobody wants the run any more."""
+        self.advance(0)
+
     def _ask(self) -> None:
         if self._waiting:
-            self.kept.add(list(self._waiting), self.server.vectors_of(list(self._waiting.values())))
+            self.kept.add(list(self._waiting), self.server.vectors_of(list(self._waiting.values()), look=self.look))
             self.n_new += len(self._waiting)
         self.rows.extend(self.kept.rows[key] for key in self._keys)
         self._waiting, self._keys = {}, []

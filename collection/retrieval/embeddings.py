@@ -5,9 +5,9 @@ What fails for a passing reason is tried again, with growing pauses; everything 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any
 
 import httpx
@@ -21,8 +21,10 @@ Vectors = npt.NDArray[np.float32]
 TEXTS_AT_ONCE, REQUESTS_AT_ONCE = 32, 4
 # A text's vector of 16,384 numbers, as JSON writes them.
 BYTES_A_TEXT = 400_000
-TIMEOUT = 120.0
-ATTEMPTS = 5
+TIMEOUT = 60.0
+# So often it is asked whether anybody waits still.
+LOOK_SECONDS = 0.5
+ATTEMPTS, FIRST_DELAY = 5, 1.0
 
 
 class ServerFailed(Refused):
@@ -32,19 +34,33 @@ class ServerFailed(Refused):
 class EmbeddingServer:
     """One server and the model that is asked there."""
 
-    def __init__(self, base_url: str, *, model: str, api_key: str = "", first_delay: float = 1.0) -> None:
-        self.model, self.first_delay, self.address = model, first_delay, shown(base_url)
+    def __init__(self, base_url: str, *, model: str, api_key: str = "") -> None:
+        self.model, self.address = model, shown(base_url)
+        self._over = threading.Event()
         self._client = client_for(base_url, api_key=api_key, timeout=TIMEOUT, connections=REQUESTS_AT_ONCE)
 
     def close(self) -> None:
         """End its connections."""
         self._client.close()
 
-    def vectors_of(self, texts: Sequence[str]) -> Vectors:
-        """Return a vector of length 1 for each text, in their order. Raises ServerFailed."""
+    def vectors_of(self, texts: Sequence[str], *, look: Callable[[], object] = lambda: None) -> Vectors:
+        """Return a vector of length 1 for each text, in their order. Raises ServerFailed.
+
+        `look` is called while nothing comes. Where it raises, requests that are under way end in their time, and no
+        other is sent.
+        """
         batches = [texts[at : at + TEXTS_AT_ONCE] for at in range(0, len(texts), TEXTS_AT_ONCE)]
         with ThreadPoolExecutor(REQUESTS_AT_ONCE) as threads:
-            found = list(threads.map(self._batch, batches))
+            asked = [threads.submit(self._batch, batch) for batch in batches]
+            try:
+                while (came := wait(asked, timeout=LOOK_SECONDS, return_when=FIRST_EXCEPTION)).not_done:
+                    for one in came.done:
+                        one.result()
+                    look()
+                found = [one.result() for one in asked]
+            except BaseException:
+                self._over.set()
+                raise
         if len({part.shape[1] for part in found}) > 1:
             raise ServerFailed(f"{self.address} sent vectors of different lengths.")
         return np.concatenate(found)
@@ -66,9 +82,11 @@ class EmbeddingServer:
         return np.asarray(vectors / lengths, dtype=np.float32)
 
     def _answer(self, body: dict[str, Any], n: int) -> Answer:
-        problem = ""
+        problem = "was not asked"
         for attempt in range(ATTEMPTS):
-            pause = self.first_delay * 2**attempt
+            if self._over.is_set():
+                break
+            pause = FIRST_DELAY * 2**attempt
             try:
                 answer = ask(self._client, "POST", "/v1/embeddings", timeout=TIMEOUT, most=BYTES_A_TEXT * n, json=body)
             except ReplyTooBig as big:
@@ -80,5 +98,5 @@ class EmbeddingServer:
                     return answer
                 problem, pause = f"answered {answer.status}: {answer.excerpt}", answer.rest or pause
             if attempt + 1 < ATTEMPTS:
-                time.sleep(pause)
+                self._over.wait(pause)
         raise ServerFailed(f"{self.address} {problem.rstrip('.')}. Tried {ATTEMPTS} times; what came is kept.")

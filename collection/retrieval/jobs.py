@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -23,6 +23,8 @@ from collection.importing.background import memory_limit
 from collection.models import Collection, Retrieval, User
 from collection.retrieval.dense import check_server, rank_by_embeddings
 from collection.retrieval.ranking import Advance, Ranked, check, keep_run, rank_by_bm25, with_texts
+from collection.signs_of_life import heard_of
+from collection.source_turns import AGAIN_SECONDS, turn_at
 from stats.refusals import Refused
 
 logger = logging.getLogger(__name__)
@@ -82,7 +84,7 @@ def stop_retrieval(retrieval: Retrieval, *, at: datetime) -> None:
 
 def has_stalled(retrieval: Retrieval, *, at: datetime) -> bool:
     """Whether a worker was asked and none says anything."""
-    return retrieval.state == State.AT_WORK and at - retrieval.heard_of_at > PATIENCE
+    return retrieval.state == State.AT_WORK and not heard_of(retrieval.heard_of_at, at=at, patience=PATIENCE)
 
 
 def ask_stalled_again(*, at: datetime, among: Iterable[Retrieval] | None = None) -> None:
@@ -93,9 +95,9 @@ def ask_stalled_again(*, at: datetime, among: Iterable[Retrieval] | None = None)
             _send(retrieval.pk, retrieval.generation + 1)
 
 
-def _send(pk: int, generation: int) -> None:
+def _send(pk: int, generation: int, *, wait: float = 0) -> None:
     try:
-        current_app.send_task("collection.retrieve", args=[pk, generation], retry=False)
+        current_app.send_task("collection.retrieve", args=[pk, generation], countdown=wait, retry=False)
     except NoBroker:
         logger.warning("The broker does not answer; retrieval %s waits until it does.", pk, exc_info=True)
 
@@ -123,9 +125,15 @@ def work_on(*, pk: int, generation: int) -> None:
 
 
 def work_within_limits(*, pk: int, generation: int) -> None:
-    """Make the run in a worker, which has other things to do as well."""
-    with memory_limit(settings.UPLOAD_MEMORY_MB):
-        work_on(pk=pk, generation=generation)
+    """Make the run in a worker, which has other things to do as well; one at a time asks the server of embeddings."""
+    mine = Retrieval.objects.at_work().filter(pk=pk, generation=generation)
+    asks_a_server = mine.filter(method=Method.DENSE).exists()
+    with turn_at("embeddings") if asks_a_server else nullcontext(enter_result=True) as ours:
+        if ours:
+            with memory_limit(settings.UPLOAD_MEMORY_MB):
+                work_on(pk=pk, generation=generation)
+    if not ours and mine.update(heard_of_at=now()):
+        _send(pk, generation, wait=AGAIN_SECONDS)
 
 
 def _make(retrieval: Retrieval, mine: Any) -> None:

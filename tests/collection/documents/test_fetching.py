@@ -166,7 +166,7 @@ def test_nothing_is_tried_twice_behind_a_pause(
     source: DocumentSource, folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[tuple[int, int]] = []
-    monkeypatch.setattr(fetching, "_send", lambda pk, generation: sent.append((pk, generation)))
+    monkeypatch.setattr(fetching, "_send", lambda pk, generation, **_: sent.append((pk, generation)))
     monkeypatch.setattr(fetching, "BATCH", 1)
     settings.WORK_AT_ONCE = False
     write(folder, "c-gone", "j-1", "r-0", "r-1")
@@ -193,7 +193,7 @@ def test_a_worker_that_is_gone_is_replaced(
     source: DocumentSource, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[tuple[int, int]] = []
-    monkeypatch.setattr(fetching, "_send", lambda pk, generation: sent.append((pk, generation)))
+    monkeypatch.setattr(fetching, "_send", lambda pk, generation, **_: sent.append((pk, generation)))
     settings.WORK_AT_ONCE = False
     long_ago = now() - timedelta(minutes=3)
     started = start_fetching(collection=source.collection, at=long_ago)

@@ -154,7 +154,7 @@ def test_a_private_server_that_nobody_names_is_not_asked(server: DocumentServer,
 def test_a_server_that_is_gone_is_at_fault(server: DocumentServer, settings: Settings) -> None:
     settings.DOCUMENT_HOSTS = ["127.0.0.1"]
 
-    with pytest.raises(SourceFailed, match=r"could not be read \(ConnectError\)"):
+    with pytest.raises(SourceFailed, match=r"could not be read \(ConnectError"):
         HttpDocuments("http://127.0.0.1:1/{id}").fetch("d1")
 
 

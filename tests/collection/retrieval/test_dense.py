@@ -30,7 +30,7 @@ KEY = "k-9f8e7d6c5b4a"
 
 @pytest.fixture
 def server(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddingServer]:
-    monkeypatch.setattr("collection.retrieval.embeddings.time.sleep", lambda _: None)
+    monkeypatch.setattr("collection.retrieval.embeddings.FIRST_DELAY", 0.0)
     with embedding_server() as started:
         settings.EMBED_BASE_URL, settings.EMBED_MODEL, settings.EMBED_API_KEY = started.url, "letters", KEY
         settings.DATA_DIR = tmp_path
