@@ -14,6 +14,7 @@ from django.db import connections
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
+from collection.addresses import NotAnAddress, parts_of
 from config.private_files import is_open_to_others
 
 TAG = "assize"
@@ -47,6 +48,24 @@ def data_folder_is_private(**_: Any) -> list[CheckMessage]:
             f"Others on this machine can open {settings.DATA_DIR}.",
             hint="It belongs to another user, so it could not be closed: chmod it to 0700.",
             id="assize.W001",
+        )
+    ]
+
+
+@register(Tags.security, deploy=True)
+def links_lead_to_the_site(**_: Any) -> list[CheckMessage]:
+    """Mails lead to SITE_URL, which nobody but this machine may know where it was not set."""
+    try:
+        host = parts_of(settings.SITE_URL).netloc
+    except NotAnAddress as error:
+        return [Error(f"SITE_URL: {error}", hint="Write it as https://assize.example.org.", id="assize.E003")]
+    if not is_loopback(host):
+        return []
+    return [
+        Concern(
+            f"Links in mails lead to {settings.SITE_URL}, which is this machine alone.",
+            hint="Set SITE_URL to the address under which people reach the site.",
+            id="assize.W002",
         )
     ]
 

@@ -11,7 +11,9 @@ from csp.utils import build_policy
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 
+from collection.accounts.access import StillAssesses
 from collection.accounts.sign_in import Busy
+from collection.finished_files import ExportFailed
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
@@ -54,7 +56,7 @@ def keep_pages_out_of_caches(get_response: GetResponse) -> GetResponse:
 
 
 class SayBusy:
-    """Answer 503 where too many passwords are hashed at this moment."""
+    """Answer 503 where too many passwords are hashed at this moment, and say why something is refused."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -63,6 +65,9 @@ class SayBusy:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if isinstance(exception, ExportFailed | StillAssesses):
+            context = {"reason": exception.detail, "study": getattr(exception, "study", "")}
+            return render(request, "refused.html", context, status=exception.status_code)
         if not isinstance(exception, Busy):
             return None
         response = render(request, "503.html", {"reason": exception.detail}, status=503)

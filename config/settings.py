@@ -118,6 +118,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "config.version.version",
+                "config.failures.scarce_room",
             ],
         },
     },
@@ -151,6 +152,9 @@ else:
     # needs it off. Nothing but these is: no other statement comes this often.
     if env.bool("PREPARED_STATEMENTS", True):
         DATABASES["default"].setdefault("OPTIONS", {})["prepare_threshold"] = 10**9
+    # Procfile sets it for the workers that compute figures: one statement must not hold one of the few for ever.
+    if statement_timeout := env.int("STATEMENT_TIMEOUT", 0, validate=validate.Range(min=0)):
+        DATABASES["default"].setdefault("OPTIONS", {})["options"] = f"-c statement_timeout={statement_timeout}s"
 
 # --- People and sessions ------------------------------------------------------------------------
 
@@ -257,6 +261,8 @@ DOCUMENTS_FOLDER = env.str("DOCUMENTS_FOLDER", "")
 DOCUMENT_HOSTS: list[str] = env.list("DOCUMENT_HOSTS", [])
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
+# The API takes 200 files and says so in JSON where there are more; this is what Django refuses before anybody looks.
+DATA_UPLOAD_MAX_NUMBER_FILES = 1_000
 TIME_ZONE = env.str("TIME_ZONE", "UTC")
 USE_TZ = True
 USE_I18N = True
@@ -306,14 +312,15 @@ CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "embedded://")
 if CELERY_BROKER_URL in {"embedded://", "filesystem://"}:  # the second is what it was called before
     CELERY_BROKER_TRANSPORT_OPTIONS = {"folder": str(DATA_DIR / "broker")}
 # Grading takes turns of a minute, for hours, so what a page waits for has a queue of its own; and test runs of judges,
-# which wait for a server as grading does, keep no figures waiting. A worker that is told nothing listens to all three;
-# the queue `vllm` is for workers with vLLM in them alone.
-CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {"celery": {}, "errands": {}, "pages": {}}
+# which wait for a server as grading does, keep no figures waiting. What asks servers of others for texts and embeddings
+# keeps neither waiting. A worker that is told nothing listens to all four; the queue `vllm` is for workers with vLLM in
+# them alone.
+CELERY_TASK_QUEUES: dict[str, dict[str, str]] = {"celery": {}, "errands": {}, "fetching": {}, "pages": {}}
 CELERY_TASK_ROUTES = {
     "collection.mail_*": {"queue": "errands"},
-    "collection.fetch_texts": {"queue": "celery"},
-    "collection.fetch_text": {"queue": "celery"},
-    "collection.retrieve": {"queue": "celery"},
+    "collection.fetch_texts": {"queue": "fetching"},
+    "collection.fetch_text": {"queue": "fetching"},
+    "collection.retrieve": {"queue": "fetching"},
     "collection.*": {"queue": "pages"},
     "evaluation.*": {"queue": "pages"},
     "judging.requeue_stalled": {"queue": "pages"},
@@ -338,7 +345,7 @@ SCORED_BUILDS = "judging.data.point_reviews.scored_builds_of"
 REVIEWED_POINTS = "judging.data.point_reviews.reviewed_points_of"
 STATE_OF_REVIEWS = "judging.data.point_reviews.state_of_reviews"
 SPENT_BY_JUDGES = "judging.data.spending.spent_by_judges"
-ITEMS_THAT_MEASURE_JUDGES = "judging.data.reasons.measuring_items"
+ANCHORS_OF_JUDGES = "judging.data.reasons.anchors_among"
 # The judges that can word a nugget, and what has one do so, for an app that may not import judging.
 JUDGES_THAT_WORD = "judging.wordings.wordings.judges_that_word"
 WORDS_OF_JUDGES = "judging.wordings.wordings.work_on"
@@ -390,8 +397,8 @@ JUDGE_VLLM: Any = env.json("JUDGE_VLLM", {}, validate=_is_an_object)
 vars().update(env.dj_email_url("EMAIL_URL", "console:"))
 EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = env.str("MAIL_FROM", "Assize <assize@localhost>")
-# What links in mails begin with.
-SITE_URL = env.str("SITE_URL", "http://localhost:8000").rstrip("/")
+# What links in mails begin with: by default this machine, at the port that `make` serves at.
+SITE_URL = env.str("SITE_URL", f"http://localhost:{env.int('PORT', 8000)}").rstrip("/")
 
 # --- Crowd sites --------------------------------------------------------------------------------
 

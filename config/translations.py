@@ -20,7 +20,7 @@ from django.utils.translation import to_locale
 from django.utils.translation.template import templatize
 
 ROOT = Path(settings.BASE_DIR)
-APPS = ("annotate", "collection")
+APPS = ("annotate", "collection", "config")
 # The placeholders of both kinds, and what of HTML stands in a message.
 PLACEHOLDER = re.compile(r"%\(\w+\)s|%[sd]|\{\w*(?::[^}]*)?\}")
 TAG = re.compile(r"</?\w[^>]*>")

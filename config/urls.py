@@ -40,3 +40,8 @@ urlpatterns = [
     path("api/", SpectacularSwaggerSplitView.as_view(template_name="api_docs.html"), name="api_docs"),
     path("admin/", admin.site.urls),
 ]
+
+handler400 = "config.failures.bad_request"
+handler403 = "config.failures.permission_denied"
+handler404 = "config.failures.page_not_found"
+handler500 = "config.failures.server_error"

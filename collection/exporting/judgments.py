@@ -9,7 +9,7 @@ from datetime import UTC
 from itertools import islice
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Exists, QuerySet, Value
 
 from collection.formats.judgments_reader import AnswerLine, Format, OrderLine, RevisesLine
 from collection.formats.judgments_writer import (
@@ -23,6 +23,7 @@ from collection.formats.judgments_writer import (
 from collection.judgments.services import HighlightDoesNotFit
 from collection.models import (
     AnswerToRevise,
+    ChangedPage,
     Highlight,
     Judgment,
     PairOrder,
@@ -57,6 +58,7 @@ FIELDS = (
     "item__element__element_id",
     "item__other_report__run__name",
     "unsure",
+    "page_changed",
 )
 ORDER = ("item__topic__topic_id", "item__item_id", "criterion__name", "rater__kind", "rater__name", "id")
 A_LABEL = ("item_id", "criterion_id", "rater_id")
@@ -99,13 +101,21 @@ def _table(
     """Return the rows of the table, and what it holds beyond the usual columns."""
     judgments = Judgment.objects.of_study(study).filter(**chosen or {}).order_by(*ORDER)
     asked = set(study.criteria.values_list("task_type", flat=True))
+    suggestions, unsure, page_changed = Study.objects.values_list(
+        Exists(Suggestion.objects.filter(criterion__study=study)),
+        Exists(judgments.filter(unsure=True)),
+        Exists(ChangedPage.objects.filter(item__study=study)),
+    ).get(pk=study.pk)
     extras = Extras(
         answers=bool(asked & ROUNDS.keys()),
         orders=any(TASK_TYPES[one].text == "pair" for one in asked),
         crowd_ids=crowd_ids is not None,
-        suggestions=Suggestion.objects.filter(criterion__study=study).exists(),
-        unsure=judgments.filter(unsure=True).exists(),
+        suggestions=suggestions,
+        unsure=unsure,
+        page_changed=page_changed,
     )
+    # As quickly read as before where there is none.
+    judgments = judgments.with_changed_pages() if page_changed else judgments.annotate(page_changed=Value(value=False))
     rows = _highlighted_rows(judgments) if highlighted else _rows(judgments)
     if extras.orders:
         rows = _with_orders(rows)
@@ -142,7 +152,12 @@ def _highlighted_rows(judgments: QuerySet[Judgment]) -> Rows:
             found: tuple[WrittenHighlight, ...] = ()
             if pk in highlights:
                 text = texts["passage", passage_pk] if passage_pk else texts["report", report_pk]
-                found = tuple(text.highlight(*one) for one in highlights[pk])
+                try:
+                    found = tuple(text.highlight(*one) for one in highlights[pk])
+                except HighlightDoesNotFit as misplaced:
+                    one = Judgment.objects.select_related("item", "criterion", "rater").get(pk=pk)
+                    where = f"{one.rater}’s judgment of “{one.item}” under “{one.criterion}”"
+                    raise HighlightDoesNotFit(f"{where} cannot be exported: {misplaced}") from misplaced
             yield pk, _written(row, found)
 
 
@@ -202,10 +217,10 @@ def _texts(keys: Iterable[tuple[int | None, int | None]]) -> Texts:
 
 
 def _written(row: Sequence[Any], highlights: tuple[WrittenHighlight, ...] = ()) -> WrittenJudgment:
-    *before, judged_at, seconds, version, task_type, run, passage, element, other_run, unsure = row
+    *before, judged_at, seconds, version, task_type, run, passage, element, other_run, unsure, page_changed = row
     at = judged_at.astimezone(UTC).isoformat()
     names = (run or "", passage or "", element or "", other_run or "")
-    values = [*before, at, seconds, version, task_type, *names, highlights, unsure]
+    values = [*before, at, seconds, version, task_type, *names, highlights, unsure, page_changed]
     return WrittenJudgment(*values)
 
 

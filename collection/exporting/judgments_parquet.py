@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from collection.formats.judgments_writer import COLUMNS, Extras, WrittenJudgment
+from collection.formats.judgments_writer import COLUMNS, FLAGS, Extras, WrittenJudgment
 
 ROWS_IN_A_GROUP = 10_000
 
@@ -73,7 +73,7 @@ def schema_of(extras: Extras) -> Any:
             *([("orders", pa.list_(ORDER))] if extras.orders else []),
             *([("round", pa.int32()), ("answer", ANSWER), ("revises", REVISES)] if extras.answers else []),
             *([("suggestion", SUGGESTION)] if extras.suggestions else []),
-            *([("unsure", pa.bool_())] if extras.unsure else []),
+            *((name, pa.bool_()) for name in FLAGS if getattr(extras, name)),
         ]
     )
 

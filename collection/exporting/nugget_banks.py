@@ -191,7 +191,7 @@ def exported_assignments(criterion: Criterion, rater: Rater, *, run: str = "") -
 
 
 def exported_nugget_scores(criterion: Criterion, rater: Rater, *, run: str = "") -> Iterator[str]:
-    """Yield the four scores of each report, as AutoNuggetizer's metrics step writes them, with run and ungraded.
+    """Yield the six scores of each report, as AutoNuggetizer's metrics step writes them, with run and ungraded.
 
     Raises HeldOut for a judge's in a study that is split.
     """
@@ -213,8 +213,10 @@ def exported_nugget_scores(criterion: Criterion, rater: Rater, *, run: str = "")
             "run_id": one.run,
             "strict_vital_score": scores.strict_vital.value,
             "strict_all_score": scores.strict_all.value,
+            "strict_weighted_score": scores.strict_weighted.value,
             "vital_score": scores.vital.value,
             "all_score": scores.all.value,
+            "weighted_score": scores.weighted.value,
             "ungraded": scores.all.ungraded,
         }
         yield json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"

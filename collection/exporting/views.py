@@ -12,6 +12,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_safe
 
+from collection.accounts.access import study_of
 from collection.accounts.views import SignedInRequest
 from collection.exporting.cited_reports import exported_cited_reports
 from collection.exporting.clapnq import exported_clapnq
@@ -26,7 +27,7 @@ from collection.exporting.scores import exported_scores, score_file
 from collection.formats.judgments_reader import Format
 from collection.formats.nugget_banks import FORMS
 from collection.formats.scores.tools import LABELS, SeveralCriteria
-from collection.models import BankVersion, Collection
+from collection.models import BankVersion, Collection, Study
 from collection.models.studies import TaskType
 from collection.page_tools import download
 
@@ -83,12 +84,19 @@ def export_bank(request: SignedInRequest, name: str, bank: str) -> HttpResponseB
     return download(lines, f"{bank}-{version.number}.jsonl")
 
 
+def study_of_collection(request: SignedInRequest, collection: str, name: str) -> Study:
+    """Return the study if its judgments may be read by who asks. Raises StillAssesses; else 404."""
+    found = study_of(request.user, name)
+    if found.collection.name != collection:
+        raise Http404
+    return found
+
+
 @require_safe
 @login_required
 def export_assignments(request: SignedInRequest, name: str, study: str) -> HttpResponseBase:
     """Which nuggets answers support by one `rater`, as AutoNuggetizer writes it; of one `run`."""
-    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
-    found = get_object_or_404(collection.studies, name=study)
+    found = study_of_collection(request, name, study)
     criterion = get_object_or_404(found.criteria, task_type=TaskType.NUGGET, name="support")
     rater = assigning_raters(criterion, request.GET.get("rater", ""), kind=request.GET.get("kind", "")).first()
     if rater is None:
@@ -101,8 +109,7 @@ def export_assignments(request: SignedInRequest, name: str, study: str) -> HttpR
 @login_required
 def export_judgments(request: SignedInRequest, name: str, study: str, table: str) -> HttpResponseBase:
     """A study's judgments as a long table: CSV, JSONL or Parquet."""
-    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
-    found = get_object_or_404(collection.studies, name=study)
+    found = study_of_collection(request, name, study)
     written = exported_parquet(found) if table == "parquet" else exported_judgments(found, table=cast("Format", table))
     return download(written, f"{found.name}-judgments.{table}")
 
@@ -111,8 +118,7 @@ def export_judgments(request: SignedInRequest, name: str, study: str, table: str
 @login_required
 def export_answers(request: SignedInRequest, name: str, study: str) -> HttpResponseBase:
     """A study's written answers in CLAPNQ's format."""
-    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
-    found = get_object_or_404(collection.studies, name=study)
+    found = study_of_collection(request, name, study)
     return download(exported_clapnq(found), f"{found.name}-clapnq.jsonl")
 
 
@@ -120,8 +126,7 @@ def export_answers(request: SignedInRequest, name: str, study: str) -> HttpRespo
 @login_required
 def export_scores(request: SignedInRequest, name: str, study: str) -> HttpResponseBase:
     """A study's judgments as scores of another tool: `as` says of which, `criterion` of which criterion."""
-    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
-    found = get_object_or_404(collection.studies, name=study)
+    found = study_of_collection(request, name, study)
     form = request.GET.get("as", "")
     if form not in LABELS:
         raise Http404
@@ -136,8 +141,7 @@ def export_scores(request: SignedInRequest, name: str, study: str) -> HttpRespon
 @login_required
 def export_labels(request: SignedInRequest, name: str, study: str) -> HttpResponseBase:
     """A study's labels as a paper's tool writes them: `as` says which, `rater` and `criterion` whose and which."""
-    collection = get_object_or_404(Collection.objects.of(request.user), name=name)
-    found = get_object_or_404(collection.studies, name=study)
+    found = study_of_collection(request, name, study)
     form, rater, criterion = (request.GET.get(one, "") for one in ("as", "rater", "criterion"))
     if form not in LABEL_FORMS:
         raise Http404

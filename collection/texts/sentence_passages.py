@@ -39,6 +39,33 @@ def sentence_id(text: str) -> str:
     return md5(text.strip().encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
 
 
+@dataclass(frozen=True)
+class FoundSentences:
+    """The sentences of reports: texts by id, how they were made, and the first of each run and topic, in order."""
+
+    texts: dict[str, str]
+    made_by: dict[str, Any]
+    rankings: dict[tuple[int, int], list[str]]
+
+
+def sentences_of_reports(collection: Collection, *, runs: Sequence[str] = (), most: int = MOST) -> FoundSentences:
+    """Return the first `most` sentences of each of the runs' reports. Nothing is stored."""
+    reports = Report.objects.filter(run__collection=collection).exclude(text="")
+    if runs:
+        reports = reports.filter(run__name__in=runs)
+    by_rule = set(reports_without_sentences(collection).values_list("pk", flat=True))
+    found = FoundSentences({}, {}, {})
+    for report in reports.select_related("run").prefetch_related("sentences").order_by("run__name", "topic_id"):
+        named = {sentence_id(text): text for text in _sentences(report, by_rule=report.pk in by_rule)}
+        first = list(named)[:most]
+        found.rankings[report.run_id, report.topic_id] = first
+        for name in first:
+            found.texts.setdefault(name, named[name])
+            if "generated" in report.attributes:
+                found.made_by.setdefault(name, report.attributes["generated"])
+    return found
+
+
 @transaction.atomic
 def sentences_as_passages(collection: Collection, *, runs: Sequence[str] = (), most: int = MOST) -> SentencePassages:
     """Make each sentence of the runs' reports a passage, and of each run a ranking: the first `most` in their order.
@@ -47,29 +74,13 @@ def sentences_as_passages(collection: Collection, *, runs: Sequence[str] = (), m
     NAME-sentences, of the same system. Reports without sentences are divided by the rule for passages, which leaves
     them as they are. The same again changes nothing. Raises NoSentences.
     """
-    reports = Report.objects.filter(run__collection=collection).exclude(text="")
-    if runs:
-        reports = reports.filter(run__name__in=runs)
-    by_rule = set(reports_without_sentences(collection).values_list("pk", flat=True))
-    texts: dict[str, str] = {}
-    made_by: dict[str, Any] = {}
-    rankings: dict[tuple[int, int], list[str]] = {}
-    found = reports.select_related("run").prefetch_related("sentences").order_by("run__name", "topic_id")
-    for report in found:
-        sentences = _sentences(report, by_rule=report.pk in by_rule)
-        named = {sentence_id(text): text for text in sentences}
-        first = list(named)[:most]
-        rankings[report.run_id, report.topic_id] = first
-        for name in first:
-            texts.setdefault(name, named[name])
-            if "generated" in report.attributes:
-                made_by.setdefault(name, report.attributes["generated"])
-    if not texts:
+    found = sentences_of_reports(collection, runs=runs, most=most)
+    if not found.texts:
         raise NoSentences("The collection has no reports to take sentences of.")
-    new = _add_passages(collection, texts, made_by)
-    ranking = {run.pk: _ranking_of(run) for run in Run.objects.filter(pk__in={run for run, _ in rankings})}
-    ranked = _add_rankings(ranking, rankings)
-    return SentencePassages(new, len(texts) - new, ranked, tuple(ranking.values()))
+    new = _add_passages(collection, found.texts, found.made_by)
+    ranking = {run.pk: _ranking_of(run) for run in Run.objects.filter(pk__in={run for run, _ in found.rankings})}
+    ranked = _add_rankings(ranking, found.rankings)
+    return SentencePassages(new, len(found.texts) - new, ranked, tuple(ranking.values()))
 
 
 def _sentences(report: Report, *, by_rule: bool) -> list[str]:
@@ -93,13 +104,25 @@ def _add_passages(collection: Collection, texts: dict[str, str], made_by: dict[s
 
 def _ranking_of(run: Run) -> Run:
     """Return the run that ranks the sentences of this one, made if it is new."""
-    name = f"{run.name[: 200 - len(SUFFIX)]}{SUFFIX}"
+    check_ranking(run.collection, run.name)
     made, _ = Run.objects.get_or_create(
-        collection=run.collection, name=name, defaults={"system": run.system, "attributes": {SENTENCES_OF: run.name}}
+        collection=run.collection,
+        name=_ranking_name(run.name),
+        defaults={"system": run.system, "attributes": {SENTENCES_OF: run.name}},
     )
-    if made.attributes.get(SENTENCES_OF) != run.name:
-        raise NoSentences(f"There is a run “{name}” that does not rank the sentences of “{run.name}”. Rename it.")
     return made
+
+
+def _ranking_name(run: str) -> str:
+    return f"{run[: 200 - len(SUFFIX)]}{SUFFIX}"
+
+
+def check_ranking(collection: Collection, run: str) -> None:
+    """Raise NoSentences where another run has the name of the one that would rank this run's sentences."""
+    name = _ranking_name(run)
+    made = Run.objects.filter(collection=collection, name=name).first()
+    if made is not None and made.attributes.get(SENTENCES_OF) != run:
+        raise NoSentences(f"There is a run “{name}” that does not rank the sentences of “{run}”. Rename it.")
 
 
 def _add_rankings(runs: dict[int, Run], rankings: dict[tuple[int, int], list[str]]) -> int:
