@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from collection.formats.problems import MOST_LINE_BYTES, BrokenFile, BrokenLine, InputFile, Problem
 from collection.formats.values import LARGEST_NUMBER, LARGEST_WHOLE, shown, strict_json, strict_object
 
+ONE_A_LINE = "Write one object per line."
+# One list of objects; RUBRIC's graded files have a list in each line, which begins with a text.
+LIST = re.compile(r"\s*\[\s*(?:\{|$)")
+SEPARATOR = re.compile(r"[\s,]*")
+SKIPPING = json.JSONDecoder()
+
 
 def json_objects(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the number and the object of each line."""
-    for number, line in file.lines():
+    """Yield the objects of JSON Lines, or of one JSON list, each with the number of the line it begins on."""
+    lines = file.lines()
+    begun = next(lines, None)
+    if begun is None:
+        return
+    if LIST.match(begun[1]):
+        yield from _in_list(file)
+        return
+    for number, line in chain([begun], lines):
         with file.line(number):
             yield number, strict_object(line)
+
+
+def _in_list(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of the one list that a file is. Its end is checked before the first is yielded."""
+    text, numbers = _whole_text(file, remedy=ONE_A_LINE)
+    _whole_value(file, text)
+    place = text.index("[") + 1
+    while (start := SEPARATOR.match(text, place).end()) < len(text) and text[start] != "]":  # type: ignore[union-attr]
+        _, place = SKIPPING.raw_decode(text, start)
+        number = numbers[text.count("\n", 0, start)]
+        with file.line(number):
+            yield number, strict_object(text[start:place])
 
 
 def is_open(line: str) -> bool:
@@ -22,15 +49,25 @@ def is_open(line: str) -> bool:
     return line.startswith(("{", "[")) and line.endswith(("{", "[", ","))
 
 
-def whole_json(file: InputFile, *, remedy: str = "Write one object per line.") -> Any:
+def whole_json(file: InputFile, *, remedy: str = ONE_A_LINE) -> Any:
     """Return the one value that a file is, over many lines. Raises BrokenFile."""
-    lines, left = [], MOST_LINE_BYTES
-    for _, line in file.lines():
+    return _whole_value(file, _whole_text(file, remedy=remedy)[0])
+
+
+def _whole_text(file: InputFile, *, remedy: str) -> tuple[str, list[int]]:
+    """Return the text of a file without its blank lines, and the numbers of those that are left."""
+    lines, numbers, left = [], [], MOST_LINE_BYTES
+    for number, line in file.lines():
         lines.append(line)
+        numbers.append(number)
         if (left := left - len(line)) < 0:
             raise BrokenFile(file.name, [Problem(None, "The file is one large value.", remedy)])
+    return "\n".join(lines), numbers
+
+
+def _whole_value(file: InputFile, text: str) -> Any:
     try:
-        return strict_json("\n".join(lines))
+        return strict_json(text)
     except BrokenLine as broken:
         raise BrokenFile(file.name, [Problem(None, broken.reason, broken.remedy)]) from broken
 
@@ -95,7 +132,10 @@ class Fields:
         value = self.rest.get(name)
         if isinstance(value, int) and not isinstance(value, bool):
             return str(self.take(name))
-        return self.name(name)
+        found = self.name(name)
+        if found != found.strip():
+            raise BrokenLine(f"The id {shown(found)} begins or ends with a blank.", "Remove it: another file may not.")
+        return found
 
     def count(self, name: str) -> int:
         """Return a whole number of at least 0."""

@@ -84,6 +84,7 @@ class JudgmentLine(NamedTuple):
     answer: AnswerLine | None = None
     revises: RevisesLine | None = None
     unsure: bool = False
+    inclusion_probability: float | None = None
     rest: tuple[str, ...] = ()
 
 
@@ -117,14 +118,15 @@ NUMBERS = (
     ("seconds", lru_cache(maxsize=4096)(read_number)),
     ("guideline_version", read_whole),
 )
-EXTRAS = {"answer", "confirmations", "revises_item_id", "revises_writer", "orders", "unsure"}
+AS_JSON = ("orders", "unsure", "inclusion_probability")
+EXTRAS = {"answer", "confirmations", "revises_item_id", "revises_writer", *AS_JSON}
 
 
 def _typed_extras(row: dict[str, Any]) -> dict[str, Any]:
     """Return the cells of a CSV that a JSONL has as objects, and take their parts out of the row."""
     text, confirmations = row.pop("answer", ""), row.pop("confirmations", "")
     answered, writer = row.pop("revises_item_id", ""), row.pop("revises_writer", "")
-    found: dict[str, Any] = {name: json_cell(name, row.pop(name, "")) for name in ("orders", "unsure")}
+    found: dict[str, Any] = {name: json_cell(name, row.pop(name, "")) for name in AS_JSON if name in row}
     if text:
         found["answer"] = {"text": text, "confirmations": json_cell("confirmations", confirmations)}
     if answered or writer:
@@ -164,8 +166,8 @@ def _plain(found: dict[str, Any]) -> JudgmentLine | None:
         and abs(grade) <= LARGEST_NUMBER
         and (seconds is None or (type(seconds) in NUMERIC and 0 <= seconds <= LARGEST_NUMBER))
         and (judged_at is None or type(judged_at) is str)
-        and not value("ungraded")
-        and not value("rater_origin")
+        and value("ungraded") in EMPTY
+        and value("rater_origin") in EMPTY
         and (version is None or (type(version) is int and 0 <= version <= LARGEST_WHOLE))
     ):
         return None
@@ -183,6 +185,7 @@ def _plain(found: dict[str, Any]) -> JudgmentLine | None:
 
 
 NUMERIC = (int, float)
+EMPTY = (None, "")
 OF_ONE_VALUE = {"item_id", "criterion", "rater", "grade", "topic_id", "rater_kind", "rater_origin", "ungraded"}
 PLAIN = {*OF_ONE_VALUE, "judged_at", "seconds", "guideline_version", *CONTEXT}
 
@@ -206,6 +209,7 @@ def _with_care(found: dict[str, Any]) -> JudgmentLine:
         answer=_answer(fields.rest.pop("answer", None)),
         revises=_revises(fields.rest.pop("revises", None)),
         unsure=_unsure(fields.rest.pop("unsure", None)),
+        inclusion_probability=fields.optional_number("inclusion_probability"),
         rest=tuple(sorted(fields.rest.keys() - {*CONTEXT, "rater_kind"})),
     )
     if (line.grade is None) == (not line.ungraded):

@@ -59,6 +59,7 @@ class WrittenJudgment:
     other_run: str
     highlights: tuple[WrittenHighlight, ...] = ()
     unsure: bool = False
+    page_changed: bool = False
     orders: tuple[OrderLine, ...] = ()
     round: int | None = None
     answer: AnswerLine | None = None
@@ -76,6 +77,7 @@ class Extras:
     crowd_ids: bool = False
     suggestions: bool = False
     unsure: bool = False
+    page_changed: bool = False
 
     @property
     def columns(self) -> list[str]:
@@ -85,7 +87,7 @@ class Extras:
             *(["orders"] if self.orders else ()),
             *(["crowd_id"] if self.crowd_ids else ()),
             *(SUGGESTION_COLUMNS if self.suggestions else ()),
-            *(["unsure"] if self.unsure else ()),
+            *(name for name in FLAGS if getattr(self, name)),
         ]
 
 
@@ -95,6 +97,8 @@ ANSWER_COLUMNS = ("round", "answer", "confirmations", "revises_item_id", "revise
 SUGGESTION_COLUMNS = (
     "suggestion_arm", "suggestion_probability", "suggestion_judge", "suggestion_grade", "suggestion_own_grade"
 )  # fmt: skip
+# Yes or no of each row, where any row says yes.
+FLAGS = ("unsure", "page_changed")
 NO_EXTRAS = Extras()
 
 
@@ -122,7 +126,7 @@ def _extra_cells(row: WrittenJudgment) -> dict[str, str]:
         "revises_writer": revises.writer if revises else "",
         "orders": json.dumps([vars(order) for order in row.orders]) if row.orders else "",
         "crowd_id": row.crowd_id,
-        "unsure": json.dumps(row.unsure),
+        **{name: json.dumps(getattr(row, name)) for name in FLAGS},
     }
 
 
@@ -144,8 +148,7 @@ def written_jsonl(rows: Iterable[WrittenJudgment], extras: Extras = NO_EXTRAS) -
             found["revises"] = vars(row.revises)
         if row.suggestion:
             found["suggestion"] = vars(row.suggestion)
-        if extras.unsure:
-            found["unsure"] = row.unsure
+        found |= {name: getattr(row, name) for name in FLAGS if getattr(extras, name)}
         yield encode(found) + "\n"
 
 

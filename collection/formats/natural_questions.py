@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
+from collection.addresses import NotAnAddress, parts_of
 from collection.formats.json_fields import Fields, json_objects
 from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.values import shown
@@ -106,7 +107,10 @@ def _title(found: dict[str, Any]) -> str:
     if isinstance(said := found.get("document_title"), str):
         return said.strip()[:500]
     address = found.get("document_url")
-    asked = parse_qs(urlsplit(address).query).get("title", []) if isinstance(address, str) else []
+    try:
+        asked = parse_qs(parts_of(address).query).get("title", []) if isinstance(address, str) else []
+    except NotAnAddress as error:
+        raise BrokenLine(f"“document_url”: {error}") from error
     return asked[0].replace("_", " ").strip()[:500] if asked else ""
 
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from collection.formats.json_fields import Fields
+from collection.formats.json_fields import Fields, json_objects
 from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.values import LARGEST_WHOLE, shown, strict_json
 
@@ -159,9 +159,9 @@ def is_graded_topic(line: str) -> bool:
 
 def read_question_bank(file: InputFile) -> Iterator[tuple[int, BankTopic]]:
     """Yield the number and the topic of each line of a question bank, new (`items`) or old (`questions`)."""
-    for number, line in file.lines():
+    for number, found in json_objects(file):
         with file.line(number):
-            yield number, _bank_topic(Fields(_object(strict_json(line), "The line")))
+            yield number, _bank_topic(Fields(found))
 
 
 def _topic(found: Any, line: str) -> WorkbenchTopic:

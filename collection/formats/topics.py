@@ -1,46 +1,46 @@
-"""Topics as people exchange them: JSONL, TSV, TREC's topics, or the ids that stand in a run or qrels."""
+"""Topics as people exchange them: objects, tables, TREC's topics, XML, or the ids that stand in a run or qrels."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
-from collection.formats.json_fields import Fields, first_present
+from collection.formats.json_fields import Fields, first_present, json_objects
 from collection.formats.jsonl import TopicLine
 from collection.formats.problems import BrokenLine, InputFile
-from collection.formats.values import refuse_unstorable, strict_object
-from stats.plurals import counted
+from collection.formats.tables import named_rows, names_of, two_columns
+from collection.formats.tags import refuse_without_request, tagged_topics, xml_topics
 
 ID_FIELDS = ("topic_id", "qid", "query_id", "request_id", "id", "_id", "number", "num")
-REQUEST_FIELDS = ("request", "query", "question", "text", "problem_statement", "title")
-FORMS = "Topics are JSONL with an id and a request, lines of id, tab and request, or TREC’s <top> … </top>."
-# TREC's tags are rarely closed, and the words after some of them are labels.
-TAG = re.compile(r"</?(top|num|title|desc|narr)>\s*(?:(?:Number|Topic|Description|Narrative):)?", re.IGNORECASE)
+REQUEST_FIELDS = ("request", "query", "question", "text", "problem_statement", "description", "title")
+FORMS = (
+    "Topics are JSON objects with an id and a request, lines of id, tab and request, a table with names of columns, "
+    "TREC’s <top> … </top>, or XML with <topic> elements."
+)
+HEADER = {*ID_FIELDS, "topic"}, {*REQUEST_FIELDS, "topic"}
 
 
 def read_topics(file: InputFile) -> Iterator[tuple[int, TopicLine]]:
-    """Yield the topics of a file with the line on which each begins; the first line tells which form it has."""
-    lines = file.lines()
-    for number, first in lines:
-        rest = chain([(number, first)], lines)
-        match first.lstrip()[:1], "\t" in first:
-            case "{", _:
-                yield from _from_objects(file, rest)
-            case "<", _:
-                yield from _from_tags(file, rest)
-            case _, True:
-                yield from _from_columns(file, rest)
-            case _:
-                file.refuse(number, BrokenLine("This is not a topic.", FORMS))
-        return
+    """Yield the topics of a file with the line on which each begins; the first line says which form it has."""
+    number, first = next(InputFile(file.path, name=file.name).lines(), (1, ""))
+    match first.lstrip()[:1]:
+        case "{" | "[":
+            yield from _parsed(file, json_objects(file))
+        case "<":
+            yield from _between_tags(file)
+        case _ if names_of(first, *HEADER):
+            yield from _parsed(file, named_rows(file))
+        case _ if "\t" in first:
+            for number, (topic_id, request) in two_columns(file, "an id and a request", FORMS):
+                yield number, TopicLine(topic_id, request)
+        case _:
+            file.refuse(number, BrokenLine("This is not a topic.", FORMS))
 
 
-def _from_objects(file: InputFile, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, TopicLine]]:
-    for number, line in lines:
+def _parsed(file: InputFile, objects: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, TopicLine]]:
+    for number, found in objects:
         with file.line(number):
-            yield number, topic_of(strict_object(line))
+            yield number, topic_of(found)
 
 
 def topic_of(found: dict[str, Any]) -> TopicLine:
@@ -56,44 +56,34 @@ def topic_of(found: dict[str, Any]) -> TopicLine:
     )
 
 
-def _from_columns(file: InputFile, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, TopicLine]]:
-    for position, (number, line) in enumerate(lines):
+def is_xml(file: InputFile) -> bool:
+    """Whether a file that begins with a tag is XML, and not TREC's topics, whose tags stay open."""
+    for _, line in file.lines():
+        lowered = line.lower()
+        if "<topic" in lowered.replace("<topics", ""):
+            return True
+        if "<top>" in lowered or "<top " in lowered:
+            return False
+    return False
+
+
+def _between_tags(file: InputFile) -> Iterator[tuple[int, TopicLine]]:
+    if is_xml(InputFile(file.path, name=file.name)):
+        yield from _parsed(file, xml_topics(file))
+        return
+    for number, found in tagged_topics(file):
         with file.line(number):
-            refuse_unstorable(line)
-            cells = [cell.strip() for cell in line.split("\t")]
-            if len(cells) != 2 or not all(cells):
-                raise BrokenLine(f"The line has {counted(len(cells), 'columns')}, not an id and a request.", FORMS)
-            if position == 0 and cells[0].lower() in ID_FIELDS:
-                continue  # the names of the columns
-            yield number, TopicLine(cells[0], cells[1])
+            yield number, _tagged(found)
 
 
-def _from_tags(file: InputFile, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, TopicLine]]:
-    """Read TREC's topics: what stands after `<desc>` is the request, or after `<title>` where there is no such part."""
-    parts: dict[str, str] = {}
-    begun, tag = 0, ""
-    for number, line in lines:
-        with file.line(number):
-            refuse_unstorable(line)
-            # Between the tags stand the texts; `split` puts each tag's name before its text.
-            before, *rest = TAG.split(line)
-            parts[tag] = f"{parts.get(tag, '')}\n{before}"
-            for found, text in zip(rest[::2], rest[1::2], strict=True):
-                tag = found.lower()
-                if tag == "top":
-                    if begun and parts.get("num"):
-                        yield begun, _tagged(parts)
-                    parts, begun, tag = {}, number, ""
-                parts[tag] = f"{parts.get(tag, '')}\n{text}"
-    if parts.get("num"):
-        with file.line(begun):
-            yield begun, _tagged(parts)
-
-
-def _tagged(parts: dict[str, str]) -> TopicLine:
-    said = {tag: " ".join(text.split()) for tag, text in parts.items()}
-    request = said.get("desc") or said.get("title") or ""
-    if not said["num"] or not request:
-        raise BrokenLine("The topic has no number, or neither a title nor a description.", FORMS)
-    narrative = said.get("narr")
-    return TopicLine(said["num"], request, said.get("title", ""), {"narrative": narrative} if narrative else {})
+def _tagged(found: dict[str, Any]) -> TopicLine:
+    """Return TREC's topic: its description is the request, or its title without a description."""
+    if not found.get("num"):
+        raise BrokenLine("The topic has no number.", "Add <num> and its id.")
+    topic_id = found.pop("num")
+    title, request = found.pop("title", ""), found.pop("desc", "")
+    if not request and not title:
+        refuse_without_request(found, topic_id)
+    if "narr" in found:
+        found["narrative"] = found.pop("narr")
+    return TopicLine(topic_id, request or title, title, found)

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from collection.formats.json_fields import Fields, first_present, json_objects
+from collection.formats.jsonl import PassageLine
 from collection.formats.problems import BrokenLine, InputFile
+from collection.formats.trec import passage_of
 from collection.formats.values import shown
 
 SENTENCES = ("answer", "responses")
@@ -79,6 +81,14 @@ class CitedReport:
     @property
     def references(self) -> list[str]:
         return list(self.attributes.get("references") or ())
+
+    def documents(self, file: InputFile, number: int) -> Iterator[PassageLine]:
+        """Yield the documents whose texts the report carries, as AutoJudge's do; the broken are noted as the line's."""
+        found = self.attributes.get("documents")
+        for docno, one in found.items() if isinstance(found, dict) else ():
+            if isinstance(one, dict) and isinstance(one.get("text"), str):
+                with file.line(number):
+                    yield passage_of({**one, "id": docno}, "id")
 
     @property
     def uncited(self) -> list[str]:

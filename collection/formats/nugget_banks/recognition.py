@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from collection.formats.nugget_banks.nuggets import AGGREGATORS, SCORES, Form, Object
+from collection.formats.nugget_banks.nuggets import AGGREGATORS, SCORES, TOPIC_IDS, Form, Object
 
 
 def is_nugget_bank(found: Object) -> bool:
@@ -28,7 +28,8 @@ def form_of(found: Object) -> Form | None:
         return "v3"
     if _is_list_of(found.get("rubrics"), "criterion"):
         return "rubrics"
-    if _is_list_of(found.get("nuggets"), "text"):
+    has_none = found.get("nuggets") == [] and any(name in found for name in TOPIC_IDS)
+    if has_none or _is_list_of(found.get("nuggets"), "text"):
         has_groups = any("mapped_sub_narrative" in one for one in found["nuggets"])
         return "rag25" if has_groups else "autonuggetizer"
     return "short" if found and all(map(_is_short, found.values())) else None

@@ -37,9 +37,12 @@ def umbrela(row: ScoreRow) -> dict[str, Any]:
 
 
 def from_umbrela(found: dict[str, Any], unsaid: Unsaid) -> Iterator[ScoreRow]:
-    """The rationale is the `reasoning`, or the whole reply (`prediction`) where there is none."""
+    """The rationale is the `reasoning`, or the whole reply (`prediction`) where there is none.
+
+    UMBRELA's command leaves out the status of what it could read.
+    """
     fields = Fields(found)
-    status = fields.take("result_status")
+    status = fields.rest.pop("result_status", 1)
     if status not in (0, 1):
         raise BrokenLine(f"The field “result_status” is {shown(status)}, not 1 or 0.")
     value = fields.optional_number("judgment") if status else None

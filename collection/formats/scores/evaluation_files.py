@@ -8,6 +8,7 @@ refused where that does not tell. Judges' grades of whole answers, as qrels (`to
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,34 @@ NAMES = {
     "measure": ("measure", "metric", "eval_metric"),
     "value": ("value", "score"),
 }
+
+# What trec_eval calls a measure, without and with a cutoff; the grade from which a text is relevant is its option -l,
+# and no part of the name.
+NAMED_BY_TREC_EVAL = {
+    "AP": ("map", "map_cut_{}"),
+    "nDCG": ("ndcg", "ndcg_cut_{}"),
+    "P": ("", "P_{}"),
+    "R": ("", "recall_{}"),
+    "RR": ("recip_rank", ""),
+    "Success": ("", "success_{}"),
+    "Rprec": ("Rprec", ""),
+    "Bpref": ("bpref", ""),
+    "infAP": ("infAP", ""),
+    "SetP": ("set_P", ""),
+    "SetR": ("set_recall", ""),
+    "SetF": ("set_F", ""),
+    "NumRet": ("num_ret", ""),
+    "NumRel": ("num_rel", ""),
+    "NumRelRet": ("num_rel_ret", ""),
+}
+OF_TREC_EVAL = re.compile(r"(?P<family>\w+)(\(rel=[^,()]+\))?(@(?P<k>\d+))?")
+
+
+def trec_eval_name(measure: str) -> str:
+    """Return what trec_eval calls the measure, `ndcg_cut_10`; the name as it is where trec_eval has none."""
+    found = OF_TREC_EVAL.fullmatch(measure)
+    whole, cut = NAMED_BY_TREC_EVAL.get(found["family"], ("", "")) if found else ("", "")
+    return (cut.format(found["k"]) if found and found["k"] else whole) or measure
 
 
 @dataclass(frozen=True)
@@ -142,7 +171,7 @@ def _refuse_contradictions(file: InputFile, rows: Sequence[tuple[int, Evaluation
 
 
 def written_evaluation(rows: Iterable[EvaluationRow], *, form: str) -> Iterator[str]:
-    """Yield a line for each row. Of `trec_eval` the rows of one run make a file; `by_run` parts them."""
+    """Yield a line for each row. Of `trec_eval` the rows of one run, by `by_run`, make a file under its names."""
     rows = list(rows)
     ranks = _ranks(rows) if form == "ranking" else {}
     for row in rows:
@@ -150,7 +179,8 @@ def written_evaluation(rows: Iterable[EvaluationRow], *, form: str) -> Iterator[
             found = {"run_id": row.run, "topic_id": row.topic, "measure": row.measure, "value": row.value}
             yield json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
             continue
-        said = {**vars(row), "value": repr(row.value), "Q0": "Q0", "rank": str(ranks.get(row, ""))}
+        measure = trec_eval_name(row.measure) if form == "trec_eval" else row.measure
+        said = {**vars(row), "measure": measure, "value": repr(row.value), "Q0": "Q0", "rank": str(ranks.get(row, ""))}
         yield "\t".join(_without_spaces(said[name]) for name in FORMS[form]) + "\n"
 
 

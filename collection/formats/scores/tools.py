@@ -93,7 +93,7 @@ def form_of(found: dict[str, Any]) -> str:
         return form_of(nested[0])
     if "resourceLogs" in names:
         return "opentelemetry"
-    if names >= {"query", "passage", "judgment", "result_status"}:
+    if names >= {"query", "passage", "judgment"}:
         return "umbrela"
     if names >= {"name", "source", "dataType"} and names & {*observability.LANGFUSE_TARGETS, "subject"}:
         return "langfuse"

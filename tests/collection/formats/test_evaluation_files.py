@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collection.formats.problems import BrokenFile, InputFile
-from collection.formats.scores.evaluation_files import FORMS, EvaluationRow, by_run, read_evaluation, written_evaluation
+from collection.formats.scores.evaluation_files import (
+    FORMS,
+    EvaluationRow,
+    by_run,
+    read_evaluation,
+    trec_eval_name,
+    written_evaluation,
+)
 
 ROWS = [
     EvaluationRow("alpha", "300", "nDCG@10", 0.5),
@@ -36,9 +44,28 @@ def test_what_is_written_is_recognised_and_read_equal(tmp_path: Path, form: str,
 def test_a_file_of_trec_eval_is_of_one_run_which_it_or_its_name_says(tmp_path: Path) -> None:
     written = {run: "".join(written_evaluation(rows, form="trec_eval")) for run, rows in by_run(ROWS).items()}
 
-    assert read(tmp_path, written["alpha"], name="alpha.txt") == by_run(ROWS)["alpha"]
-    assert read(tmp_path, "runid\tall\tbeta\n" + written["beta"]) == by_run(ROWS)["beta"]
+    named = {run: [replace(row, measure="ndcg_cut_10") for row in rows] for run, rows in by_run(ROWS).items()}
+    assert read(tmp_path, written["alpha"], name="alpha.txt") == named["alpha"]
+    assert read(tmp_path, "runid\tall\tbeta\n" + written["beta"]) == named["beta"]
     assert read(tmp_path, "map                   \tall\t0.25\n", name="r")[0].run == "r"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        *(("nDCG@10", "ndcg_cut_10"), ("P(rel=2)@10", "P_10"), ("P(rel=η)@5", "P_5"), ("R@100", "recall_100")),
+        *(("AP", "map"), ("AP(rel=2)@1000", "map_cut_1000"), ("RR", "recip_rank"), ("nDCG", "ndcg")),
+        *(("Success@5", "success_5"), ("Rprec(rel=2)", "Rprec"), ("Bpref", "bpref"), ("NumRelRet", "num_rel_ret")),
+        *(
+            ("RR@10", "RR@10"),
+            ("P", "P"),
+            ("coverage", "coverage"),
+            ("nDCG(dcg='exp-log2')@10", "nDCG(dcg='exp-log2')@10"),
+        ),
+    ],
+)
+def test_measures_are_called_as_trec_eval_calls_them(ours: str, theirs: str) -> None:
+    assert trec_eval_name(ours) == theirs
 
 
 def test_the_first_line_may_name_the_columns(tmp_path: Path) -> None:
