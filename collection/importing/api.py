@@ -18,10 +18,10 @@ from rest_framework.views import APIView
 from collection.api_tools import checked, user_of
 from collection.importing.background import outcome_of, try_waiting_again
 from collection.importing.datasets.ir_dataset import FORMAT, Wanted, request_for
-from collection.importing.files import raters_of
+from collection.importing.raters import raters_of
 from collection.importing.serializers import FilesImportedSerializer, FilesSerializer, UploadSerializer
 from collection.importing.uploads import in_one, keep_upload
-from collection.models import Collection, Upload
+from collection.models import Collection, Rater, Upload
 
 
 class CollectionFiles(APIView):
@@ -44,7 +44,7 @@ class CollectionFiles(APIView):
         sent = checked(FilesSerializer(data=request.data))
         if sent["study"] and not collection.studies.filter(name=sent["study"]).exists():
             raise ValidationError({"study": [f"The collection has no study “{sent['study']}”."]})
-        raters = raters_of(sent["rater"], sent["judge"])
+        raters = raters_of(sent["rater"], sent["judge"], unnamed_people=sent["people"])
         asked = {name: sent[name] for name in ("with_qrels", "with_passages")}
         wanted = Wanted(sent["ir_dataset"], **asked) if sent["ir_dataset"] else None
         chosen = {
@@ -56,6 +56,9 @@ class CollectionFiles(APIView):
                 "with_topics": sent["with_topics"],
                 "seed": sent["seed"],
                 "criterion": sent["criterion"],
+                "others": Rater.Kind.JUDGE if sent["judges"] or sent["people"] else "",
+                "formats": dict(sent["format"]),
+                "stray_grades": sent["stray_grades"],
                 "raters": {file: asdict(rater) for file, rater in raters.items()},
                 **({FORMAT: asdict(wanted)} if wanted else {}),
             },

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from celery import current_app
 from django.conf import settings
@@ -24,9 +25,12 @@ from kombu.exceptions import OperationalError
 from collection.formats.problems import BrokenFile, Problem
 from collection.importing.datasets import ir_dataset
 from collection.importing.formats import import_upload, try_upload
+from collection.importing.known_files import UnclearFormats
 from collection.importing.outcomes import ImportOutcome
+from collection.importing.stray_grades import OffTheScale
 from collection.importing.waiting import keep_waiting
 from collection.models import Collection, Upload
+from collection.signs_of_life import heard_of
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +60,10 @@ def outcome_of(upload: Upload, *, really: bool, at: datetime) -> ImportOutcome:
 
 def broken(upload: Upload, wrong: BrokenFile | ValidationError) -> ImportOutcome:
     if isinstance(wrong, BrokenFile):
-        return ImportOutcome(problems=wrong.problems, file="" if wrong.name == upload.name else wrong.name)
+        details: dict[str, Any] = {"formats": wrong.formats} if isinstance(wrong, UnclearFormats) else {}
+        details["has_strays"] = isinstance(wrong, OffTheScale)
+        file = "" if wrong.name == upload.name else wrong.name
+        return ImportOutcome(problems=wrong.problems, file=file, details=details)
     return ImportOutcome(problems=[Problem(None, " ".join(wrong.messages))])
 
 
@@ -98,8 +105,7 @@ def requeue_stalled_uploads(*, at: datetime, among: Iterable[Upload] | None = No
 
 def _has_stalled(upload: Upload, *, at: datetime) -> bool:
     last_sign = Beat.of(upload).last_sign()
-    quiet_since = max(upload.asked_at or at, last_sign or upload.asked_at or at)
-    return at - quiet_since > (PATIENCE if last_sign else LONG_PATIENCE)
+    return not heard_of(upload.asked_at or at, last_sign, at=at, patience=PATIENCE if last_sign else LONG_PATIENCE)
 
 
 def _ask_again(upload: Upload, *, at: datetime) -> bool:

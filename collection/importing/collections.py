@@ -150,6 +150,9 @@ class CollectionRows:
         """Take what the line says. Raises BrokenLine."""
         match line:
             case PassageLine():
+                self._note_id(line.passage_id)
+                if line.text is not None and not line.text.strip():
+                    self.imported.flaw("passage whose text is empty", line.passage_id)
                 self.passages.add(number, self._passage(line))
             case SentenceLine():
                 self.sentences.add(number, line)
@@ -158,6 +161,7 @@ class CollectionRows:
             case RankingLine():
                 self.ranking.add(number, self._ranked_passage(line))
             case TopicLine():
+                self._note_id(line.topic_id)
                 self.topics.add(number, Topic(collection=self.collection, **vars(line)))
             case RubricElementLine():
                 self.elements.add(number, self._rubric_element(line))
@@ -166,6 +170,7 @@ class CollectionRows:
             case SystemLine():
                 self.systems.add(number, System(collection=self.collection, **vars(line)))
             case RunLine():
+                self._note_id(line.name)
                 self.runs.add(number, self._run(line))
             case ReportLine():
                 self.reports.add(number, self._report(line))
@@ -191,6 +196,10 @@ class CollectionRows:
             self.named_runs.add(name)
             self.add(number, SystemLine(name))
             self.add(number, RunLine(name, name))
+
+    def _note_id(self, name: str) -> None:
+        if any(map(str.isspace, name)):
+            self.imported.flaw("id with a blank, which runs and qrels cannot contain", f"“{name}”")
 
     def topic_pk(self, topic_id: str) -> int:
         """Return the primary key of this topic. Raises BrokenLine."""

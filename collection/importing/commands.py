@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,6 +46,30 @@ def add_relevant_from(parser: ArgumentParser) -> None:
         metavar="G",
         help=f"η of a new criterion: relevant from this grade on ({RELEVANT_FROM:g}; TREC’s Deep Learning track: 2)",
     )
+
+
+def add_declarations(parser: ArgumentParser) -> None:
+    """Let researchers declare what no file says of a study's labels."""
+    parser.add_argument(
+        "--random-sample",
+        action=BooleanOptionalAction,
+        help="the items that people labelled are a simple random sample of all that were judged",
+    )
+    parser.add_argument(
+        "--irrelevant",
+        action="append",
+        default=[],
+        type=_source_and_reason,
+        metavar="SOURCE=REASON",
+        help="what people, or this judge, do not name is irrelevant, since …; an empty reason takes it back",
+    )
+
+
+def _source_and_reason(written: str) -> tuple[str, str]:
+    source, sign, reason = written.partition("=")
+    if not sign or not source.strip():
+        raise ArgumentTypeError(f"“{written}” is not SOURCE=REASON.")
+    return source.strip(), reason.strip()
 
 
 @contextmanager

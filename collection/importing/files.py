@@ -6,38 +6,42 @@ left out, and says so.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 
 from collection.formats.problems import BrokenFile, InputFile, Problem, ReferencesMissing
-from collection.formats.recognition import recognised
-from collection.formats.trec import read_qrels
-from collection.importing.collections import import_collection
-from collection.importing.datasets.cited_reports import import_cited_reports
+from collection.importing.archives import crux_folder, import_crux_folder, without_zips
 from collection.importing.datasets.clapnq import import_clapnq
-from collection.importing.datasets.natural_questions import import_natural_questions
 from collection.importing.datasets.nugget_banks import Assigning, bank_name_of, import_nugget_banks
-from collection.importing.datasets.pools import import_pools
-from collection.importing.datasets.rubric import import_graded, import_question_bank
+from collection.importing.datasets.rubric import import_graded
 from collection.importing.datasets.scores import import_scores
-from collection.importing.datasets.summaries import import_summaries
 from collection.importing.judgment_table import import_judgments
+from collection.importing.known_files import KnownFile, about_file, recognised_files
 from collection.importing.origins import QrelsRater
 from collection.importing.outcomes import ImportOutcome
+from collection.importing.raters import (
+    PEOPLE,
+    people_among,
+    refuse_unsaid,
+    said_of,
+    stem_of,
+    supposed_assigner,
+    with_preset,
+)
 from collection.importing.rows import Imported
+from collection.importing.stray_grades import Choice, SharedScale, grades_in, shared_scale
 from collection.importing.studies import closed_study
+from collection.importing.texts import TEXTS, import_texts
 from collection.importing.trec import (
-    import_passages,
     import_qrels,
-    import_run,
-    import_topics,
     relevance_criterion_of,
-    scale_of_grades,
+    relevance_scale_of,
+    widen_scale,
 )
 from collection.models import Collection, Rater, Study, User
 
@@ -47,26 +51,6 @@ ORDER = (
     *("reports", "nuggets", "assignments", "graded", "qrels", "judgments", "scores"),
 )
 Advance = Callable[[int], object]
-MOST_CHARACTERS = 200
-# Whose relevance a graded file holds, where nobody says.
-PEOPLE = QrelsRater("people")
-LIKE_PEOPLE = re.compile(r"people|person|human|assessor|annotator|expert|official|gold|nist|trec", re.IGNORECASE)
-
-
-def rater_of_file(written: str) -> tuple[str, str]:
-    """Return the name of the file and of the rater in “FILE=NAME”. Raises ValueError."""
-    file, _, rater = written.partition("=")
-    if not file.strip() or not rater.strip():
-        raise ValueError(f"“{written}” is not FILE=NAME.")
-    if len(rater) > MOST_CHARACTERS:
-        raise ValueError(f"The name of the rater of {file} has more than {MOST_CHARACTERS} characters.")
-    return Path(file).name, rater.strip()
-
-
-def raters_of(people: Iterable[tuple[str, str]], judges: Iterable[tuple[str, str]]) -> dict[str, QrelsRater]:
-    """Return whose judgments these files hold."""
-    found = {file: QrelsRater(name) for file, name in people}
-    return found | {file: QrelsRater(name, Rater.Kind.JUDGE) for file, name in judges}
 
 
 @dataclass(frozen=True)
@@ -74,8 +58,10 @@ class FilesOptions:
     """What files do not say themselves.
 
     `raters` are those of qrels, assignments, the relevance in graded files, and scores that name nobody, by file name.
-    Raters of qrels that it does not name are called like the files, and are all people, or all judges, as `kind` says;
-    None: it is supposed from all names. Those of assignments and scores are judges, unless they are called like people.
+    Raters of qrels that it does not name are called like the files, and are all people, or all judges, as `others`
+    says; empty: several files must be named. None: it is asked later, and this is a trial. Those of assignments and
+    scores are judges, unless they are called like people. `formats` names the formats of files that may be of several;
+    `stray_grades` says what becomes of grades of qrels that one rater alone uses in fewer than 1 % of the lines.
 
     `run` and `system` name a single run otherwise than its tag. `criterion` is that of scores whose file names none of
     the study's. `study` is the one that judgments go into; where none is given, they go into closed ones, but for
@@ -90,40 +76,11 @@ class FilesOptions:
     run: str = ""
     system: str = ""
     criterion: str = ""
-    kind: str = Rater.Kind.ASSESSOR
+    others: str = ""
+    formats: Mapping[str, str] = field(default_factory=dict)
+    stray_grades: Choice = "ungraded"
     by: User | None = None
     seed: int = 0
-
-
-def stem_of(name: str) -> str:
-    """Return what a file is called, without its folder, ending and .gz."""
-    return Path(name.removesuffix(".gz")).stem
-
-
-def supposed_assigner(name: str) -> QrelsRater:
-    """Return whose assignments of nuggets these may be, to be confirmed: a judge's, unless called like people's."""
-    stem = stem_of(name)
-    return QrelsRater(stem, Rater.Kind.ASSESSOR if LIKE_PEOPLE.search(stem) else Rater.Kind.JUDGE)
-
-
-def supposed_raters(names: Sequence[str]) -> dict[str, QrelsRater]:
-    """Return whose judgments these qrels may be, to be confirmed: where some are called like people, others are judges.
-
-    A name alone says little, so where none is called like people, all are taken for theirs.
-    """
-    stems = {name: stem_of(name) for name in names}
-    of_people = {name for name, stem in stems.items() if LIKE_PEOPLE.search(stem)} or set(names)
-    kinds = Rater.Kind
-    return {
-        name: QrelsRater(stem, kinds.ASSESSOR if name in of_people else kinds.JUDGE) for name, stem in stems.items()
-    }
-
-
-@dataclass(frozen=True)
-class _File:
-    name: str
-    path: Path
-    file_format: str
 
 
 @transaction.atomic
@@ -140,83 +97,104 @@ def import_files(
     The outcome's `details["files"]` has for each file its name, format, counts, and why it waits; `details["studies"]`
     names the studies that judgments went into.
     """
-    known = [_File(name, path, recognised(path, name=name)) for name, path in files]
-    if zipped := next((file for file in known if file.file_format == "zip"), None):
-        raise BrokenFile(zipped.name, [Problem(None, "A zip among other files cannot be imported.", "Unpack it.")])
-    together = _Together(known, collection, options, at)
-    whole, told = Imported(), []
-    for file in sorted(known, key=lambda file: ORDER.index(file.file_format)):
-        opened = InputFile(file.path, name=file.name, advance=advance)
-        try:
-            with transaction.atomic():
-                imported = together.bring(opened, file)
-            waits = ""
-        except ReferencesMissing as waiting:
-            imported = Imported(asks_for_rater=file.file_format in ("qrels", "assignments"))
-            waits = " ".join(map(str, waiting.problems))
-        whole.add(imported)
-        counts = ImportOutcome.of(imported).counts
-        about = {"name": file.name, "format": file.file_format, "asks_for_rater": imported.asks_for_rater}
-        told.append({**about, "counts": counts, "waits": waits})
+    with crux_folder(files) as folder:
+        if folder:
+            name = files[0][0]
+            return ImportOutcome.of(
+                import_crux_folder(folder, name=name, collection=collection, at=at, advance=advance)
+            )
+    with without_zips(files) as plain:
+        known = recognised_files(plain, collection, formats=options.formats, criterion=options.criterion)
+        together = _Together(known, collection, options, at)
+        whole, about = Imported(remarks=list(together.scale.remarks)), []
+        for file in sorted(known, key=lambda file: ORDER.index(file.file_format)):
+            opened = InputFile(file.path, name=file.name, advance=advance)
+            try:
+                with transaction.atomic():
+                    imported = together.bring(opened, file)
+                waits = ""
+            except ReferencesMissing as waiting:
+                imported = Imported(asks_for_rater=file.file_format in ("qrels", "assignments"))
+                waits = " ".join(map(str, waiting.problems))
+            whole.add(imported)
+            about.append(about_file(file, imported, waits))
     outcome = ImportOutcome.of(whole)
-    details = {"files": told, "studies": whole.studies}
+    details = _details(about, whole, together.scale)
     return ImportOutcome(outcome.counts, outcome.remarks, outcome.flaws, details=details)
+
+
+def _details(files: list[dict[str, Any]], imported: Imported, scale: SharedScale) -> dict[str, Any]:
+    return {"files": files, "studies": imported.studies, "has_strays": bool(scale.stray)}
 
 
 @transaction.atomic
 def import_as(
     file_format: str, *, file: InputFile, collection: Collection, options: FilesOptions, at: datetime
-) -> Imported:
+) -> ImportOutcome:
     """Import a file whose format was said. Raises BrokenFile and ValidationError, and has then changed nothing."""
-    one = _File(file.name, file.path, file_format)
-    return _Together([one], collection, options, at).bring(file, one)
+    one = KnownFile(file.name, file.path, file_format)
+    together = _Together([one], collection, options, at)
+    imported = together.bring(file, one)
+    imported.remarks += together.scale.remarks
+    outcome = ImportOutcome.of(imported)
+    details = _details([about_file(one, imported, "")], imported, together.scale)
+    return ImportOutcome(outcome.counts, outcome.remarks, outcome.flaws, details=details)
 
 
 class _Together:
     """Files that are imported together: what all of them tell of one."""
 
-    def __init__(self, known: Sequence[_File], collection: Collection, options: FilesOptions, at: datetime) -> None:
+    def __init__(self, known: Sequence[KnownFile], collection: Collection, options: FilesOptions, at: datetime) -> None:
         self.collection = collection
         self.options = options
         self.at = at
         qrels = [file for file in known if file.file_format == "qrels"]
-        supposed = supposed_raters([file.name for file in qrels]) if options.raters is None else {}
-        self.raters = {**supposed, **(options.raters or {})}
-        self.grades = {line.grade for file in qrels for _, line in read_qrels(InputFile(file.path, name=file.name))}
+        names = [file.name for file in qrels]
+        preset = people_among(names)
+        # Where nobody has said it yet, no file's grades count as people's.
+        self.knows_people = options.raters is not None or bool(preset)
+        if options.raters is None:
+            self.raters: Mapping[str, QrelsRater] = with_preset(names, preset or names)
+        else:
+            refuse_unsaid(names, options.raters, others=options.others)
+            self.raters = options.raters
         # The relevance in a graded file is mostly that of the qrels beside it: two raters of one mind would agree.
         self.has_people = any(self.rater_of(file).kind == Rater.Kind.ASSESSOR for file in qrels)
         self.suffix = "rubric" if any(file.file_format == "graded" for file in known) else "qrels"
+        self.scale = self._shared_scale(qrels)
 
-    def rater_of(self, file: _File) -> QrelsRater:
+    def rater_of(self, file: KnownFile) -> QrelsRater:
+        said = said_of(file.name, self.raters)
         if file.file_format == "graded":
-            return self.raters.get(file.name) or PEOPLE
+            return said or PEOPLE
         if file.file_format in ("assignments", "scores"):
-            return self.raters.get(file.name) or supposed_assigner(file.name)
-        return self.raters.get(file.name) or QrelsRater(stem_of(file.name), self.options.kind)
+            return said or supposed_assigner(file.name)
+        return said or QrelsRater(stem_of(file.name), self.options.others or Rater.Kind.ASSESSOR)
 
-    def bring(self, opened: InputFile, file: _File) -> Imported:
-        """Import one of the files. Raises BrokenFile and ValidationError."""
+    def _shared_scale(self, qrels: Sequence[KnownFile]) -> SharedScale:
+        if not qrels:
+            return SharedScale(())
+        people = {file.name for file in qrels if self.rater_of(file).kind == Rater.Kind.ASSESSOR and self.knows_people}
+        files = [grades_in(file.path, name=file.name, of_people=file.name in people) for file in qrels]
+        study = self.options.study or stored_study(self.collection, suffix=self.suffix)
+        stored = relevance_scale_of(study) if study else None
+        return shared_scale(files, stored=stored, choice=self.options.stray_grades)
+
+    def bring(self, opened: InputFile, file: KnownFile) -> Imported:
+        """Import one of the files. Raises BrokenFile, also where nothing is found in it, and ValidationError."""
+        imported = self._bring(opened, file)
+        if not imported.counts():
+            reasons = [*imported.remarks, *imported.flaw_lines()]
+            said = " ".join([f"The file is read as {file.file_format}, and nothing is found in it.", *reasons])
+            raise BrokenFile(file.name, [Problem(None, said, "Check its format.")])
+        return imported
+
+    def _bring(self, opened: InputFile, file: KnownFile) -> Imported:
         collection, options, at = self.collection, self.options, self.at
+        if file.file_format in TEXTS:
+            said = {name: getattr(options, name) for name in ("run", "system", "with_topics", "seed")}
+            return import_texts(file.file_format, file=opened, collection=collection, **said)
         match file.file_format:
-            case "assize":
-                return import_collection(file=opened, collection=collection)
-            case "topics":
-                return import_topics(file=opened, collection=collection)
-            case "questions":
-                return import_question_bank(file=opened, collection=collection)
-            case "summaries":
-                return import_summaries(file=opened, collection=collection)
-            case "natural_questions":
-                return import_natural_questions(file=opened, collection=collection, seed=options.seed)
-            case "passages":
-                return import_passages(file=opened, collection=collection)
-            case "run":
-                named = {"run": options.run, "system": options.system}
-                return import_run(file=opened, collection=collection, with_topics=options.with_topics, **named)
-            case "reports":
-                return import_cited_reports(file=opened, collection=collection, with_topics=options.with_topics)
-            case "pools":
-                return import_pools(file=opened, collection=collection, run=options.run, system=options.system)
             case "clapnq":
                 study = study_for(options.study, collection, suffix="answers", source="CLAPNQ files")
                 return with_study_named(import_clapnq(file=opened, study=study, at=at), study, options.study)
@@ -253,33 +231,35 @@ class _Together:
                 study = self._chosen_study(file, "A judgments table needs")
                 return with_study_named(import_judgments(file=opened, study=study, at=at), study, study)
 
-    def _chosen_study(self, file: _File, what: str) -> Study:
+    def _chosen_study(self, file: KnownFile, what: str) -> Study:
         """Return the study that was chosen. Raises ReferencesMissing."""
         if self.options.study is None:
             remedy = "Create the study with its criteria first, then choose it beside the files."
             raise ReferencesMissing(file.name, [Problem(None, f"{what} a study.", remedy)])
         return self.options.study
 
-    def _graded(self, opened: InputFile, file: _File) -> Imported:
+    def _graded(self, opened: InputFile, file: KnownFile) -> Imported:
         study = self._study("files of the RUBRIC workbench")
         imported = import_graded(
             file=opened,
             study=study,
             rater=None if self.has_people else self.rater_of(file),
             relevant_from=self.options.relevant_from,
-            grades=sorted(self.grades),
+            grades=self.scale.grades,
             with_topics=self.options.with_topics,
             at=self.at,
         )
         return with_study_named(imported, study, self.options.study)
 
-    def _qrels(self, opened: InputFile, file: _File) -> Imported:
+    def _qrels(self, opened: InputFile, file: KnownFile) -> Imported:
         study, options = self._study("TREC qrels"), self.options
+        criterion = relevance_criterion_of(study, grades=self.scale.grades, relevant_from=options.relevant_from)
+        if options.stray_grades == "widen":
+            widen_scale(criterion, self.scale.grades)
         imported = import_qrels(
             file=opened,
-            criterion=relevance_criterion_of(
-                study, grades=scale_of_grades(self.grades), relevant_from=options.relevant_from
-            ),
+            criterion=criterion,
+            stray=self.scale.stray.get(file.name, ()),
             rater=self.rater_of(file).stored(self.collection, source=file.name),
             without_texts=options.without_texts,
             with_topics=options.with_topics,
@@ -318,10 +298,16 @@ def import_assignments(
 
 def study_for(study: Study | None, collection: Collection, *, suffix: str, source: str) -> Study:
     """Return the study; without one the collection's closed one for such judgments, made if new."""
-    if study:
-        return study
-    room = 100 - len(suffix) - 1
-    return closed_study(f"{collection.name[:room]}-{suffix}", collection, owner=collection.owner, source=source)
+    return study or closed_study(_name_of(collection, suffix), collection, owner=collection.owner, source=source)
+
+
+def stored_study(collection: Collection, *, suffix: str) -> Study | None:
+    """Return the collection's closed study for such judgments, if it is there."""
+    return collection.studies.filter(name=_name_of(collection, suffix)).first()
+
+
+def _name_of(collection: Collection, suffix: str) -> str:
+    return f"{collection.name[: 100 - len(suffix) - 1]}-{suffix}"
 
 
 def with_study_named(imported: Imported, study: Study, chosen: Study | None) -> Imported:

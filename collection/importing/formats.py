@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Protocol
-from zipfile import is_zipfile
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from collection.formats.archives import unpacked
-from collection.formats.problems import BrokenFile, InputFile, Problem
-from collection.importing.datasets.crux import import_crux
-from collection.importing.files import Advance, FilesOptions, import_as, import_files, supposed_assigner
+from collection.formats.problems import InputFile
+from collection.importing.archives import import_crux_zip
+from collection.importing.files import Advance, FilesOptions, import_as, import_files
 from collection.importing.origins import QrelsRater
 from collection.importing.outcomes import ImportOutcome
-from collection.importing.rows import Imported
+from collection.importing.raters import supposed_assigner
 from collection.models import Collection, Rater, Study, Upload
 
 FORMATS = {
@@ -81,8 +77,6 @@ class Kind:
     leads_to: Callable[[Upload, ImportOutcome], str]
 
 
-# What tells of data, and is in many a folder of them.
-NOT_DATA = re.compile(r"(readme|licen[cs]e|citation)\b|.*\.md$", re.IGNORECASE)
 # Filled by apps that this one does not know, when they are ready.
 KINDS: dict[str, Kind] = {}
 # So are these: the address of the page that shows what a study's imported judgments are for, if the app has one.
@@ -111,32 +105,17 @@ def import_upload(
         return kind.bring(upload=upload, at=at, advance=advance)
     match upload.file_format:
         case "files":
-            return _import_files(upload, collection, at=at, advance=advance)
+            files, options = [(upload.name, upload.path)], options_of(upload)
+            return import_files(files=files, collection=collection, options=options, at=at, advance=advance)
         case "crux":
-            return ImportOutcome.of(_import_crux(upload, collection, at=at, advance=advance))
+            name = upload.name
+            return ImportOutcome.of(
+                import_crux_zip(upload.path, name=name, collection=collection, at=at, advance=advance)
+            )
         case file_format:
             file = InputFile(upload.path, name=upload.name, advance=advance)
             options = options_of(upload)
-            return ImportOutcome.of(import_as(file_format, file=file, collection=collection, options=options, at=at))
-
-
-def _import_files(upload: Upload, collection: Collection, *, at: datetime, advance: Advance | None) -> ImportOutcome:
-    """Import the file, or those in its zip; the zip of CRUX's folder is known by what it holds."""
-    options = options_of(upload)
-    if not is_zipfile(upload.path):
-        files = [(upload.name, upload.path)]
-        return import_files(files=files, collection=collection, options=options, at=at, advance=advance)
-    with unpacked(upload.path, name=upload.name) as folder:
-        if (_outermost_with_files(folder) / "documents.jsonl").is_file():
-            return ImportOutcome.of(_import_crux(upload, collection, at=at, advance=advance))
-        if (folder / "[Content_Types].xml").is_file():
-            problem = Problem(None, "This is an Office document.", "Save its table as CSV or as text with tabs.")
-            raise BrokenFile(upload.name, [problem])
-        found = sorted(path for path in folder.rglob("*") if path.is_file() and not NOT_DATA.match(path.name))
-        if not found:
-            raise BrokenFile(upload.name, [Problem(None, "There is no file in the zip.", "Choose another.")])
-        files = [(str(path.relative_to(folder)), path) for path in found]
-        return import_files(files=files, collection=collection, options=options, at=at, advance=advance)
+            return import_as(file_format, file=file, collection=collection, options=options, at=at)
 
 
 def options_of(upload: Upload) -> FilesOptions:
@@ -148,6 +127,9 @@ def options_of(upload: Upload) -> FilesOptions:
     return FilesOptions(
         study=study_of_upload(upload) if upload.study else None,
         raters=raters if said is None else {name: QrelsRater(**whose) for name, whose in said.items()},
+        others=upload.said.get("others", ""),
+        formats=upload.said.get("formats", {}),
+        stray_grades=upload.said.get("stray_grades") or "ungraded",
         relevant_from=upload.said.get("relevant_from"),
         with_topics=upload.said.get("with_topics", False),
         without_texts=upload.without_texts,
@@ -157,26 +139,6 @@ def options_of(upload: Upload) -> FilesOptions:
         by=upload.user,
         seed=upload.said.get("seed") or 0,
     )
-
-
-def _import_crux(upload: Upload, collection: Collection, *, at: datetime, advance: Advance | None) -> Imported:
-    """Unpack the zip and import its folder, into a closed study of the collection's that is made if new."""
-    with unpacked(upload.path, name=upload.name) as folder:
-        return import_crux(
-            folder=_outermost_with_files(folder),
-            study_name=f"{collection.name[:95]}-crux",
-            collection_name=collection.name,
-            owner=collection.owner,
-            at=at,
-            advance=advance,
-            name=upload.name,
-        )
-
-
-def _outermost_with_files(folder: Path) -> Path:
-    """Return the folder, or the one in it that a zip of a folder begins with."""
-    inside = list(folder.iterdir())
-    return _outermost_with_files(inside[0]) if len(inside) == 1 and inside[0].is_dir() else folder
 
 
 def study_of_upload(upload: Upload) -> Study:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection as Container
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,9 +13,16 @@ from django.core.files.uploadedfile import UploadedFile
 
 from collection.importing.datasets.ir_dataset import FORMAT, Wanted, ids_in, request_for
 from collection.importing.formats import FORMATS
+from collection.importing.raters import QUESTION, tally
 from collection.importing.trec import RELEVANT_FROM
 from collection.importing.uploads import in_one
-from collection.models import Collection, Study
+from collection.models import Collection, Rater, Study
+
+STRAY_GRADES = [
+    ("ungraded", "Leave ungraded"),
+    ("refuse", "Refuse the files"),
+    ("widen", "Widen the scale"),
+]
 
 
 def relevant_from_field() -> forms.FloatField:
@@ -50,16 +59,86 @@ class FilesField(forms.FileField):
         return list(filter(None, checked))
 
 
-class QrelsRaterForm(forms.Form):
-    """Whose judgments one file holds: a row of the preview's table, sent with its form."""
+class WhoseForm(forms.Form):
+    """Which of the files are people's, and what the raters of each are called. Nothing is supposed but what stands out.
 
-    name = forms.CharField(max_length=200)
-    kind = forms.ChoiceField(choices=[("assessor", "people"), ("judge", "LLM judge")])
+    `names` maps each file to what its rater may be called; `people` are the files that are or may be people's.
+    """
 
-    def __init__(self, *args: Any, file: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for name, label in (("name", f"Rater of {file}"), ("kind", f"Who judged {file}")):
-            self.fields[name].widget.attrs |= {"form": "import", "aria-label": label, "class": "input"}
+    people = forms.MultipleChoiceField(
+        label=QUESTION,
+        required=False,
+        widget=forms.CheckboxSelectMultiple(attrs={"form": "import", "data-tally": "people"}),
+        help_text="The others are LLM judges’. A person who is taken for a judge, or a judge for a person, makes every "
+        "comparison wrong.",
+    )
+    nobody = forms.BooleanField(
+        label="None: all are LLM judges’",
+        required=False,
+        widget=forms.CheckboxInput(attrs={"form": "import", "data-tally": "nobody"}),
+    )
+
+    def __init__(self, sent: Any, *, names: Mapping[str, str], people: Container[str], is_said: bool) -> None:
+        super().__init__(sent, initial={"people": list(people), "nobody": is_said and not people})
+        self.names = list(names)
+        self.fields["people"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
+        for number, name in enumerate(names):
+            field = forms.CharField(max_length=200, initial=names[name])
+            field.widget.attrs |= {"form": "import", "aria-label": f"Rater of {name}", "class": "input"}
+            self.fields[f"name-{number}"] = field
+
+    def clean(self) -> dict[str, Any]:
+        sent = self.cleaned_data
+        if bool(sent.get("people")) == bool(sent.get("nobody")):
+            self.add_error("people", "Choose the files that people judged, or that all are LLM judges’.")
+        return sent
+
+    def name_field(self, name: str) -> forms.BoundField | None:
+        """Return the field of the rater's name of a file; None where it is not asked."""
+        return self[f"name-{self.names.index(name)}"] if name in self.names else None
+
+    @property
+    def tally(self) -> str:
+        """How many files are whose, as far as it is said."""
+        people = self["people"].value() or []
+        return tally(len(people), len(self.names) - len(people)) if people or self["nobody"].value() else ""
+
+    @property
+    def raters(self) -> dict[str, dict[str, str]]:
+        """Whose judgments each file holds, as an upload keeps it."""
+        kinds = Rater.Kind
+        return {
+            name: {
+                "name": self.cleaned_data[f"name-{number}"],
+                "kind": (kinds.ASSESSOR if name in self.cleaned_data["people"] else kinds.JUDGE).value,
+            }
+            for number, name in enumerate(self.names)
+        }
+
+
+class AgainForm(forms.Form):
+    """What a second look needs: formats of files that may be of several, and what becomes of stray grades."""
+
+    def __init__(self, sent: Any, *, formats: Mapping[str, Sequence[str]], stray_grades: str) -> None:
+        super().__init__(sent)
+        self.names = list(formats)
+        for number, (name, several) in enumerate(formats.items()):
+            choices = [("", "Choose"), *((one, FORMATS[one][0]) for one in several)]
+            self.fields[f"format-{number}"] = forms.ChoiceField(label=f"What {name} contains", choices=choices)
+        if stray_grades:
+            self.fields["stray_grades"] = forms.ChoiceField(
+                label="Grades off the scale",
+                choices=STRAY_GRADES,
+                initial=stray_grades,
+                help_text="What one file alone has, in fewer than 1 % of its lines, can be left ungraded.",
+            )
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What was said, as an upload keeps it."""
+        formats = {name: self.cleaned_data[f"format-{number}"] for number, name in enumerate(self.names)}
+        stray = self.cleaned_data.get("stray_grades")
+        return {"formats": formats, **({"stray_grades": stray} if stray else {})}
 
 
 class ImportForm(forms.Form):

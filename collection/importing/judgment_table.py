@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import NamedTuple
 
 from django.db import transaction
@@ -11,6 +12,7 @@ from django.db.models import QuerySet
 
 from collection.formats.judgments_reader import HighlightLine, JudgmentLine, OrderLine, read_judgments
 from collection.formats.problems import BrokenLine, InputFile
+from collection.importing.draws import DrawRows
 from collection.importing.judgments import JudgmentRows, Key, key_of
 from collection.importing.rows import BATCH, Imported
 from collection.importing.written_answers import Revisions, WrittenAnswers, batched
@@ -38,7 +40,7 @@ def import_judgments(*, file: InputFile, study: Study, at: datetime) -> Imported
                 pending.clear()
         table.add(pending)
         table.add_revisions()
-        table.flush()
+        table.end()
     imported.remarks.extend(table.remarks())
     return imported
 
@@ -77,6 +79,18 @@ class _Items:
     def _among(self, wanted: set[str]) -> dict[str, _Item]:
         return _Item.of(self.stored.filter(item_id__in=wanted))
 
+    @cached_property
+    def turned(self) -> dict[str, _Item]:
+        """The pairs by the id that they have where the other report is the first: sites draw that by lot."""
+        pairs = self.stored.filter(other_report__isnull=False)
+        runs = pairs.values_list("item_id", "report__run__name", "other_report__run__name")
+        ends = {item: (f"{run}/{other}", f"{other}/{run}") for item, run, other in runs}
+        return {
+            item.item_id.removesuffix(ends[item.item_id][0]) + ends[item.item_id][1]: item
+            for item in _Item.of(pairs).values()
+            if item.item_id.endswith(ends[item.item_id][0])
+        }
+
 
 class _Table:
     def __init__(self, *, file: InputFile, imported: Imported, study: Study, at: datetime) -> None:
@@ -94,6 +108,7 @@ class _Table:
         self.of_round_2: list[tuple[int, JudgmentLine]] = []
         self.left_out: set[str] = set()
         self.undated = 0
+        self.draws = DrawRows(study, file=file, imported=imported, at=at)
 
     def add(self, lines: Sequence[tuple[int, JudgmentLine]]) -> None:
         """Take a batch of rows; those of round 2 wait until the answers that were read are stored."""
@@ -116,6 +131,11 @@ class _Table:
         self.answers.flush()
         self._add_orders()
 
+    def end(self) -> None:
+        """Store the rest of it."""
+        self.flush()
+        self.draws.flush()
+
     def _take_all(self, lines: Sequence[tuple[int, JudgmentLine]], items: Mapping[str, _Item]) -> None:
         marked = {items[line.item_id].pk for _, line in lines if line.highlights and line.item_id in items}
         texts = Item.objects.filter(pk__in=marked).select_related("passage", "report").in_bulk() if marked else {}
@@ -124,11 +144,14 @@ class _Table:
                 self._take(number, line, items.get(line.item_id), texts)
 
     def _take(self, number: int, line: JudgmentLine, item: _Item | None, texts: Mapping[int, Item]) -> None:
+        if item is None and (item := self.items.turned.get(line.item_id)) and line.criterion in self.criteria:
+            line = _turned(line, item, self.criteria[line.criterion])
         judgment = self._judgment(line, item)
         assert item is not None  # or the line has no judgment
         self.judgments.add(number, judgment, _highlights(line.highlights, texts[item.pk]) if line.highlights else ())
         if line.orders:
             self.orders[judgment.key] = _orders(line.orders, item, self.criteria[line.criterion])
+        self.draws.add(number, item.pk, line.inclusion_probability)
         if line.answer:
             self.answers.add(number, judgment, line.answer, item.item_id, item.task_type)
         self.left_out.update(line.rest)
@@ -212,6 +235,22 @@ def _orders(lines: tuple[OrderLine, ...], item: _Item, criterion: Criterion) -> 
         if line.grade is not None and line.grade not in criterion.scale.values:
             raise BrokenLine(f"{line.grade:g}, in “orders”, is not a grade of “{criterion}”.")
     return lines
+
+
+def _turned(line: JudgmentLine, item: _Item, criterion: Criterion) -> JudgmentLine:
+    """Return what a row says about a pair whose other report is the first here. Raises BrokenLine where it cannot."""
+    values = criterion.scale.values
+    if line.highlights or {-value for value in values} != set(values):
+        raise BrokenLine(
+            f"Here the pair is “{item.item_id}”, and a grade of “{criterion}” has no opposite.",
+            "Grade it this way round.",
+        )
+    orders = tuple(OrderLine(not one.swapped, _opposite(one.grade)) for one in line.orders)
+    return line._replace(item_id=item.item_id, grade=_opposite(line.grade), orders=orders)
+
+
+def _opposite(grade: float | None) -> float | None:
+    return None if grade is None else 0 - grade
 
 
 # The items of so large a study are held in memory (30 MB) while a table comes in.

@@ -35,6 +35,7 @@ ORDER = [
     "bank versions",
     "bank entries",
     "items",
+    "draws",
     "judgments",
     "highlights",
     "written answers",

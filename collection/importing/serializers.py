@@ -8,7 +8,8 @@ from rest_framework import serializers
 
 from collection.api_tools import NumberField, WholeField
 from collection.importing.datasets.ir_dataset import MOST_ID
-from collection.importing.files import rater_of_file
+from collection.importing.raters import rater_of_file
+from collection.importing.stray_grades import CHOICES
 from collection.models import Upload
 
 
@@ -69,6 +70,21 @@ class FilesSerializer(serializers.Serializer[Any]):
     )
     judge = serializers.ListField(
         child=RaterOfFileField(), required=False, default=list, help_text="FILE=NAME: the LLM judge of these qrels."
+    )
+    people = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        default=list,
+        help_text="The files of qrels that are people's; the others are LLM judges'. Called like the files.",
+    )
+    judges = serializers.BooleanField(default=False, help_text="All other qrels are LLM judges'.")
+    format = serializers.ListField(
+        child=RaterOfFileField(), required=False, default=list, help_text="FILE=FORMAT, where it may be of several."
+    )
+    stray_grades = serializers.ChoiceField(
+        choices=CHOICES,
+        default=CHOICES[0],
+        help_text="What becomes of grades of qrels that one file alone has, in fewer than 1 % of its lines.",
     )
     relevant_from = NumberField(required=False, allow_null=True, default=None, help_text="η of the qrels.")
     with_topics = serializers.BooleanField(default=False, help_text="Create missing topics with only an id.")

@@ -54,6 +54,14 @@ def closed_study(name: str, collection: Collection, *, owner: User, source: str,
 
     `source` says what they are imported from.
     """
+    study = planned_study(name, collection, owner=owner, source=source, overlap=overlap)
+    if study.pk is None:
+        study.save()
+    return study
+
+
+def planned_study(name: str, collection: Collection, *, owner: User, source: str, overlap: int = 1) -> Study:
+    """Return the same, not stored if it is new. Raises ValidationError."""
     study = Study.objects.filter(name=name).first()
     if study is None:
         study = Study(
@@ -65,7 +73,6 @@ def closed_study(name: str, collection: Collection, *, owner: User, source: str,
             attributes={"imported_from": source},
         )
         study.full_clean()
-        study.save()
     if study.collection_id != collection.pk:
         raise ValidationError(
             f"The study “{name}” is on the collection “{study.collection.name}”. Choose another name for one of them."

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+import re
+from collections.abc import Container, Mapping, Sequence, Set
 from datetime import datetime
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -13,15 +15,29 @@ from collection.formats.problems import BrokenLine, InputFile, Missing, refuse_m
 from collection.formats.topics import read_topics
 from collection.formats.trec import QrelsLine, read_passages, read_qrels, read_run
 from collection.importing.collections import CollectionRows
+from collection.importing.draws import DrawRows
 from collection.importing.judgments import JudgmentRows
 from collection.importing.rows import BATCH, Imported
 from collection.importing.studies import ItemRows, criterion_of
 from collection.judgments.services import NewJudgment
-from collection.models import Collection, Criterion, Passage, Rater, Scale, Study
+from collection.models import Collection, Criterion, Judgment, Passage, Rater, Scale, Study
 from collection.models.studies import TaskType
 from collection.scales import ScaleShape
 from collection.task_types import RELEVANCE_0_3, CriterionShape
 from collection.thresholds import thresholds_of
+
+LEADING_ZERO = re.compile(r"0+[1-9]\d*$")
+# What other formats say under these keys is more than an attribute.
+READ_ELSEWHERE = {
+    *("nuggets", "nugget_bank", "claim_bank", "rubrics", "candidates", "judgment", "judgments", "relevance", "grade"),
+    *("grades", "label", "rating", "rankings", "qrels", "responses", "self_ratings", "exam_grades"),
+}
+
+
+def note_unread(imported: Imported, number: int, attributes: Mapping[str, Any]) -> None:
+    """Note the keys that are kept as attributes here, but mean more in another format."""
+    for name in READ_ELSEWHERE & attributes.keys():
+        imported.flaw(f"field “{name}” that was kept as an attribute and not read", f"line {number}")
 
 
 @transaction.atomic
@@ -33,6 +49,7 @@ def import_passages(*, file: InputFile, collection: Collection) -> Imported:
         for number, line in read_passages(file):
             with file.line(number):
                 rows.add(number, line)
+                note_unread(imported, number, line.attributes)
         rows.flush()
     return imported
 
@@ -46,6 +63,9 @@ def import_topics(*, file: InputFile, collection: Collection) -> Imported:
         for number, line in read_topics(file):
             with file.line(number):
                 rows.add(number, line)
+                note_unread(imported, number, line.attributes)
+                if LEADING_ZERO.match(line.topic_id):
+                    imported.flaw("topic id with a leading zero, which runs and qrels may leave out", line.topic_id)
         rows.flush()
     return imported
 
@@ -99,6 +119,7 @@ class Topics:
         return True
 
 
+UNREADABLE = Judgment.Ungraded.UNREADABLE
 QRELS_GRADES = (0, 1, 2, 3)
 # What trec_eval counts as relevant. TREC's Deep Learning track counts from 2 up.
 RELEVANT_FROM = 1.0
@@ -149,6 +170,32 @@ def relevance_criterion_of(
     return found
 
 
+def threshold_remarks(criterion: Criterion) -> list[str]:
+    """Say from which grade texts count as relevant, where there are more than two."""
+    if criterion.task_type != TaskType.RELEVANCE or len(criterion.scale.values) <= 2:
+        return []
+    return [
+        f"Grades from {criterion.threshold:g} up count as relevant (η of “{criterion}” in “{criterion.study.name}”); "
+        "TREC’s Deep Learning track counts from 2. The study’s page and change_threshold change it."
+    ]
+
+
+def relevance_scale_of(study: Study) -> list[float] | None:
+    """Return the grades on which the study asks for relevance; None where it does not yet."""
+    criterion = study.criteria.select_related("scale").filter(task_type=TaskType.RELEVANCE).order_by("position").first()
+    return criterion.scale.values if criterion else None
+
+
+def widen_scale(criterion: Criterion, grades: Sequence[float]) -> None:
+    """Give the criterion a scale with these grades too. Raises ValidationError in a study that is not closed."""
+    if set(grades) <= set(criterion.scale.values):
+        return
+    if criterion.study.state != Study.State.CLOSED:
+        raise ValidationError(f"The scale of “{criterion}” cannot be widened: the study is not closed.")
+    criterion.scale = relevance_criterion(criterion.name, grades).scale.stored()
+    criterion.save(update_fields=["scale"])
+
+
 @transaction.atomic
 def import_qrels(
     *,
@@ -157,20 +204,24 @@ def import_qrels(
     rater: Rater,
     without_texts: bool = False,
     with_topics: bool = False,
+    stray: Container[float] = (),
     at: datetime,
 ) -> Imported:
-    """Bring in qrels as the judgments of one rater, about passages with their topics.
+    """Bring in qrels as the judgments of one rater, about passages with their topics. `stray` grades are ungraded.
 
     Passages that the collection lacks are refused, or with `without_texts` made with their ids alone; so are topics,
     with `with_topics`. When it was judged is not in the file: it is said to be `at`. Raises BrokenFile,
     and ReferencesMissing where topics and passages are all that it lacks.
     """
     remark = "Qrels do not say when anything was judged: judged_at is the time of this import."
-    imported = Imported(remarks=[remark], asks_for_rater=True)
+    imported = Imported(remarks=[remark, *threshold_remarks(criterion)], asks_for_rater=True)
     with file:
         qrels = _Qrels(file=file, imported=imported, criterion=criterion, rater=rater, at=at, with_topics=with_topics)
+        qrels.stray = stray
         pending: list[tuple[int, QrelsLine]] = []
+        iterations: set[str] = set()
         for number, line in read_qrels(file):
+            iterations.add(line.iteration)
             pending.append((number, line))
             if len(pending) >= BATCH:
                 qrels.add(pending, without_texts=without_texts)
@@ -178,6 +229,10 @@ def import_qrels(
         qrels.add(pending, without_texts=without_texts)
         refuse_missing(qrels.topics.missing, qrels.missing)
         qrels.judgments.flush()
+        qrels.draws.flush()
+        if len(iterations) > 1:
+            listed = ", ".join(sorted(iterations)[:5])
+            imported.remarks.append(f"The second column of {file.name} has several values ({listed}): it is not read.")
     return imported
 
 
@@ -202,6 +257,8 @@ class _Qrels:
         self.missing = Missing(file, "passages", "Import their texts first, or create them with only an id.")
         self.items = ItemRows(criterion.study, file=file, imported=imported)
         self.judgments = JudgmentRows(file=file, imported=imported)
+        self.draws = DrawRows(criterion.study, file=file, imported=imported, at=at)
+        self.stray: Container[float] = ()
 
     def add(self, lines: list[tuple[int, QrelsLine]], *, without_texts: bool) -> None:
         """Take a batch of lines, with the passages they name."""
@@ -213,16 +270,18 @@ class _Qrels:
                         self.rows.add(number, PassageLine(line.passage_id, text=None))
             self.rows.flush()
             passages = self._passages(lines)
-        taken: list[tuple[int, float, str]] = []
+        taken: list[tuple[int, QrelsLine, str]] = []
         for number, line in lines:
             with self.file.line(number):
                 if item := self._item(number, line, passages):
-                    taken.append((number, line.grade, item))
+                    taken.append((number, line, item))
         self.items.flush()
-        for number, grade, item_id in taken:
+        for number, line, item_id in taken:
             with self.file.line(number):
-                item_pk = self.items.pk(item_id)
-                self.judgments.add(number, NewJudgment(item_pk, self.criterion.pk, self.rater.pk, grade, self.at))
+                said = (None, self.at, UNREADABLE) if line.grade in self.stray else (line.grade, self.at)
+                pk = self.items.pk(item_id)
+                self.judgments.add(number, NewJudgment(pk, self.criterion.pk, self.rater.pk, *said))
+                self.draws.add(number, pk, line.inclusion_probability)
 
     def _passages(self, lines: list[tuple[int, QrelsLine]]) -> dict[str, int]:
         wanted = {line.passage_id for _, line in lines}

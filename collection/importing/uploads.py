@@ -114,6 +114,14 @@ def keep_to_look_at(
     return upload
 
 
+def look_again(upload: Upload, *, at: datetime) -> None:
+    """Find out once more what the file would bring, with what was said since; of a large one a worker does."""
+    if upload.is_for_a_worker:
+        ask_a_worker(upload, Upload.State.TRYING, at=at)
+    else:
+        note_outcome(upload, outcome_of(upload, really=False, at=at))
+
+
 def note_outcome(upload: Upload, outcome: ImportOutcome) -> None:
     """Keep what the file would bring, or what is wrong with it."""
     upload.state, upload.outcome = Upload.State.TRIED, outcome.as_json()

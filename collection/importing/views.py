@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
@@ -27,12 +25,13 @@ from collection.importing.background import (
     requeue_stalled_uploads,
     try_waiting_again,
 )
-from collection.importing.files import PEOPLE, supposed_assigner, supposed_raters
 from collection.importing.formats import ANSWERS, FORMATS, KINDS
-from collection.importing.forms import ImportForm, QrelsRaterForm
+from collection.importing.forms import AgainForm, ImportForm, WhoseForm
 from collection.importing.outcomes import ImportOutcome
-from collection.importing.uploads import UploadGone, keep_to_look_at, kept_upload, note_outcome
-from collection.models import Collection, Upload
+from collection.importing.raters import people_among, stem_of
+from collection.importing.stray_grades import CHOICES
+from collection.importing.uploads import UploadGone, keep_to_look_at, kept_upload, look_again, note_outcome
+from collection.models import Collection, Rater, Upload
 from stats.plurals import counted
 
 FIRST_LINES = 5
@@ -81,9 +80,18 @@ def import_preview(request: SignedInRequest, name: str, pk: int) -> HttpResponse
     if request.htmx:  # the worker has finished while the page looked on
         return HttpResponseClientRefresh()
     outcome = ImportOutcome.read(upload.outcome)
-    raters = rater_forms(upload, outcome, request.POST or None)
-    if request.method == "POST" and outcome.changed and all(form.is_valid() for _, form in raters):
-        note_raters(upload, raters)
+    again = again_form(upload, outcome, request.POST if "again" in request.POST else None)
+    if again and again.is_valid():
+        upload.said = upload.said | again.said
+        upload.save(update_fields=["said"])
+        look_again(upload, at=now())
+        return redirect("collection:import_preview", collection.name, upload.pk)
+    is_import = request.method == "POST" and "again" not in request.POST
+    whose = whose_form(upload, outcome, request.POST if is_import else None)
+    if is_import and outcome.changed and (whose is None or whose.is_valid()):
+        if whose:
+            upload.said = upload.said | {"raters": whose.raters}
+            upload.save(update_fields=["said"])
         if upload.is_for_a_worker:
             ask_a_worker(upload, Upload.State.IMPORTING, at=now())
             return redirect("collection:import_preview", collection.name, upload.pk)
@@ -94,34 +102,39 @@ def import_preview(request: SignedInRequest, name: str, pk: int) -> HttpResponse
             return go_to_what_came_in(request, upload, outcome)
         note_outcome(upload, outcome)
 
-    one_by_one = outcome.problems or len(outcome.details.get("files", [])) > 1
-    lines = [] if one_by_one else first_lines(upload)
-    files = file_rows(outcome, dict(raters))
-    context = {**about(upload), "outcome": outcome, "lines": lines, "raters": raters, "files": files}
+    files = file_rows(outcome, whose)
+    lines = [] if outcome.problems or files else first_lines(upload)
+    context = {**about(upload), "outcome": outcome, "lines": lines, "whose": whose, "files": files, "again": again}
     context |= {"details": "collection/import_files.html"} if files else {}
     status = 422 if request.method == "POST" else 200
     return render(request, "collection/import_preview.html", context, status=status)
 
 
-def rater_forms(upload: Upload, outcome: ImportOutcome, sent: Any) -> list[tuple[str, QrelsRaterForm]]:
-    """Return for each file that does not say whose its judgments are, by name, the form that asks it."""
-    asked = [(file["name"], file["format"]) for file in outcome.details.get("files", []) if file["asks_for_rater"]]
-    names = [name for name, _ in asked]
+def whose_form(upload: Upload, outcome: ImportOutcome, sent: Any) -> WhoseForm | None:
+    """Return the form that asks whose judgments the files hold that do not say it; None where all do."""
+    asked = [file["name"] for file in outcome.details.get("files", []) if file["asks_for_rater"]]
+    if not asked:
+        return None
     said = upload.said.get("raters", {})
-    often_judges = ("assignments", "scores")
-    raters = {name: supposed_assigner(name) if file_format in often_judges else PEOPLE for name, file_format in asked}
-    raters |= supposed_raters([name for name, file_format in asked if file_format == "qrels"])
-    supposed = {name: asdict(rater) for name, rater in raters.items()}
+    names = {name: said.get(name, {}).get("name") or stem_of(name) for name in asked}
     if upload.rater and len(names) == 1:
-        supposed[names[0]]["name"] = upload.rater
-    return [
-        (name, QrelsRaterForm(sent, file=name, prefix=f"rater-{number}", initial=said.get(name, supposed[name])))
-        for number, name in enumerate(names)
-    ]
+        names[asked[0]] = upload.rater
+    is_said = all(name in said for name in asked)
+    people = [name for name in asked if said[name]["kind"] == Rater.Kind.ASSESSOR] if is_said else people_among(asked)
+    return WhoseForm(sent, names=names, people=people, is_said=is_said)
 
 
-def file_rows(outcome: ImportOutcome, raters: Mapping[str, QrelsRaterForm]) -> list[dict[str, Any]]:
-    """Return each of several files with its format in words, the count that tells most of it, and the others."""
+def again_form(upload: Upload, outcome: ImportOutcome, sent: Any) -> AgainForm | None:
+    """Return the form of a second look, with what only a person can say; None where nothing is to be said."""
+    formats, has_strays = outcome.details.get("formats", {}), outcome.details.get("has_strays", False)
+    if not formats and not has_strays:
+        return None
+    stray_grades = (upload.said.get("stray_grades") or CHOICES[0]) if has_strays else ""
+    return AgainForm(sent, formats=formats, stray_grades=stray_grades)
+
+
+def file_rows(outcome: ImportOutcome, whose: WhoseForm | None) -> list[dict[str, Any]]:
+    """Return each of the files with its format in words, what it brings, and its first records as they were read."""
     rows = []
     for file in outcome.details.get("files", []):
         new = {name: counted(new, name) for name, new, _ in file["counts"] if new}
@@ -129,15 +142,9 @@ def file_rows(outcome: ImportOutcome, raters: Mapping[str, QrelsRaterForm]) -> l
         most = new.pop(first, "nothing new")
         label = FORMATS[file["format"]][0]
         row = {"name": file["name"], "label": label, "waits": file["waits"], "most": most, "rest": list(new.values())}
-        rows.append({**row, "form": raters.get(file["name"])})
+        name_field = whose.name_field(file["name"]) if whose else None
+        rows.append({**row, "records": file.get("records", []), "name_field": name_field})
     return rows
-
-
-def note_raters(upload: Upload, raters: list[tuple[str, QrelsRaterForm]]) -> None:
-    """Keep whose judgments the files hold."""
-    if raters:
-        upload.said = upload.said | {"raters": {name: form.cleaned_data for name, form in raters}}
-        upload.save(update_fields=["said"])
 
 
 def import_progress(request: SignedInRequest, upload: Upload) -> HttpResponse:

@@ -13,7 +13,8 @@ from collection.formats.problems import InputFile, refuse_missing
 from collection.importing.collections import CollectionRows
 from collection.importing.rows import Imported
 from collection.importing.trec import Topics
-from collection.models import Collection
+from collection.models import Collection, Passage
+from collection.models.texts import text_hash
 
 # Sentences wait for their reports, and citations for their sentences: so many reports are stored at once.
 REPORTS = 200
@@ -40,6 +41,7 @@ def import_cited_reports(*, file: InputFile, collection: Collection, with_topics
 
 
 def _add(rows: CollectionRows, reports: Sequence[tuple[int, CitedReport]]) -> None:
+    _add_documents(rows, reports)
     for number, report in reports:
         with rows.file.line(number):
             rows.add_run(number, report.run)
@@ -60,6 +62,22 @@ def _add(rows: CollectionRows, reports: Sequence[tuple[int, CitedReport]]) -> No
                         report.run, report.topic_id, place, position, cited.docno, cited.weight, cited.place
                     )
                     rows.add(number, line)
+
+
+def _add_documents(rows: CollectionRows, reports: Sequence[tuple[int, CitedReport]]) -> None:
+    """Add the documents whose texts AutoJudge's reports carry; one that is here with another text stays as it is."""
+    documents = [(number, one) for number, report in reports for one in report.documents(rows.file, number)]
+    ids = {one.passage_id for _, one in documents}
+    stored = Passage.objects.filter(collection=rows.collection, passage_id__in=ids).exclude(text_sha256="")
+    hashes = dict(stored.values_list("passage_id", "text_sha256"))
+    for number, one in documents:
+        with rows.file.line(number):
+            sha256 = text_hash(one.text or "")
+            if one.passage_id not in hashes:
+                rows.add(number, one)
+            elif hashes[one.passage_id] != sha256:
+                rows.imported.flaw("documents whose text is another here, which stays", f"“{one.passage_id}”")
+            hashes.setdefault(one.passage_id, sha256)
 
 
 def _note_flaws(imported: Imported, report: CitedReport) -> None:

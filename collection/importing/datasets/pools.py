@@ -13,6 +13,7 @@ from collection.formats.pools import Candidate, Pool, Spelling, read_pools
 from collection.formats.problems import BrokenFile, BrokenLine, InputFile
 from collection.importing.collections import CollectionRows
 from collection.importing.rows import CHANGED_TEXT, Imported
+from collection.importing.trec import note_unread
 from collection.models import Collection, Passage, Topic
 from collection.models.texts import text_hash
 
@@ -35,7 +36,9 @@ def import_pools(*, file: InputFile, collection: Collection, run: str = "", syst
             with file.line(number):
                 _add_topic(rows, number, pool.topic, requests)
                 _add_passages(rows, number, [one.passage for one in pool.candidates if one.passage])
+                note_unread(imported, number, pool.rest)
                 for place, one in enumerate(pool.candidates, start=1):
+                    note_unread(imported, number, one.rest)
                     rows.add(number, RankingLine(name, pool.topic.topic_id, one.docno, place, one.score))
         rows.flush()
     return imported

@@ -29,7 +29,7 @@ from collection.importing.judgments import JudgmentRows
 from collection.importing.origins import QrelsRater, judge_of_a_file
 from collection.importing.rows import Imported
 from collection.importing.studies import ItemRows, criterion_of
-from collection.importing.trec import Topics, relevance_criterion_of, scale_of_grades
+from collection.importing.trec import Topics, relevance_criterion_of, scale_of_grades, threshold_remarks
 from collection.judgments.services import NewJudgment
 from collection.models import (
     Collection,
@@ -216,6 +216,7 @@ class _Graded:
         if numbered:
             scale = scale_of_grades({float(one.grade) for one in numbered} | set(grades))
             criteria[False] = relevance_criterion_of(self.study, grades=scale, relevant_from=relevant_from)
+            self.imported.remarks += threshold_remarks(criteria[False])
         if any(one.is_no_or_yes for one in self.relevance):
             criteria[True] = relevance_criterion_of(self.study, name=RELEVANT, grades=NO_YES)
         for one in self.relevance:

@@ -18,8 +18,10 @@ from collection.formats.problems import BrokenFile, InputFile, ReferencesMissing
 from collection.importing.collections import import_collection
 from collection.importing.datasets.cited_reports import import_cited_reports
 from collection.importing.rows import Imported
-from collection.models import Citation, Collection, Report, ReportSentence, Run, Topic, User
+from collection.models import Citation, Collection, Passage, Report, ReportSentence, Run, Topic, User
+from collection.models.texts import text_hash
 from collection.texts.report_sentences import SPLITTER, split_reports
+from tests.collection.files import run_command
 from tests.collection.formats.test_cited_reports import MIXED, RAG, SHARDS, SHARED, TWICE, VALID, changed
 
 pytestmark = pytest.mark.django_db
@@ -213,3 +215,32 @@ def test_reports_as_other_tracks_write_them_come_in_and_go_out_equal(
     assert out(collection) == reports
     assert told.flaws == {"documents cited twice by a sentence, kept once": ["run “twice”, topic “12”, sentence 2"]}
     assert Citation.objects.filter(sentence__report__run__name="twice", sentence__position=1).count() == 2
+
+
+@pytest.mark.django_db
+def test_documents_in_a_report_become_passages_and_go_out_again(
+    collection: Collection, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    documents = {
+        "d1": {"id": "d1", "text": "Ice melts.", "title": "Ice", "url": "https://example.org/1"},
+        "d2": {"id": "d2", "text": "Tea cools.", "lang": "en"},
+    }
+    stays = "Tea stays."
+    Passage.objects.create(collection=collection, passage_id="d2", text=stays, text_sha256=text_hash(stays))
+    report = {
+        "metadata": {"team_id": "t", "run_id": "opal", "topic_id": "t0"},
+        "responses": [{"text": "Ice melts.", "citations": ["d1"]}],
+        "references": ["d1"],
+        "documents": documents,
+    }
+    path = tmp_path / "reports.jsonl"
+    path.write_text(json.dumps(report) + "\n")
+
+    printed = run_command(capsys, "import", path, "--collection", collection.name)
+
+    stored = Passage.objects.get(collection=collection, passage_id="d1")
+    assert (stored.text, stored.title, stored.attributes) == ("Ice melts.", "Ice", {"url": "https://example.org/1"})
+    assert Passage.objects.get(collection=collection, passage_id="d2").text == "Tea stays."
+    assert "“d2”" in printed
+    [line] = exported_cited_reports(collection)
+    assert json.loads(line) == report

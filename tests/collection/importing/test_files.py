@@ -21,7 +21,7 @@ from pytest_django.fixtures import Settings
 from collection.formats.problems import BrokenFile
 from collection.formats.recognition import recognised
 from collection.importing.background import work_on_upload
-from collection.importing.files import supposed_raters
+from collection.importing.raters import people_among
 from collection.models import Collection, Judgment, Passage, Rater, Run, Study, Topic, Upload, User
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 from tests.collection.files import everything, refused, run_command
@@ -149,8 +149,9 @@ def test_other_grades_than_the_shipped_ones_make_a_scale_of_all_files(rosa: User
 
 def run_import(tmp_path: Path, files: dict[str, str]) -> None:
     call_command(
-        "import", *map(str, written(tmp_path / "in", files)), "--collection", "sung", "--owner", "rosa", "--quiet"
-    )
+        "import", *map(str, written(tmp_path / "in", files)), "--collection", "sung", "--owner", "rosa", "--quiet",
+        "--people", "nist.qrels",
+    )  # fmt: skip
 
 
 @pytest.mark.django_db
@@ -159,11 +160,11 @@ def test_a_file_that_names_what_is_nowhere_waits_and_leaves_nothing(
 ) -> None:
     paths = written(tmp_path / "in", ALL | {"nist.qrels": QRELS + "q9 0 d9 1\n"})
 
-    told = run_command(capsys, "import", *paths, "--collection", "sung", "--owner", "rosa")
+    printed = run_command(capsys, "import", *paths, "--collection", "sung", "--owner", "rosa", "--judges")
 
     assert (
         "nist.qrels (qrels): not imported: 1 topic is not in the collection: “q9” (line 4). Import them, or create "
-        "them with only an id. 1 passage is not in the collection: “d9” (line 4)." in told
+        "them with only an id. 1 passage is not in the collection: “d9” (line 4)." in printed
     )
     assert list(Rater.objects.filter(judgments__isnull=False).distinct().values_list("name", flat=True)) == ["llm"]
 
@@ -173,7 +174,7 @@ def test_a_file_that_is_broken_refuses_all_of_them(rosa: User, tmp_path: Path) -
     before = everything()
     paths = written(tmp_path / "in", ALL | {"bm25.run": RUN + "q1 Q0 d2 x 1 bm25\n"})
 
-    message = refused("import", *paths, "--collection", "sung", "--owner", "rosa")
+    message = refused("import", *paths, "--collection", "sung", "--owner", "rosa", "--judges")
 
     assert "bm25.run, line 4: " in message
     assert everything() == before
@@ -212,12 +213,15 @@ def test_files_are_shown_and_then_imported(as_rosa: Client, collection: Collecti
 
     shown = as_rosa.get(preview)
     untouched = Topic.objects.filter(topic_id="q1").exists()
-    raters = {"rater-0-name": "llama", "rater-0-kind": "judge", "rater-1-name": "NIST", "rater-1-kind": "assessor"}
-    as_rosa.post(preview, raters)
+    unanswered = as_rosa.post(preview, {"name-0": "llama", "name-1": "NIST"})
+    as_rosa.post(preview, {"people": ["nist.qrels"], "name-0": "llama", "name-1": "NIST"})
     work()
 
     assertContains(shown, "Rater of llm.qrels")
     assertContains(shown, "TREC qrels, 3 judgments")
+    assertContains(shown, 'value="nist.qrels" form="import" data-tally="people" id="id_people_1" checked')
+    assertContains(shown, "who built the bridge")
+    assert unanswered.status_code == 422
     assert not untouched
     assert set(Rater.objects.filter(judgments__isnull=False).values_list("name", "kind")) == {
         ("llama", "judge"),
@@ -241,7 +245,7 @@ def test_a_nameless_rater_is_asked_for_again_and_nothing_is_imported(as_rosa: Cl
     preview = str(uploaded(as_rosa, collection, ALL)["Location"])
     work()
 
-    response = as_rosa.post(preview, {"rater-0-name": " ", "rater-0-kind": "judge"})
+    response = as_rosa.post(preview, {"name-0": " ", "nobody": "on"})
 
     assertContains(response, "This field is required", status_code=422)
     assert not Judgment.objects.exists()
@@ -255,9 +259,7 @@ def test_files_wait_for_what_they_need_and_are_tried_again_when_it_comes(
     preview = str(uploaded(as_rosa, collection, without_topics)["Location"])
     work()
     shown = as_rosa.get(preview)
-    as_rosa.post(
-        preview, {f"rater-{n}-{what}": value for n in (0, 1) for what, value in (("name", f"r{n}"), ("kind", "judge"))}
-    )
+    as_rosa.post(preview, {"nobody": "on", "name-0": "r0", "name-1": "r1"})
     work()
     listed = as_rosa.get(f"/collections/{collection.name}/import/")
     waiting = Upload.objects.exclude(state="imported").get()
@@ -268,13 +270,13 @@ def test_files_wait_for_what_they_need_and_are_tried_again_when_it_comes(
     waiting.refresh_from_db()
     address = f"/collections/{collection.name}/import/{waiting.pk}/"
     now_complete = as_rosa.get(address)
-    as_rosa.post(address, {"rater-0-name": "a", "rater-0-kind": "judge", "rater-1-name": "b", "rater-1-kind": "judge"})
+    as_rosa.post(address, {"nobody": "on", "name-0": "a", "name-1": "b"})
     work()
 
     assertContains(shown, "2 topics are not in the collection: “q1” (line 1), “q2” (line 3).")
     assertContains(listed, "bm25.run, llm.qrels, nist.qrels")
     assert Passage.objects.filter(passage_id="d0").exists()
-    assertContains(now_complete, "Whose judgments</th>")
+    assertContains(now_complete, "data-whose")
     assert Run.objects.get(name="bm25").ranking.count() == 3
     assert Judgment.objects.count() == 6
 
@@ -348,10 +350,21 @@ def posted(client: Client, collection: Collection, files: dict[str, str], **fiel
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(("count", "status"), [(200, 202), (201, 400)])
+def test_two_hundred_files_are_posted_and_more_are_refused_in_json(
+    as_rosa: Client, collection: Collection, count: int, status: int
+) -> None:
+    response = posted(as_rosa, collection, {f"topics-{n}.tsv": f"q{n}\twho is {n}\n" for n in range(count)})
+
+    assert response.status_code == status
+    assert response["Content-Type"] == "application/json"
+
+
+@pytest.mark.django_db
 def test_files_are_posted(as_rosa: Client, collection: Collection) -> None:
     first = posted(as_rosa, collection, {"topics.tsv": TOPICS})
     again = posted(as_rosa, collection, {"topics.tsv": TOPICS})
-    many = posted(as_rosa, collection, ALL, judge="llm.qrels=llama", relevant_from="2")
+    many = posted(as_rosa, collection, ALL, judge="llm.qrels=llama", people="nist.qrels", relevant_from="2")
     work()
     state = as_rosa.get(f"/api/v1/uploads/{many.json()['id']}/").json()
 
@@ -418,7 +431,11 @@ def test_dropped_files_are_shown_and_imported(
         check_accessibility(phone)
         check_no_sideways_scroll(phone)
     phone.get_by_label("Rater of llm.qrels").fill("llama-70b")
-    phone.get_by_label("Who judged llm.qrels").select_option("LLM judge")
+    tally = phone.locator("[data-tally-said]")
+    expect(tally).to_have_text("1 file is people’s, 1 file LLM judges’.")
+    phone.get_by_label("llm.qrels", exact=True).check()
+    expect(tally).to_have_text("2 files are people’s, 0 files LLM judges’.")
+    phone.get_by_label("llm.qrels", exact=True).uncheck()
     phone.get_by_role("button", name="Import").click()
     expect(phone.get_by_text("being imported")).to_be_visible()
     work()
@@ -432,12 +449,11 @@ def test_dropped_files_are_shown_and_imported(
     [
         (["people.qrels", "opal.qrels", "larch.qrels"], {"people.qrels"}),
         (["NIST-2023.txt", "opal.qrels"], {"NIST-2023.txt"}),
-        (["a.qrels", "b.qrels"], {"a.qrels", "b.qrels"}),
-        (["qrels.txt"], {"qrels.txt"}),
+        (["a.qrels", "b.qrels"], set()),
+        (["qrels.txt"], set()),
+        (["NISTRetrieval-gpt.qrels", "NISTRetrieval-llama.qrels", "official.qrels"], {"official.qrels"}),
+        (["nist-gpt.qrels", "nist-llama.qrels"], set()),
     ],
 )
-def test_raters_are_supposed_from_the_names_of_files(names: list[str], people: set[str]) -> None:
-    supposed = supposed_raters(names)
-
-    assert {name for name, rater in supposed.items() if rater.kind == "assessor"} == people
-    assert [rater.name for rater in supposed.values()] == [Path(name).stem for name in names]
+def test_one_file_is_peoples_where_a_whole_word_of_its_name_says_so(names: list[str], people: set[str]) -> None:
+    assert set(people_among(names)) == people

@@ -160,7 +160,7 @@ def test_they_are_looked_at_and_kept_on_the_page(as_rosa: Client, collection: Co
     work()
     shown = as_rosa.get(preview)
     untouched = Topic.objects.filter(topic_id="q1").exists()
-    as_rosa.post(preview, {"rater-0-name": "NIST", "rater-0-kind": "assessor"})
+    as_rosa.post(preview, {"name-0": "NIST", "people": ["stones-judged.qrels"]})
     work()
 
     assertContains(waiting, "A worker is processing it")

@@ -197,8 +197,8 @@ def test_assignments_become_judgments_and_go_out_equal(
     assert Report.objects.get(run__name="r2").text == "Iron rusts."
     # By hand: one vital, supported; of four 1 + ½ + 0, and one ungraded.
     assert json.loads(scores.splitlines()[0]) == {
-        "qid": "t1", "run_id": "r1", "strict_vital_score": 1.0, "strict_all_score": 0.25, "vital_score": 1.0,
-        "all_score": 0.375, "ungraded": 1,
+        "qid": "t1", "run_id": "r1", "strict_vital_score": 1.0, "strict_all_score": 0.25,
+        "strict_weighted_score": 0.4, "vital_score": 1.0, "all_score": 0.375, "weighted_score": 0.5, "ungraded": 1,
     }  # fmt: skip
     assert out("assigned")[0]["nuggets"][1] == {"text": "Ropes are wetted.", "importance": "failed"}
 

@@ -329,12 +329,12 @@ def test_files_are_dropped_looked_at_and_kept(
     work()
     shown = client.get(preview)
     untouched = Judgment.objects.exists()
-    client.post(preview, {"rater-0-name": "NIST", "rater-0-kind": "assessor"})
+    client.post(preview, {"name-0": "NIST", "people": [graded.name]})
     work()
 
     assertContains(shown, "RUBRIC graded file")
     assertContains(shown, "RUBRIC question bank")
-    assertContains(shown, 'value="people"')
+    assertContains(shown, "data-whose")
     assert not untouched
     assert set(Rater.objects.filter(judgments__isnull=False).values_list("name", flat=True)) == {
         "flan · SelfRated",
@@ -355,7 +355,7 @@ def test_a_graded_file_alone_waits_or_makes_what_it_names(
     preview = client.post(address, {"file_format": file_format, "file": sent(graded)} | fields)["Location"]
     work()
     shown = client.get(preview)
-    client.post(preview)
+    client.post(preview, {"people": [graded.name], "name-0": "people"})
     work()
 
     if fields:

@@ -428,7 +428,7 @@ def test_the_import_page_knows_scores_by_their_content(judged: Study, client: Cl
     address, page = page_import(client, judged, "any.txt", "".join(written_scores(rows, form)))
 
     assert "Scores of other tools, 1 judgment" in page
-    assert 'name="rater-0-name"' not in page
+    assert "data-whose" not in page
     assert Judgment.objects.count() == before
     client.post(address)
     judgment = Judgment.objects.get(rater__name="carla")
@@ -442,9 +442,9 @@ def test_the_import_page_asks_whose_scores_are_that_do_not_say_it(judged: Study,
     client.force_login(rosa)
 
     address, page = page_import(client, judged, "answers.csv", table)
-    client.post(address, {"rater-0-name": "gpt-nano", "rater-0-kind": "judge"})
+    client.post(address, {"name-0": "gpt-nano", "nobody": "on"})
 
-    assert 'name="rater-0-name" value="answers"' in page
+    assert 'name="name-0" value="answers"' in page
     assert Judgment.objects.get(rater__name="gpt-nano").rater.kind == Rater.Kind.JUDGE
 
 
@@ -462,9 +462,9 @@ def test_the_import_page_takes_scores_all_or_none_and_into_a_study(judged: Study
     address = client.post(f"/collections/{judged.collection.name}/import/", sent)["Location"]
     waiting = client.get(address).content.decode()
 
-    assert "does not say its criterion" in unnamed
+    assert 'name="format-0"' in unnamed
     assert "9 is not a grade of “answerability”" in refused
-    assert "Scores need a study" in waiting
+    assert 'name="format-0"' in waiting
     assert Judgment.objects.count() == before
     file = SimpleUploadedFile("labels.json", labels.encode())
     chosen = {"file_format": "scores", "file": file, "study": judged.name, "criterion": "elegance"}

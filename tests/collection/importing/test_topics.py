@@ -71,12 +71,12 @@ def test_keeps_what_has_no_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("only one column\n", "line 1: This is not a topic. Topics are JSONL"),
+        ("only one column\n", "line 1: This is not a topic. Topics are JSON"),
         ("q1\ta\nq2\n", "line 2: The line has 1 column, not an id and a request."),
         ("q1\ta\tb\n", "line 1: The line has 3 columns"),
         ('{"query": "who"}\n', "line 1: There is no field “topic_id”. One of these is needed: topic_id, qid"),
         ('{"qid": "1"}\n', "line 1: There is no field “request”."),
-        ("<top>\n<num> 1\n</top>\n", "line 1: The topic has no number, or neither a title nor a description."),
+        ("<top>\n<num> 1\n</top>\n", "line 1: The topic 1 has no title and no description"),
     ],
 )
 def test_says_what_is_wrong(tmp_path: Path, content: str, said: str) -> None:
