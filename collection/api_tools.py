@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
-from django.shortcuts import get_object_or_404
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException, ParseError, PermissionDenied, ValidationError
 from rest_framework.pagination import CursorPagination
 from rest_framework.parsers import JSONParser
 
+from collection.accounts import access
 from collection.formats.problems import BrokenLine, decoded
 from collection.formats.values import LARGEST_NUMBER, LARGEST_WHOLE, strict_json
 from collection.models import Study, User
@@ -59,8 +59,13 @@ def checked(serializer: Any) -> Any:
 
 
 def study_of(request: Any, name: str | None) -> Study:
-    """Return this study of who asks; else answer 404."""
-    return get_object_or_404(Study.objects.of(user_of(request)), name=name)
+    """Return this study of who asks; else answer 404, or 403 where they still assess in it."""
+    return access.study_of(user_of(request), name)
+
+
+def study_to_set_up(request: Any, name: str | None) -> Study:
+    """Return this study of who asks, for what shows nothing that was said in it; else answer 404."""
+    return access.study_to_set_up(user_of(request), name)
 
 
 def pages_by(*ordering: str) -> type[CursorPagination]:

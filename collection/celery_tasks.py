@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
 from typing import Any
 
-from celery import shared_task
+from celery import Task, shared_task
 from celery.signals import worker_ready
 from django.utils.timezone import now
 
@@ -17,6 +16,7 @@ from collection.documents.sources import NoSource
 from collection.importing import background
 from collection.models import Collection
 from collection.retrieval import jobs as retrieval_jobs
+from collection.source_turns import AGAIN_SECONDS
 
 
 @shared_task(name="collection.work_on_upload", ignore_result=True)
@@ -34,10 +34,14 @@ def fetch_texts(pk: int, generation: int) -> None:
     fetching.take_turn(pk=pk, generation=generation)
 
 
-@shared_task(name="collection.fetch_text", ignore_result=True)
-def fetch_text(collection: int, docno: str) -> None:
-    with suppress(NoSource, fetching.NotNamed, FetchFailed):  # it is noted beside the document
+@shared_task(name="collection.fetch_text", bind=True, max_retries=None, ignore_result=True)
+def fetch_text(self: Task[..., None], collection: int, docno: str) -> None:
+    try:
         fetching.fetch_one(collection=Collection.objects.get(pk=collection), docno=docno)
+    except fetching.SourceBusy:
+        raise self.retry(countdown=AGAIN_SECONDS) from None
+    except (NoSource, fetching.NotNamed, FetchFailed):
+        return  # it is noted beside the document
 
 
 @shared_task(name="collection.requeue_stalled_fetching", ignore_result=True)

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+
+from collection.finished_files import file_response
 
 TEXTS = {
     "csv": "text/csv",
@@ -34,7 +36,10 @@ def telling(request: HttpRequest, *refusals: type[Exception]) -> Iterator[None]:
 
 
 def download(content: str | Iterable[str] | Iterable[bytes], name: str) -> HttpResponseBase:
-    """Return a file of this name, whose suffix says what it is: a text as a whole, lines as they come."""
-    response = HttpResponse if isinstance(content, str) else StreamingHttpResponse
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return response(content, content_type=KINDS[name.rpartition(".")[2]], headers=headers)
+    """Return a file of this name, whose suffix says what it is. Raises ExportFailed."""
+    kind = KINDS[name.rpartition(".")[2]]
+    if isinstance(content, str):
+        return HttpResponse(
+            content, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
+        )
+    return file_response(content, content_type=kind, name=name)

@@ -124,12 +124,15 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     rater_origin = serializers.ChoiceField(source="rater.origin", choices=Rater.Origin.choices)
     guideline_version = WholeField(source="guideline.version", default=None, allow_null=True)
     highlights = HighlightSerializer(many=True)
+    page_changed = serializers.BooleanField(
+        help_text="Whether the rater chose something about the item on a page that was translated, say."
+    )
 
     class Meta:
         model = Judgment
         fields = [
             "topic_id", "item_id", "criterion", "rater", "rater_kind", "rater_origin", "grade", "ungraded",
-            "judged_at", "seconds", "guideline_version", "highlights", "unsure",
+            "judged_at", "seconds", "guideline_version", "highlights", "unsure", "page_changed",
         ]  # fmt: skip
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from django.utils.timezone import now
 from drf_spectacular.contrib.knox_auth_token import KnoxTokenScheme
 from knox.auth import TokenAuthentication as KnoxAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.permissions import SAFE_METHODS
 
 from collection.accounts.account import fits_password
 from collection.models import ApiToken, User
@@ -19,6 +20,13 @@ NOTED_EVERY = timedelta(minutes=10)
 
 class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]
     """Knox's tokens, of accounts that may sign in and have the password that they had when the token was made."""
+
+    def authenticate(self, request: Any) -> Any:
+        """Return the user and the token; None without one. Raises PermissionDenied where it may only read."""
+        found = super().authenticate(request)
+        if found and found[1].read_only and request.method not in SAFE_METHODS:
+            raise PermissionDenied("This token can only read.")
+        return found
 
     def authenticate_credentials(self, token: bytes) -> Any:
         try:

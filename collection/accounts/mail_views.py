@@ -9,6 +9,7 @@ from django.contrib.auth.forms import SetPasswordForm
 from django.contrib.auth.signals import user_login_failed
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.timezone import now
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
@@ -21,6 +22,7 @@ from collection.accounts.mails import (
     confirm_address,
     forget_address,
     user_to_reset,
+    wait_for_mail,
 )
 from collection.accounts.sign_in import hashing
 from collection.accounts.views import SignedInRequest, account_page, locked_out
@@ -36,7 +38,7 @@ def password_forgotten(request: HttpRequest) -> HttpResponse:
         return render(request, "account/password_forgotten.html", {"form": form}, status=status)
 
     address = form.cleaned_data["email"]
-    if not may_try(request, f"mail {address.lower()}"):
+    if not may_ask(request, address):
         return locked_out(request, asked=True)
     try:
         ask_for_mail("collection.mail_reset", address)
@@ -46,9 +48,9 @@ def password_forgotten(request: HttpRequest) -> HttpResponse:
     return render(request, "account/password_forgotten.html", {"sent": True})
 
 
-def may_try(request: HttpRequest, name: str) -> bool:
-    """Count a try at what bears this name, and say whether it is not one too many, by the limits of signing in."""
-    credentials = {"username": name}
+def may_ask(request: HttpRequest, address: str) -> bool:
+    """Count that a mail to an address is asked for, and say whether it is not one too many, as in signing in."""
+    credentials = {"username": f"mail {address.lower()}"}
     if not AxesProxyHandler.is_allowed(request, credentials):
         return False
     user_login_failed.send(sender=__name__, credentials=credentials, request=request)
@@ -90,6 +92,9 @@ def account_address(request: SignedInRequest) -> HttpResponse:
 
     if form.is_valid():
         address = form.cleaned_data["email"]
+        wait = wait_for_mail(user, address, at=now()) if address else None
+        if wait or (address and not may_ask(request, address)):
+            return locked_out(request, asked=True, wait=wait)
         try:
             if not address:
                 forget_address(user)

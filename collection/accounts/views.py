@@ -27,7 +27,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from django_htmx.middleware import HtmxDetails
 
 from collection.accounts import account as accounts
-from collection.accounts.account import LIFETIMES, TooManyTokens, tokens_of
+from collection.accounts.account import LIFETIMES, NoToken, may_have_tokens, tokens_of
 from collection.accounts.forms import AddressForm, NoticesForm
 from collection.accounts.sign_in import hashing, is_too_weak, remember_browser
 from collection.models import User
@@ -53,6 +53,9 @@ class TokenForm(forms.Form):
         coerce=int,
         initial=90,
         choices=[(days, ngettext_lazy("%d day", "%d days", days) % days) for days in LIFETIMES],
+    )
+    read_only = forms.BooleanField(
+        label=gettext_lazy("Read only"), required=False, help_text=gettext_lazy("Requests that change something fail.")
     )
 
 
@@ -94,13 +97,13 @@ class SignIn(auth_views.LoginView):
         return response
 
 
-def locked_out(request: HttpRequest, *_args: Any, asked: bool = False) -> HttpResponse:
+def locked_out(request: HttpRequest, *_args: Any, asked: bool = False, wait: timedelta | None = None) -> HttpResponse:
     """Say how long whoever gave a wrong password, or asked for mails, too often must wait; not whether there is such an
     account.
     """
-    wait: timedelta = settings.AXES_COOLOFF_TIME
-    seconds = int(wait.total_seconds())
-    response = render(request, "account/locked_out.html", {"minutes": seconds // 60, "asked": asked}, status=429)
+    cool_off: timedelta = settings.AXES_COOLOFF_TIME
+    seconds = int((wait or cool_off).total_seconds())
+    response = render(request, "account/locked_out.html", {"minutes": seconds // 60 or 1, "asked": asked}, status=429)
     response["Retry-After"] = str(seconds)
     return response
 
@@ -171,7 +174,7 @@ def make_token(request: SignedInRequest) -> HttpResponse:
         try:
             _, key = accounts.make_token(user=request.user, at=now(), **form.cleaned_data)
             form = TokenForm()
-        except TooManyTokens as refusal:
+        except NoToken as refusal:
             form.add_error(None, str(refusal))
     status = 422 if form.errors else 200
     return account_page(request, form=NameForm(instance=request.user), token_form=form, new_token=key, status=status)
@@ -201,6 +204,7 @@ def account_page(
         "address_form": address_form or AddressForm(user=request.user),
         "notices_form": NoticesForm(instance=request.user),
         "token_form": token_form or TokenForm(),
+        "may_have_tokens": may_have_tokens(request.user),
         "tokens": tokens_of(request.user, at=now()),
         "new_token": new_token,
     }

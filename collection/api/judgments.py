@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
 from django.utils.timezone import now
@@ -18,6 +17,7 @@ from rest_framework.response import Response
 from collection.api.pages import ById
 from collection.api_tools import study_of, user_of
 from collection.exporting.judgments import exported_judgments, exported_parquet
+from collection.finished_files import file_response
 from collection.judgments.recording import RowsRefused, record_judgments
 from collection.models import Judgment, Study
 from collection.page_tools import KINDS
@@ -70,7 +70,7 @@ class JudgmentList(generics.ListAPIView[Judgment]):
         return {lookup: asked[name] for name, lookup in FILTERS.items() if name in asked}
 
     def get_queryset(self) -> QuerySet[Judgment]:
-        judgments = Judgment.objects.of_study(self.study).filter(**self.chosen)
+        judgments = Judgment.objects.of_study(self.study).filter(**self.chosen).with_changed_pages()
         return judgments.select_related("item__topic", "criterion", "rater", "guideline").prefetch_related("highlights")
 
     @extend_schema(
@@ -89,10 +89,10 @@ class JudgmentList(generics.ListAPIView[Judgment]):
         match request.accepted_renderer.format:
             case JudgmentLines.format:
                 lines = exported_judgments(self.study, table="jsonl", chosen=self.chosen)
-                return StreamingHttpResponse(lines, content_type=JudgmentLines.media_type)
+                return file_response(lines, content_type=JudgmentLines.media_type)
             case JudgmentTable.format:
                 pieces = exported_parquet(self.study, chosen=self.chosen)
-                return StreamingHttpResponse(pieces, content_type=JudgmentTable.media_type)
+                return file_response(pieces, content_type=JudgmentTable.media_type)
         return super().get(request, *args, **kwargs)
 
     def handle_exception(self, exc: Exception) -> Response:

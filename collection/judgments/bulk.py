@@ -7,12 +7,17 @@ What models do in Python (checks, signals, defaults) does not happen: callers gi
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
 from django.db import IntegrityError, connection, models, transaction
 
+# Rows after which a table's statistics are no longer true.
+MUCH = 50_000
+# How many rows came into each table since the last transaction that was stored.
+_grown: Counter[str] = Counter()
 Converter = Callable[[Any], Any]
 Row = Sequence[Any]
 
@@ -45,11 +50,24 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
         if connection.vendor == "postgresql":
             # The wrapped cursor is psycopg's: Django's wrapper has no COPY, and does not see its errors.
             with connection.wrap_database_errors, cursor.cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+                count = 0
                 for row in ready:
                     copy.write_row(row)
+                    count += 1
+            _grown[table] += count
+            transaction.on_commit(_refresh_statistics)
         else:
             values = ", ".join(["%s"] * len(columns))
             cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({values})", ready)  # noqa: S608  # our names
+
+
+def _refresh_statistics() -> None:
+    """Let PostgreSQL look at tables that grew by much: until it does so itself, it plans as if they were small."""
+    large = [table for table, count in _grown.items() if count >= MUCH]
+    _grown.clear()
+    with connection.cursor() as cursor:
+        for table in large:
+            cursor.execute(f"ANALYZE {table}")
 
 
 def inserted_unless_known(model: type[models.Model], fields: Sequence[str], rows: Iterable[Row]) -> bool:

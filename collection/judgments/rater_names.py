@@ -1,4 +1,4 @@
-"""How raters are called in what is published: judges by their names, people by numbers unless names are asked for."""
+"""How raters are called in what is published: judges by name, people who judge here by number unless asked for."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def study_raters(study: Study) -> list[Rater]:
 def published_names(study: Study, *, names: bool = False) -> dict[int, str]:
     """Return a name for each of the study's raters, by primary key; no two share one.
 
-    Without `names`, people are "assessor 1", "assessor 2", …: in the order in which they were stored, with the excluded
-    among them, so that a number means the same person in every file of the study. Judges and simulations are no
-    people and keep their names.
+    Without `names`, people who judged here are "assessor 1", "assessor 2", …: in the order in which they were stored,
+    with the excluded among them, so that a number means the same person in every file of the study. Who came in with a
+    file keeps the name that was given at the import; judges and simulations keep theirs too.
     """
     return {rater.pk: name for rater, name in named_raters(study, names=names)}
 
@@ -42,7 +42,8 @@ def named_raters(study: Study, *, names: bool = False) -> list[tuple[Rater, str]
     called: list[tuple[Rater, str]] = []
     n_people = 0
     for rater, own in zip(raters, distinct_names(raters), strict=True):
-        if rater.kind == Rater.Kind.ASSESSOR and not rater.simulated:
+        came_in = rater.origin == Rater.Origin.IMPORTED
+        if rater.kind == Rater.Kind.ASSESSOR and not rater.simulated and not came_in:
             n_people += 1
             called.append((rater, f"assessor {n_people}"))
         else:
@@ -54,14 +55,6 @@ def named_raters(study: Study, *, names: bool = False) -> list[tuple[Rater, str]
 def names_in_files(study: Study) -> dict[int, str]:
     """Return what raters are called in files of other formats, by primary key.
 
-    Who came in with a file is called as there, so that the same can come in again; others as `published_names` calls
-    them; simulations say that they are.
+    They are called as `published_names` calls them; simulations say that they are.
     """
-    raters = named_raters(study)
-    taken = {name for _, name in raters}
-    called = {}
-    for rater, name in raters:
-        as_it_came = rater.origin == Rater.Origin.IMPORTED and rater.name not in taken
-        called[rater.pk] = f"{name} (simulated)" if rater.simulated else rater.name if as_it_came else name
-        taken.add(called[rater.pk])
-    return called
+    return {rater.pk: f"{name} (simulated)" if rater.simulated else name for rater, name in named_raters(study)}

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from django.db import transaction
 from django.db.models import QuerySet
 
+from collection.finished_files import CannotBeWritten
 from collection.judgments.bulk import insert_rows, inserted_unless_known
 from collection.judgments.inserting import insert_together, insert_unless_there
 from collection.models import (
@@ -34,7 +35,7 @@ class GradeNotOnScale(ValueError):
     """The grade is none of the criterion's scale."""
 
 
-class HighlightDoesNotFit(ValueError):
+class HighlightDoesNotFit(CannotBeWritten):
     """The quote does not stand at these offsets of the judged text."""
 
 

@@ -8,7 +8,8 @@ from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, W
 
 from collection.models import Arm, Criterion, Judgment, Suggestion
 
-SEEN = Q(arm__in=[Arm.VERIFY, Arm.POST_EDIT]) | Q(arm=Arm.AFTER, shown_at__isnull=False)
+# Where a judge quoted no words there was nothing to verify, so nothing was shown.
+SEEN = Q(shown_at__isnull=False) & ~Q(arm=Arm.NONE)
 
 
 def own_grades(criterion: Criterion) -> dict[tuple[int, int], float | None]:
@@ -37,7 +38,7 @@ def without_the_aided(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
     """Leave out labels that a suggestion came before, or that were changed after one."""
     same = Suggestion.objects.filter(item=OuterRef("item"), criterion=OuterRef("criterion"), rater=OuterRef("rater"))
     changed = Q(arm=Arm.AFTER, shown_at__isnull=False) & ~Q(own_grade=OuterRef("grade"))
-    before = Q(arm__in=[Arm.VERIFY, Arm.POST_EDIT])
+    before = Q(arm__in=[Arm.VERIFY, Arm.POST_EDIT], shown_at__isnull=False)
     return judgments.filter(~Exists(same.filter(before | changed)))
 
 

@@ -1,9 +1,9 @@
 """What all apps share: people, the test collection, studies and judgments."""
 
 from collection.models.banks import BankEntry, BankVersion, NuggetAnswer, NuggetBank, NuggetReference
-from collection.models.comments import Comment, CommentReply, TextFlag
+from collection.models.comments import ChangedPage, Comment, CommentReply, TextFlag
 from collection.models.decisions import Adjudication, Masking
-from collection.models.documents import DocumentFetch, DocumentSource
+from collection.models.documents import DocumentFetch, DocumentSource, SourceTurn
 from collection.models.graded_lines import GradedLine
 from collection.models.invitations import CollectionInvitation
 from collection.models.judgments import (
@@ -16,7 +16,7 @@ from collection.models.judgments import (
     PairOrder,
     WrittenAnswer,
 )
-from collection.models.people import ApiToken, Rater, User
+from collection.models.people import ApiToken, Rater, UnconfirmedMail, User
 from collection.models.retrievals import Retrieval
 from collection.models.sentences import Citation, ReportSentence
 from collection.models.splits import Split, SplitTopic, TestReading

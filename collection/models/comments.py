@@ -1,4 +1,4 @@
-"""What is noted of items beside their grades: comments of raters, and signs in their texts."""
+"""What is noted of items beside their grades: comments of raters, changed pages, and signs in their texts."""
 
 from __future__ import annotations
 
@@ -59,6 +59,23 @@ class CommentReply(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+
+class ChangedPage(models.Model):
+    """That the rater chose something about the item on a page whose texts were not those that are stored.
+
+    A browser had translated it, say, or an extension had put words in. No span was taken from such a page.
+    """
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="changed_pages")
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="+")
+    noted_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["item", "rater"], name="a_changed_page_is_noted_once")]
+
+    def __str__(self) -> str:
+        return f"{self.item}, changed before {self.rater}"
 
 
 class TextFlag(models.Model):

@@ -64,3 +64,14 @@ class DocumentFetch(models.Model):
 
     def __str__(self) -> str:
         return self.passage_id
+
+
+class SourceTurn(models.Model):
+    """Whose turn it is to ask a source: one worker at a time. `held_until` lies ahead as long as its holder lives."""
+
+    source = models.CharField(max_length=300, unique=True, help_text="A server, a folder or a package.")
+    holder = models.CharField(max_length=32, blank=True)
+    held_until = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return self.source

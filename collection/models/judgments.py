@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from collection.models.comments import ChangedPage
 from collection.models.people import Rater
 from collection.models.studies import Criterion, Guideline, Item, Study
 
@@ -26,6 +27,11 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
             study=models.OuterRef("criterion__study"), rater=models.OuterRef("rater"), lifted_at=None
         )
         return self.filter(~models.Exists(excluded))
+
+    def with_changed_pages(self) -> JudgmentQuerySet:
+        """Add `page_changed`: whether its rater chose something on a page with other words than those stored."""
+        changed = ChangedPage.objects.filter(item=models.OuterRef("item"), rater=models.OuterRef("rater"))
+        return self.annotate(page_changed=models.Exists(changed))
 
     def graded(self) -> JudgmentQuerySet:
         """Leave out the ungraded. Whoever does this counts and shows what was left out."""

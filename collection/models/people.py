@@ -46,12 +46,30 @@ class User(AbstractUser):  # type: ignore[django-manager-missing] # tokens have 
         help_text=_("At most one in half an hour: new work, replies to your comments, changes in your studies."),
     )
 
+    confirmed_address = models.CharField(
+        max_length=64,
+        blank=True,
+        editable=False,
+        help_text="The keyed hash of the mail address that the person confirmed; another one is not confirmed.",
+    )
+
     objects: ClassVar[Users] = Users()
 
     @property
     def may_sign_in(self) -> bool:
         """Whether a password, a session or a token of this account opens anything."""
         return self.is_active and (settings.DEMONSTRATION or not self.is_demonstration)
+
+
+class UnconfirmedMail(models.Model):
+    """A mail of the last day to an address that the person, whose account it is about, has not confirmed as theirs."""
+
+    account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="unconfirmed_mails")
+    address = models.CharField(max_length=64, db_index=True, help_text="Its keyed hash.")
+    at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"mail about {self.account}"
 
 
 class Rater(models.Model):
@@ -114,6 +132,7 @@ class ApiToken(AbstractAuthToken):  # type: ignore[misc]
     name = models.CharField(max_length=60)
     last_used_at = models.DateTimeField(null=True)
     password_stamp = models.CharField(max_length=64)
+    read_only = models.BooleanField(default=False, help_text="It opens what is asked for by GET, and changes nothing.")
 
     class Meta:
         ordering = ["-created"]

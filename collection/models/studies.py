@@ -79,6 +79,15 @@ class StudyQuerySet(models.QuerySet["Study"]):
         """Studies on collections that this user researches."""
         return self.filter(collection__in=Collection.objects.of(user))
 
+    def read_by(self, user: Any) -> StudyQuerySet:
+        """Those of the user's studies of which they may read now what was said in them."""
+        return self.of(user).exclude(pk__in=Study.objects.assessed_by(user).values("pk"))
+
+    def assessed_by(self, user: Any) -> StudyQuerySet:
+        """Studies in which the user may be asked for judgments of their own, which are blind to those of others."""
+        enrolled = self.filter(enrolments__user=user, enrolments__left_at=None)
+        return enrolled.exclude(state=Study.State.CLOSED)
+
 
 class Study(models.Model):
     """A labelling campaign over items of one collection."""
@@ -136,6 +145,9 @@ class Study(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     language = models.CharField(max_length=10, default="en", help_text="What assessors' pages speak to newcomers.")
     terms = models.TextField(blank=True, help_text="To scan the texts for, one a line: assessors see them highlighted.")
+    translatable = models.BooleanField(
+        default=False, db_default=False, help_text="Whether browsers may translate the judged texts."
+    )
     # What is asked about.
     depth = models.PositiveSmallIntegerField(
         null=True, blank=True, help_text="How far down each ranking the pool goes; empty where none was laid."

@@ -102,7 +102,7 @@ class Suggestion(models.Model):
     @property
     def is_seen(self) -> bool:
         """Whether it may stand in its assessor's page: after their own grade, where the arm wants that first."""
-        return self.arm in (Arm.VERIFY, Arm.POST_EDIT) or (self.arm == Arm.AFTER and self.shown_at is not None)
+        return self.arm != Arm.NONE and self.shown_at is not None
 
     @property
     def point(self) -> dict[str, Any]:

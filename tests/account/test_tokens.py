@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.urls import is_valid_path
 from django.utils.timezone import now
 
 from collection.accounts.account import MOST_TOKENS
-from collection.models import ApiToken, User
+from collection.models import ApiToken, Study, User
+from tests.attacks.world import PARAMETER, addresses
 from tests.factories import PASSWORD, a_token
 
 ENDPOINT = "/api/v1/studies/"
@@ -85,6 +87,32 @@ def test_the_last_use_is_noted_seldom(ada: User, django_assert_num_queries: Any)
 
     with django_assert_num_queries(1):  # the token with its user; an assessor has no studies
         client.get(ENDPOINT)
+
+
+# --- What they open -------------------------------------------------------------------------------
+
+
+def test_one_that_reads_changes_nothing_wherever_it_is_sent(as_ada: Client, ada: User) -> None:
+    key = as_ada.post("/account/token/", {"name": "reader", "days": 7, "read_only": "on"}).context["new_token"]
+    client = Client(headers={"Authorization": f"Token {key}"})
+    paths = {PARAMETER.sub("1", address) for address in addresses() if address.startswith("/api/v1/")}
+    known = sorted(path for path in paths if is_valid_path(path))
+
+    assert client.get(ENDPOINT).status_code == 200
+    assert len(known) > 80
+    for path in known:
+        for method in ("POST", "PUT", "PATCH", "DELETE"):
+            assert client.generic(method, path).status_code == 403, f"{method} {path}"
+
+
+def test_an_account_that_a_link_made_has_none(client: Client, study: Study) -> None:
+    user = User.objects.create_user("brisk-otter", password=None, made_for=study.collection)
+    client.force_login(user)
+    older = ApiToken.objects.create(user, password_stamp=user.get_session_auth_hash())[1]
+
+    assert client.post("/account/token/", {"name": "script", "days": 7}).status_code == 422
+    assert 'id="tokens"' not in client.get("/account/").content.decode()
+    assert status(older) == 401
 
 
 # --- What ends them -------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.http import StreamingHttpResponse
+from django.http import FileResponse
 from django.test import Client
 
 from collection.exporting.judgments import exported_judgments
@@ -234,8 +234,8 @@ def test_all_judgments_come_in_one_stream_as_the_export_writes_them(
     response = rosas.get(address, **asked)
     chosen = rosas.get(address, {"format": "ndjson", "rater": "gpt", "item": items[1].item_id})
 
-    assert isinstance(response, StreamingHttpResponse)
-    assert isinstance(chosen, StreamingHttpResponse)
+    assert isinstance(response, FileResponse)
+    assert isinstance(chosen, FileResponse)
     assert response["Content-Type"] == "application/x-ndjson"
     assert response.getvalue().decode() == "".join(exported_judgments(study, table="jsonl"))
     [line] = chosen.getvalue().splitlines()

@@ -9,7 +9,7 @@ from typing import Any
 from zipfile import ZipFile, ZipInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from collection.formats.json_fields import json_objects
@@ -262,6 +262,8 @@ CELLS: list[Any] = [None, "", " ", "a", "1", "judge", MOMENT, 1, 0.5, -1, True, 
 
 
 @given(found=st.dictionaries(st.sampled_from(sorted({*PLAIN, "note"})), st.sampled_from(CELLS)), complete=st.booleans())
+@example(found={"ungraded": []}, complete=True)
+@example(found={"rater_origin": 0}, complete=True)
 def test_a_row_read_at_once_says_what_it_says_read_with_care(found: dict[str, Any], *, complete: bool) -> None:
     row = {"item_id": "i", "criterion": "c", "rater": "r", "grade": 1} | found if complete else found
 

@@ -14,7 +14,7 @@ from django.utils.timezone import now
 
 from annotate.task_types import RULES
 from annotate.task_types.rules import Highlighting
-from collection.importing.trec import relevance_criterion_of
+from collection.importing.trec import relevance_criterion, relevance_criterion_of, threshold_remarks
 from collection.models import Collection, Criterion, Scale, Study, ThresholdChange, User
 from collection.models.studies import TaskType
 from collection.scales import ScaleShape
@@ -189,6 +189,22 @@ def test_qrels_count_from_1_if_nobody_says_otherwise(qrels: Path, collection: Co
     assert imported(qrels, collection).threshold == 1
 
 
+@pytest.mark.parametrize(("asked", "taken"), [({}, 1), ({"relevant_from": 2}, 2)])
+def test_the_end_of_an_import_says_which_threshold_was_taken(
+    qrels: Path, collection: Collection, asked: dict[str, float], taken: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("import_qrels", str(qrels), study="nist", collection=collection.name, rater="NIST", **asked)
+
+    assert f"from {taken} up" in capsys.readouterr().out
+
+
+def test_two_grades_leave_no_threshold_open(qrels: Path, collection: Collection) -> None:
+    several = imported(qrels, collection, scale=[0.0, 1.0, 2.0])
+    several.scale = relevance_criterion("relevance", [0, 1]).scale.stored()
+
+    assert threshold_remarks(several) == []
+
+
 def test_qrels_without_words_get_the_words_that_are_shipped(qrels: Path, collection: Collection) -> None:
     criterion = imported(qrels, collection)
 
@@ -225,7 +241,7 @@ def test_the_import_page_takes_the_threshold(as_rosa: Client, qrels: Path, colle
 
     with qrels.open("rb") as file:
         preview = as_rosa.post(reverse("collection:import_page", args=[collection.name]), sent | {"file": file})
-    as_rosa.post(preview["Location"])
+    as_rosa.post(preview["Location"], {"people": [qrels.name], "name-0": "NIST"})
 
     assert study.criteria.get().threshold == 2
 

@@ -4,6 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from collection.exporting.clapnq import LeftOut, exported_clapnq
+from collection.finished_files import write_text
 from collection.importing.commands import the_study
 from stats.plurals import counted
 
@@ -16,7 +17,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, study: str, **options: Any) -> None:
         told = LeftOut()
-        for line in exported_clapnq(the_study(study), told):
-            self.stdout.write(line, ending="")
+        write_text(self.stdout, exported_clapnq(the_study(study), told))
         if told.unanswered:
             self.stderr.write(f"Left out, without an answer yet: {counted(told.unanswered, 'passages')}.")

@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand
 
 from collection.exporting.identities import crowd_ids_of
 from collection.exporting.judgments import exported_judgments, exported_parquet
-from collection.exporting.output import write_bytes
+from collection.finished_files import write_bytes, write_text
 from collection.importing.commands import mended_by_the_reader, the_study
 from collection.judgments.services import HighlightDoesNotFit
 
@@ -32,5 +32,4 @@ class Command(BaseCommand):
                 table = exported_parquet(found, crowd_ids=crowd_ids)
                 write_bytes(self.stdout, table, advice=NO_TEXT)
                 return
-            for line in exported_judgments(found, table=options["format"], crowd_ids=crowd_ids):
-                self.stdout.write(line, ending="")
+            write_text(self.stdout, exported_judgments(found, table=options["format"], crowd_ids=crowd_ids))

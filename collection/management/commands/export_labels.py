@@ -4,6 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from collection.exporting.labels import FORMS, LabelsRefused, exported_labels, label_files
+from collection.finished_files import write_text
 from collection.importing.commands import mended_by_the_reader, the_study
 
 
@@ -19,7 +20,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, study: str, form: str, rater: str, criterion: str, **options: Any) -> None:
         found = the_study(study)
         with mended_by_the_reader(LabelsRefused):
-            for line in exported_labels(found, form, rater=rater, criterion=criterion):
-                self.stdout.write(line, ending="")
+            write_text(self.stdout, exported_labels(found, form, rater=rater, criterion=criterion))
         for remark in next((one.remarks for one in label_files(found) if one.form == form), []):
             self.stderr.write(remark)

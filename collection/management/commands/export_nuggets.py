@@ -4,6 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from collection.exporting.nugget_banks import NeedsOneTopic, exported_bank
+from collection.finished_files import write_text
 from collection.formats.nugget_banks import FORMS
 from collection.importing.commands import the_collection
 from collection.models import BankVersion
@@ -27,7 +28,6 @@ class Command(BaseCommand):
         if version is None:
             raise CommandError(f"The collection has no bank “{bank}”, or not in this version.")
         try:
-            for line in exported_bank(version, form=options["form"], topic=options["topic"]):
-                self.stdout.write(line, ending="")
+            write_text(self.stdout, exported_bank(version, form=options["form"], topic=options["topic"]))
         except NeedsOneTopic as refused:
             raise CommandError(str(refused)) from refused

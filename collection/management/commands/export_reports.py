@@ -4,6 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from collection.exporting.cited_reports import exported_cited_reports
+from collection.finished_files import write_text
 from collection.importing.commands import the_collection
 
 
@@ -14,5 +15,4 @@ class Command(BaseCommand):
         parser.add_argument("--collection", required=True, metavar="NAME")
 
     def handle(self, *args: Any, collection: str, **options: Any) -> None:
-        for line in exported_cited_reports(the_collection(collection)):
-            self.stdout.write(line, ending="")
+        write_text(self.stdout, exported_cited_reports(the_collection(collection)))

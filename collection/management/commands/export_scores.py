@@ -4,6 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from collection.exporting.scores import exported_scores
+from collection.finished_files import write_text
 from collection.formats.scores.tools import LABELS, SeveralCriteria
 from collection.importing.commands import mended_by_the_reader, the_study
 
@@ -18,5 +19,4 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, study: str, form: str, criterion: str, **options: Any) -> None:
         with mended_by_the_reader(SeveralCriteria):
-            for line in exported_scores(the_study(study), form, criterion=criterion):
-                self.stdout.write(line, ending="")
+            write_text(self.stdout, exported_scores(the_study(study), form, criterion=criterion))

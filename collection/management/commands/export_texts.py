@@ -5,8 +5,8 @@ from typing import Any, cast
 from django.core.management.base import BaseCommand, CommandError
 
 from collection.exporting.exchanged import EXPORTS, SUFFIXES
-from collection.exporting.output import write_bytes
 from collection.exporting.runs import NoSuchRun
+from collection.finished_files import write_bytes, write_text
 from collection.importing.commands import the_collection
 
 
@@ -29,5 +29,4 @@ class Command(BaseCommand):
             advice = "A zip is not text: write it to a file, with > runs.zip"
             write_bytes(self.stdout, cast("Iterator[bytes]", written), advice=advice)
             return
-        for line in cast("Iterator[str]", written):
-            self.stdout.write(line, ending="")
+        write_text(self.stdout, cast("Iterator[str]", written))

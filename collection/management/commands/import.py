@@ -8,14 +8,23 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils.timezone import now
 
-from collection.importing.commands import add_relevant_from, mended_by_the_reader, progress_bar, the_study
+from collection.importing.commands import (
+    add_declarations,
+    add_relevant_from,
+    mended_by_the_reader,
+    progress_bar,
+    the_study,
+)
 from collection.importing.datasets.ir_dataset import Wanted, named_passages, write_files
-from collection.importing.files import FilesOptions, import_files, rater_of_file, raters_of
+from collection.importing.files import FilesOptions, import_files
+from collection.importing.raters import rater_of_file, raters_of
+from collection.importing.stray_grades import CHOICES
+from collection.judgments.declarations import declare
 from collection.management.commands.import_collection import collection_of
 from collection.models import Collection, Rater
 from stats.plurals import counted
 
-SAID = ("criterion", "relevant_from", "seed", "with_topics", "without_texts")
+SAID = ("criterion", "stray_grades", "relevant_from", "seed", "with_topics", "without_texts")
 
 
 class Command(BaseCommand):
@@ -50,7 +59,24 @@ class Command(BaseCommand):
                 help=f"the {who} whose judgments these qrels are; without it, people called like the file",
             )
         parser.add_argument(
+            "--people", nargs="+", default=[], metavar="FILE", help="these qrels are people's, the others LLM judges'"
+        )
+        parser.add_argument(
             "--judges", action="store_true", help="all other qrels are of LLM judges called like the files"
+        )
+        parser.add_argument(
+            "--format",
+            action="append",
+            default=[],
+            type=named,
+            metavar="FILE=FORMAT",
+            help="where it may be of several",
+        )
+        parser.add_argument(
+            "--stray-grades",
+            choices=CHOICES,
+            default=CHOICES[0],
+            help="what becomes of grades that one file alone has, in fewer than 1 %% of its lines",
         )
         add_relevant_from(parser)
         parser.add_argument(
@@ -58,6 +84,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--with-topics", action="store_true", help="create missing topics with only an id")
         parser.add_argument("--without-texts", action="store_true", help="create missing passages with only an id")
+        add_declarations(parser)
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
     def handle(self, *args: Any, files: list[Path], quiet: bool, **options: Any) -> None:
@@ -76,13 +103,17 @@ class Command(BaseCommand):
                     collection=collection_of(options["collection"], options["owner"]),
                     options=FilesOptions(
                         study=the_study(options["study"]) if options["study"] else None,
-                        raters=raters_of(options["rater"], options["judge"]),
-                        kind=Rater.Kind.JUDGE if options["judges"] else Rater.Kind.ASSESSOR,
+                        raters=raters_of(options["rater"], options["judge"], unnamed_people=options["people"]),
+                        others=Rater.Kind.JUDGE if options["judges"] or options["people"] else "",
+                        formats=dict(options["format"]),
                         **{name: options[name] for name in SAID},
                     ),
                     at=now(),
                     advance=bar.update,
                 )
+                declared = {"random_sample": options["random_sample"], "irrelevant": dict(options["irrelevant"])}
+                for name in outcome.details.get("studies", ()):
+                    declare(the_study(name), **declared)
         for file in outcome.details["files"]:
             new = ", ".join(counted(new, name) for name, new, _ in file["counts"] if new) or "nothing new"
             said = f"not imported: {file['waits']}" if file["waits"] else new

@@ -405,7 +405,7 @@ def test_a_form_that_lacks_something_is_shown_again(
 def test_qrels_come_in_through_the_page(as_rosa: Client, study: Study) -> None:
     preview = send(as_rosa, b"t0 0 t0-p0 3\n", "a.qrels", file_format="qrels", study=study.name, rater="nist")
 
-    as_rosa.post(preview)
+    as_rosa.post(preview, {"people": ["a.qrels"], "name-0": "nist"})
 
     judgment = Judgment.objects.get()
     assert (judgment.rater.name, judgment.rater.source, judgment.grade) == ("nist", "a.qrels", 3)
@@ -417,7 +417,7 @@ def test_qrels_need_no_study_to_come_in(as_rosa: Client, collection: Collection)
     assertContains(as_rosa.get(preview), "The judgments go into the closed study “bridges-qrels”.")
     assert not collection.studies.exists()
 
-    as_rosa.post(preview)
+    as_rosa.post(preview, {"people": ["a.qrels"], "name-0": "nist"})
 
     [study] = collection.studies.all()
     assert (study.name, study.state) == ("bridges-qrels", Study.State.CLOSED)
@@ -442,7 +442,8 @@ def test_a_run_comes_in_through_the_page_under_another_name(as_rosa: Client, col
 
 
 def test_a_table_and_passages_come_in_through_the_page(as_rosa: Client, study: Study) -> None:
-    as_rosa.post(send(as_rosa, b"t0 0 t0-p0 3\n", "a.qrels", file_format="qrels", study=study.name, rater="nist"))
+    address = send(as_rosa, b"t0 0 t0-p0 3\n", "a.qrels", file_format="qrels", study=study.name, rater="nist")
+    as_rosa.post(address, {"people": ["a.qrels"], "name-0": "nist"})
     rows = b"item_id,criterion,rater,grade\nrelevance/t0/t0-p0,relevance,other,1\n"
 
     as_rosa.post(send(as_rosa, rows, "a.csv", file_format="judgments", study=study.name))
@@ -465,7 +466,8 @@ def test_a_collection_is_downloaded_as_a_file(as_rosa: Client, collection: Colle
 
 
 def test_a_studys_judgments_are_downloaded_as_a_table(as_rosa: Client, study: Study) -> None:
-    as_rosa.post(send(as_rosa, b"t0 0 t0-p0 3\n", "a.qrels", file_format="qrels", study=study.name, rater="nist"))
+    address = send(as_rosa, b"t0 0 t0-p0 3\n", "a.qrels", file_format="qrels", study=study.name, rater="nist")
+    as_rosa.post(address, {"people": ["a.qrels"], "name-0": "nist"})
 
     table = body(as_rosa.get(f"/collections/bridges/studies/{study.name}/judgments.csv"))
     lines = body(as_rosa.get(f"/collections/bridges/studies/{study.name}/judgments.jsonl"))

@@ -12,6 +12,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from pytest_django import DjangoAssertNumQueries
 
+from collection.judgments import bulk
 from collection.judgments.bulk import AskedWhileInserting, insert_rows
 from collection.judgments.inserting import insert_together, insert_unless_there
 from collection.models import Item, Judgment, Rater, Report, Study, Topic
@@ -109,3 +110,22 @@ def test_rows_on_their_way_in_may_not_ask_the_database(study: Study, ada_as_rate
         insert_rows(Judgment, ("item_id", "criterion_id", "rater_id", "grade", "ungraded", "judged_at"), rows())
 
     assert not Judgment.objects.exists()
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="Of PostgreSQL alone are statistics refreshed.")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("much", "refreshed"), [(3, True), (4, False)])
+def test_statistics_follow_many_rows(study: Study, monkeypatch: pytest.MonkeyPatch, much: int, refreshed: bool) -> None:
+    monkeypatch.setattr(bulk, "MUCH", much)
+    bulk._grown.clear()  # of what other tests took back
+    fields = ("collection", "topic_id", "request", "title", "attributes")
+    rows: list[tuple[object, ...]] = [(study.collection.pk, f"late{n}", "Who?", "", {}) for n in range(3)]
+    asked = "SELECT pg_stat_get_last_analyze_time('collection_topic'::regclass)"
+
+    with connection.cursor() as cursor:
+        before = cursor.execute(asked).fetchone()
+        with transaction.atomic():
+            insert_rows(Topic, fields, rows)
+        after = cursor.execute(asked).fetchone()
+
+    assert (after != before) is refreshed

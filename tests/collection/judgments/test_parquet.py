@@ -16,7 +16,7 @@ import pytest
 from assize_client.judgments import judgments_in, judgments_of
 from django.conf import settings
 from django.core.management import CommandError, call_command
-from django.http import StreamingHttpResponse
+from django.http import FileResponse
 from django.test import Client
 
 from collection.exporting import judgments_parquet
@@ -144,11 +144,11 @@ def test_api_page_and_export_give_the_same_file(client: Client, rosa: User, judg
 
     whole = b"".join(exported_parquet(study))
     for response in (streamed, accepted, page):
-        assert isinstance(response, StreamingHttpResponse)
+        assert isinstance(response, FileResponse)
         assert response["Content-Type"] == "application/vnd.apache.parquet"
         assert response.getvalue() == whole
     assert page["Content-Disposition"] == f'attachment; filename="{study.name}-judgments.parquet"'
-    assert isinstance(none, StreamingHttpResponse)
+    assert isinstance(none, FileResponse)
     assert len(judgments_in(io.BytesIO(none.getvalue()))) == 0
     lines = map(json.loads, exported_judgments(study, table="jsonl"))
     same(judgments_in(io.BytesIO(whole)), judgments_of(lines))

@@ -148,13 +148,13 @@ def test_exports_need_the_same_few_queries_for_any_number_of_rows(
     judged: Judgment, django_assert_num_queries: Any
 ) -> None:
     study = judged.criterion.study
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         list(exported_judgments(study, table="jsonl"))
     for number in range(50):
         rater = a_judge_rater(study.collection, f"judge {number}")
         record_judgment(item=judged.item, criterion=judged.criterion, rater=rater, grade=0, at=AT)
 
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         lines = list(exported_judgments(study, table="jsonl"))
 
     assert len(lines) == 51

@@ -1,0 +1,70 @@
+"""What researchers declare of a study's labels that no draw and no file says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from collection.models import Judgment, Rater, Study
+
+KEPT_AS = "declared"
+PEOPLE = "people"
+CONTRADICTION = (
+    "People’s labels cannot both be a random sample of the items and name all that is relevant. Declare one of the two."
+)
+
+
+def declarations_of(study: Study) -> dict[str, Any]:
+    """Return what is declared.
+
+    - `random_sample`: whether the items that people labelled are a simple random sample of the study's;
+    - `irrelevant`: of which sources (people, or a judge by name) what they do not name is irrelevant, and why.
+    """
+    kept = study.attributes.get(KEPT_AS)
+    kept = kept if isinstance(kept, dict) else {}
+    irrelevant = kept.get("irrelevant")
+    return {
+        "random_sample": bool(kept.get("random_sample")),
+        "irrelevant": dict(irrelevant) if isinstance(irrelevant, dict) else {},
+    }
+
+
+def irrelevant_by_origin(study: Study, source: str) -> str:
+    """Return why what this source does not name is irrelevant; empty where nobody declared it."""
+    return str(declarations_of(study)["irrelevant"].get(source, ""))
+
+
+def sources_to_declare(study: Study) -> list[str]:
+    """Return people, where any judged in the study, and the names of its judges."""
+    raters = Rater.objects.filter(pk__in=Judgment.objects.of_study(study).order_by().values("rater"))
+    found = list(raters.order_by("name").values_list("kind", "name"))
+    people = [PEOPLE] if any(kind == Rater.Kind.ASSESSOR for kind, _ in found) else []
+    return [*people, *dict.fromkeys(name for kind, name in found if kind == Rater.Kind.JUDGE)]
+
+
+@transaction.atomic
+def declare(study: Study, *, random_sample: bool | None = None, irrelevant: Mapping[str, str] | None = None) -> None:
+    """Declare something of the study's labels, or take it back; None changes nothing.
+
+    `irrelevant` has reasons by source; an empty one takes it back, and sources that are not in it do not change. Raises
+    ValidationError for sources that judged nothing, and for declarations that contradict each other.
+    """
+    stored = Study.objects.select_for_update().get(pk=study.pk)
+    declared = declarations_of(stored)
+    if random_sample is not None:
+        declared["random_sample"] = random_sample
+    if irrelevant:
+        there = sources_to_declare(stored)
+        if unknown := sorted(set(irrelevant) - set(there)):
+            listed = ", ".join(there) or "none yet"
+            raise ValidationError(f"“{unknown[0]}” judged nothing in the study “{study.name}”. Sources: {listed}.")
+        said = {**declared["irrelevant"], **{source: reason.strip() for source, reason in irrelevant.items()}}
+        declared["irrelevant"] = {source: reason for source, reason in said.items() if reason}
+    if declared["random_sample"] and PEOPLE in declared["irrelevant"]:
+        raise ValidationError(CONTRADICTION)
+    stored.attributes = {**stored.attributes, KEPT_AS: declared}
+    stored.save(update_fields=["attributes"])
+    study.attributes = stored.attributes
