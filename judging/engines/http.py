@@ -6,9 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import httpx
-
-from collection.http import Answer, ReplyTooBig, as_object, ask, client_for, root_of, shown
+from collection.http import Answer, Client, ReplyTooBig, as_object, ask, client_for, root_of, shown
 
 __all__ = ["addresses", "client_for", "get_json", "post", "root_of", "shown", "wait_in_steps"]
 
@@ -21,12 +19,12 @@ def addresses(setting: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(root_of(part.strip()) for part in setting.split(",") if part.strip()))
 
 
-def post(client: httpx.Client, path: str, body: Mapping[str, Any], *, timeout: float, most: int = MOST_BYTES) -> Answer:
+def post(client: Client, path: str, body: Mapping[str, Any], *, timeout: float, most: int = MOST_BYTES) -> Answer:
     """Send one request and read its answer within the time. Raises httpx.RequestError and ReplyTooBig."""
     return ask(client, "POST", path, timeout=timeout, most=most, json=body)
 
 
-def get_json(client: httpx.Client, path: str, *, timeout: float = 10) -> dict[str, Any] | None:
+def get_json(client: Client, path: str, *, timeout: float = 10) -> dict[str, Any] | None:
     """Return the JSON object of a good answer, None for any other. Raises httpx.RequestError."""
     try:
         answer = ask(client, "GET", path, timeout=timeout, most=MOST_BYTES)

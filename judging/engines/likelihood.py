@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-import httpx
+from collection.http import Client
 
 
 class CannotBeForced(Exception):
@@ -44,7 +44,7 @@ class Likelihood:
     cached_tokens: int
 
 
-def tokenize(client: httpx.Client, text: str) -> list[Token]:
+def tokenize(client: Client, text: str) -> list[Token]:
     """Return the model's tokens for the text; what looks like a control token in it is text. Raises CannotBeForced."""
     asked = {"content": text, "parse_special": False, "with_pieces": True}
     response = client.post("/tokenize", json=asked)
@@ -55,7 +55,7 @@ def tokenize(client: httpx.Client, text: str) -> list[Token]:
 
 
 def likelihood(
-    client: httpx.Client,
+    client: Client,
     prompt: Sequence[Token],
     continuation: Sequence[Token],
     *,
@@ -106,7 +106,7 @@ def _runs(tokens: Sequence[Token]) -> Iterator[tuple[list[int], dict[str, Any]]]
             yield from (([number], {"logit_bias": [[number, 1000]]}) for number in numbers)
 
 
-def _events(client: httpx.Client, asked: Mapping[str, Any], dropped: Callable[[], bool]) -> Iterator[dict[str, Any]]:
+def _events(client: Client, asked: Mapping[str, Any], dropped: Callable[[], bool]) -> Iterator[dict[str, Any]]:
     """Yield what the server says while it works. It gives the request up when we hang up."""
     with client.stream("POST", "/completion", json=asked) as response:
         if response.status_code != 200:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,10 +37,10 @@ def choice_log_probabilities(
     choice: under a constraint the rest of it is certain. Where several are left, the following token
     decides; one that lies beside the reply's own way is unclear, for nobody was asked what comes after it.
     """
-    if quoted and _begins_quoted(positions):
-        keys = {choice: json.dumps(choice.strip(), ensure_ascii=False).casefold() for choice in choices}
-    else:
-        keys = {choice: choice.strip().casefold() for choice in choices}
+    before = _before_the_quote(positions) if quoted else None
+    keys = {choice: choice.strip().casefold() for choice in choices}
+    if before is not None:
+        keys = {choice: (before + json.dumps(key, ensure_ascii=False)).casefold() for choice, key in keys.items()}
     sums = dict.fromkeys(choices, 0.0)
     unclear, mass, spelled = 0.0, 1.0, ""
     for position in positions:
@@ -66,8 +67,11 @@ def choice_log_probabilities(
     return {choice: math.log(total) for choice, total in sums.items()}
 
 
-def _begins_quoted(positions: Sequence[Position]) -> bool:
-    return "".join(position.token for position in positions).lstrip().startswith('"')
+def _before_the_quote(positions: Sequence[Position]) -> str | None:
+    """Return what of the JSON stands before the choice's own quote, None where the reply is not written so."""
+    reply = "".join(position.token for position in positions).lstrip()
+    written = re.match(r'(\{\s*"grade"\s*:\s*)?(?=")', reply)
+    return written.group() if written else None
 
 
 def positions_of(choice: Mapping[str, Any]) -> list[Position]:

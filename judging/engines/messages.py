@@ -19,9 +19,9 @@ def completion_prompt(request: GradeRequest) -> str:
     return "\n\n".join(filter(None, (request.system, request.prompt)))
 
 
-def room_for(choices: Sequence[str]) -> int:
+def room_for(choices: Sequence[str], *, named: bool = False) -> int:
     """Return tokens enough for the longest choice, written as JSON too: a token holds at least one byte.
 
-    A few more show what else was said.
+    A few more show what else was said. `named`: it stands in an object, behind a name.
     """
-    return max(len(json.dumps(choice)) for choice in choices) + 8
+    return max(len(json.dumps(choice)) for choice in choices) + (24 if named else 8)

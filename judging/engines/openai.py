@@ -9,33 +9,33 @@ from __future__ import annotations
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import Any
 
 import httpx
 
-from collection.http import TRANSIENT, Answer, ReplyTooBig
+from collection.http import TRANSIENT, Answer, Client, ReplyTooBig
 from judging.engines import PAID_REPLIES_MAY_TAKE, EngineState, EngineUnavailable, GradeRequest, LettingGo, Reply
+from judging.engines.constraints import Endpoint, constraint_parameters, log_probability_parameters, sampling_parameters
 from judging.engines.http import MOST_BYTES, client_for, post, wait_in_steps
 from judging.engines.messages import completion_prompt, conversation, room_for
 from judging.engines.pool import Member, Pool
 from judging.engines.prefetch import Feed
 from judging.engines.request_size import RequestSize
 from judging.engines.responses import NotOneReplyEach, Question, read_answer
-from judging.engines.server_probe import (
-    Endpoint,
-    Findings,
-    constraint_parameters,
-    log_probability_parameters,
-    path_of,
-    sampling_parameters,
-)
+from judging.engines.server_probe import Findings, path_of
+from judging.engines.thinking import MOST_ROOM, ROOM, SLOWEST, Thinking
 
 # Prompts of one request together: a body that any server takes.
 MOST_CHARACTERS = 1_000_000
 
 TOO_MANY = 429
+# A reply that ran out of tokens while the model was thinking is asked for once more, with so many times the room.
+MORE = 2
+# Tokens in which a server that ends the thinking itself writes that down.
+END_OF_THINKING = 16
 # So often it is asked whether somebody has paused or cancelled while nothing comes back.
 LOOK_SECONDS = 0.2
 # A batch takes along what comes so shortly behind its last request.
@@ -74,11 +74,13 @@ class OpenAIEngine:
         self.timeout = timeout
         self.attempts = attempts
         self.first_delay = first_delay
+        # Set at each use: researchers see and accept other names of the model while the engine is kept.
+        self.other_names: Collection[str] | None = ()
         self.pace = RequestSize(prompts_at_once)
         # Attempts that failed, by item: a turn may be over before the last of them.
         self.failed_attempts: dict[int, int] = {}
 
-        def new_clients() -> list[httpx.Client]:
+        def new_clients() -> list[Client]:
             return [client_for(url, api_key=api_key, timeout=timeout, connections=concurrency) for url in base_urls]
 
         self._new_clients = new_clients
@@ -87,6 +89,7 @@ class OpenAIEngine:
             model=model,
             endpoint=self.endpoint,
             timeout=timeout,
+            decoding=decoding,
             first_delay=first_delay,
             patience=patience,
             known=known,
@@ -113,7 +116,7 @@ class OpenAIEngine:
         self, requests: Iterable[GradeRequest], *, stopping: Callable[[], bool]
     ) -> Iterator[tuple[GradeRequest, Reply]]:
         """Hand on each reply as it comes, also while the next request is waited for: it may follow from a reply."""
-        self.pool.look()
+        self.pool.look(stopping)
         with Feed(requests) as feed:
             yield from self._as_they_come(_Waiting(feed), stopping)
 
@@ -126,7 +129,7 @@ class OpenAIEngine:
             while not letting_go.due():
                 while len(running) < self.concurrency and gone is None and not stopping():
                     seconds = GATHER_SECONDS if running else LOOK_SECONDS
-                    batch = waiting.next_batch(self._prompts_at_once(), first_within=seconds)
+                    batch = waiting.next_batch(self._prompts_at_once(), first_within=seconds, by_text=self.pool.several)
                     if not batch:
                         break
                     running.add(executor.submit(self.replies_to, batch, stopping))
@@ -146,18 +149,19 @@ class OpenAIEngine:
             raise gone
 
     def replies_to(self, batch: Batch, stopping: Callable[[], bool]) -> Replies:
-        """Send the prompts until all have a reply; fewer if told to stop meanwhile. Raises EngineUnavailable."""
+        """Send the prompts until all have a reply; fewer if told to stop meanwhile. Raises EngineUnavailable.
+
+        A prompt whose reply ran out of tokens while the model was thinking is sent a second time, with more.
+        """
         problem, failed_at, findings = "", None, None
-        began = time.perf_counter()
+        began, before = time.perf_counter(), None
         while (tries := max(self.failed_attempts.get(request.item_id, 0) for request in batch)) < self.attempts:
-            if failed_at is not None and not self.pool.has_another(failed_at) and not self._pause(tries, stopping):
-                return []
-            member = self.pool.take(stopping, avoid=failed_at)
+            member = self._next_server(batch, failed_at, tries, stopping)
             if member is None or member.findings is None:
                 return []
             findings, crowded = member.findings, False
             try:
-                answer = self._send(batch, member, findings)
+                answer = self._send(batch, member, body := self._body(batch, findings, before))
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 # It is gone, not failing: that counts against our patience, not against the prompts.
                 self.pool.lost(member, f"{member.address} cannot be reached: {error or type(error).__name__}.")
@@ -179,7 +183,14 @@ class OpenAIEngine:
                     continue
                 if answer.status not in TRANSIENT:
                     self.pool.succeeded(member)
-                    return self._read(batch, answer, findings, time.perf_counter() - began, stopping)
+                    if self.pool.adapt(member, answer, body):
+                        continue
+                    asked = self._asked(findings, began, body)
+                    replies = self._read(batch, answer, asked, stopping)
+                    if before is None and len(replies) == 1 and replies[0][1].ran_out:
+                        before = replies[0][1]
+                        continue
+                    return [(request, after(before, reply)) for request, reply in replies]
                 problem = f"The server answered {answer.status}: {answer.excerpt}"
                 crowded = answer.status == TOO_MANY or answer.rest is not None
                 if answer.rest is None:
@@ -193,36 +204,56 @@ class OpenAIEngine:
             failed_at = member
             for request in batch:
                 self.failed_attempts[request.item_id] = tries + 1
+        if before is not None:
+            return self._final(batch, [before])
         assert findings is not None  # an attempt was made
         return self._given_up(batch, findings, began, f"{problem} Tried {self.attempts} times.")
 
+    def _next_server(
+        self, batch: Batch, failed_at: Member | None, tries: int, stopping: Callable[[], bool]
+    ) -> Member | None:
+        """Return the server to ask, after a pause if the only one failed; None where work shall stop."""
+        if failed_at is not None and not self.pool.has_another(failed_at) and not self._pause(tries, stopping):
+            return None
+        return self.pool.take(stopping, avoid=failed_at, text=batch[0].text)
+
+    def _asked(self, findings: Findings, began: float, body: Mapping[str, Any] | None = None) -> Question:
+        sent = None if body is None else parameters_of(body)
+        return Question(self.model, findings, time.perf_counter() - began, sent, self.other_names)
+
     def _given_up(self, batch: Batch, findings: Findings, began: float, problem: str) -> Replies:
-        asked = Question(self.model, findings, time.perf_counter() - began)
+        asked = self._asked(findings, began)
         return self._final(batch, [asked.engine_error(problem) for _ in batch])
 
     def _prompts_at_once(self) -> int:
         takers = [member.findings for member in self.pool.members if member.findings is not None]
         return self.pace.size if takers and all(findings.abilities.many for findings in takers) else 1
 
-    def _send(self, batch: Batch, member: Member, findings: Findings) -> Answer:
-        body = request_body(batch, model=self.model, endpoint=self.endpoint, findings=findings, decoding=self.decoding)
+    def _body(self, batch: Batch, findings: Findings, before: Reply | None) -> dict[str, Any]:
+        return request_body(
+            batch, model=self.model, endpoint=self.endpoint, findings=findings, decoding=self.decoding, before=before
+        )
+
+    def _send(self, batch: Batch, member: Member, body: Mapping[str, Any]) -> Answer:
         began = time.perf_counter()
         answer = post(
             member.client,
             path_of(self.endpoint, many=len(batch) > 1),
             body,
-            timeout=self.timeout,
+            timeout=self.timeout + self._thinking_seconds(batch, member),
             most=MOST_BYTES * len(batch),
         )
         if answer.status == 200:
             self.pace.learn(len(batch), time.perf_counter() - began)
         return answer
 
-    def _read(
-        self, batch: Batch, answer: Answer, findings: Findings, seconds: float, stopping: Callable[[], bool]
-    ) -> Replies:
+    def _thinking_seconds(self, batch: Batch, member: Member) -> float:
+        found = member.findings
+        return 0.0 if found is None else MORE * room_to_think(batch[0], found, self.decoding) / SLOWEST
+
+    def _read(self, batch: Batch, answer: Answer, asked: Question, stopping: Callable[[], bool]) -> Replies:
         try:
-            return self._final(batch, read_answer(answer, batch, Question(self.model, findings, seconds)))
+            return self._final(batch, read_answer(answer, batch, asked))
         except NotOneReplyEach:
             return self._in_halves(batch, stopping)
 
@@ -254,8 +285,10 @@ class _Waiting:
     def ended(self) -> bool:
         return self._feed.ended and not self._here
 
-    def next_batch(self, most: int, *, first_within: float) -> list[GradeRequest]:
+    def next_batch(self, most: int, *, first_within: float, by_text: bool) -> list[GradeRequest]:
         """Return up to so many that can be asked in one request: those with the same choices and room.
+
+        `by_text`: and about the same text, which is for one of several servers.
 
         No batch waits until it is full: what is missing may follow from the replies to what is here.
         """
@@ -267,26 +300,37 @@ class _Waiting:
         batch: list[GradeRequest] = []
         characters = 0
         while self._here and len(batch) < most and characters < MOST_CHARACTERS:
-            if batch and _asked_alike(self._here[0]) != _asked_alike(batch[0]):
+            if batch and _asked_alike(self._here[0], by_text=by_text) != _asked_alike(batch[0], by_text=by_text):
                 break
             batch.append(self._here.popleft())
             characters += len(batch[-1].prompt) + len(batch[-1].system)
         return batch
 
 
-def _asked_alike(request: GradeRequest) -> tuple[object, ...]:
-    return request.choices, request.reply_tokens, request.sampling
+def _asked_alike(request: GradeRequest, *, by_text: bool) -> tuple[object, ...]:
+    return request.choices, request.reply_tokens, request.sampling, request.text if by_text else ""
 
 
 def request_body(
-    batch: Batch, *, model: str, endpoint: Endpoint, findings: Findings, decoding: Mapping[str, Any]
+    batch: Batch,
+    *,
+    model: str,
+    endpoint: Endpoint,
+    findings: Findings,
+    decoding: Mapping[str, Any],
+    before: Reply | None = None,
 ) -> dict[str, Any]:
-    """Return the body of one request for one prompt or many; all of them have the same choices."""
+    """Return the body of one request for one prompt or many; all of them have the same choices.
+
+    `before` is a reply that ran out of tokens while the model was thinking: this one gets more.
+    """
     abilities, first = findings.abilities, batch[0]
+    reply = first.reply_tokens or room_for(first.choices, named=abilities.constraint == "json_object")
+    thinking = room_to_think(first, findings, decoding, before)
     body: dict[str, Any] = {
         "model": model,
         "temperature": decoding.get("temperature", 0),
-        "max_tokens": first.reply_tokens or room_for(first.choices),
+        "max_tokens": reply + thinking,
     }
     if endpoint == "chat":
         conversations = [conversation(request) for request in batch]
@@ -296,7 +340,47 @@ def request_body(
         body["prompt"] = prompts if len(batch) > 1 else prompts[0]
     if first.constrained:
         body |= constraint_parameters(abilities.constraint, first.choices)
-        body |= log_probability_parameters(endpoint, abilities.log_probabilities)
+        body |= log_probability_parameters(endpoint, 0 if thinking else abilities.log_probabilities)
     if "seed" in decoding:
         body["seed"] = decoding["seed"]
-    return body if first.sampling is None else body | sampling_parameters(first.sampling, abilities.constraint)
+    if first.sampling is not None:
+        body |= sampling_parameters(first.sampling, abilities.constraint)
+    if thinking and abilities.budget:
+        body[abilities.budget] = thinking
+        body["max_tokens"] += END_OF_THINKING
+    return abilities.dialect.spoken(body | dict(abilities.switch) | decoding.get("extra", {}))
+
+
+def room_to_think(
+    request: GradeRequest, findings: Findings, decoding: Mapping[str, Any], before: Reply | None = None
+) -> int:
+    """Return the tokens that a reply gets for thinking: MORE times as many where they did not do before."""
+    abilities, context_length = findings.abilities, findings.server.context_length
+    thinks = abilities.thinks if request.constrained else abilities.thinks_freely
+    room = Thinking.of(decoding).room(thinks=thinks, context_length=context_length)
+    if before is None:
+        return room
+    left = MOST_ROOM if context_length is None else context_length - (before.prompt_tokens or 0)
+    return max(room, min(MORE * (room or ROOM), left - (request.reply_tokens or room_for(request.choices))))
+
+
+def parameters_of(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was sent beside the model's name and the texts."""
+    return {name: value for name, value in body.items() if name not in {"model", "messages", "prompt"}}
+
+
+def after(before: Reply | None, reply: Reply) -> Reply:
+    """Return the reply with what the attempt before it took, if there was one: that is paid for too."""
+    if before is None:
+        return reply
+    return replace(
+        reply,
+        prompt_tokens=_sum(before.prompt_tokens, reply.prompt_tokens),
+        completion_tokens=_sum(before.completion_tokens, reply.completion_tokens),
+        cached_tokens=_sum(before.cached_tokens, reply.cached_tokens),
+        thinking_tokens=_sum(before.thinking_tokens, reply.thinking_tokens),
+    )
+
+
+def _sum(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first + second

@@ -7,24 +7,35 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any
 
-import httpx
-
-from judging.engines import EngineUnavailable
+from collection.http import Answer, Client
+from judging.engines import EngineUnavailable, Stopping
+from judging.engines.constraints import Endpoint
+from judging.engines.dialect import REFUSED
 from judging.engines.http import shown, wait_in_steps
-from judging.engines.server_probe import Endpoint, Findings, examine, identify
+from judging.engines.server_probe import Findings, examine, identify
 
 # So many failures in a row, and the others do the work for a while.
 FAILURES_IN_A_ROW = 3
 LONGEST_DELAY = 30.0
 # What a server said about itself counts for so long.
 LOOK_SECONDS = 15.0
+# The server of a text is asked although another has fewer requests under way: by so many.
+SPILL = 8
+
+
+def _affinity(address: str, text: str) -> bytes:
+    """Rank the servers for a text: whichever are up, most texts stay where they were (rendezvous hashing)."""
+    return blake2b(f"{address}\0{text}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 class Member:
     """One server, and how it fares."""
 
-    def __init__(self, client: httpx.Client, known: Findings | None) -> None:
+    def __init__(self, client: Client, known: Findings | None) -> None:
         self.client = client
         self.address = shown(str(client.base_url))
         self.findings = known
@@ -46,11 +57,12 @@ class Pool:
 
     def __init__(
         self,
-        clients: Sequence[httpx.Client],
+        clients: Sequence[Client],
         *,
         model: str,
         endpoint: Endpoint,
         timeout: float,
+        decoding: Mapping[str, Any] | None = None,
         first_delay: float = 1.0,
         patience: float = 180.0,
         known: Mapping[str, Findings] | None = None,
@@ -59,20 +71,26 @@ class Pool:
         self.model = model
         self.endpoint = endpoint
         self.timeout = timeout
+        self.decoding = decoding or {}
         self.first_delay = first_delay
         self.patience = patience
         self.members = [Member(client, (known or {}).get(shown(str(client.base_url)))) for client in clients]
         self._remember = remember
         self._lock = threading.Lock()
-        self._last_up = float("-inf")
+        self._last_up = self._last_failed = float("-inf")
 
-    def use(self, clients: Sequence[httpx.Client]) -> None:
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one server."""
+        return len(self.members) > 1
+
+    def use(self, clients: Sequence[Client]) -> None:
         """Ask the servers by these clients from now on. What is under way stays with those before."""
         for member, client in zip(self.members, clients, strict=True):
             member.client = client
 
-    def look(self) -> None:
-        """Ask every server what it is now, unless that is known. Raises EngineUnavailable if none was up for long."""
+    def look(self, stopping: Callable[[], bool] | None = None) -> None:
+        """Ask every server what it is now, unless that is known. Raises EngineUnavailable as `take` does."""
         at = time.monotonic()
         with self._lock:
             due = [one for one in self.members if not one.looking and at - one.looked_at > LOOK_SECONDS]
@@ -81,12 +99,15 @@ class Pool:
         if due:
             with ThreadPoolExecutor(len(due)) as executor:
                 list(executor.map(self._look_at, due))
-        self._check_patience()
+        self._check_patience(stopping)
 
-    def take(self, stopping: Callable[[], bool], *, avoid: Member | None = None) -> Member | None:
-        """Wait for a server and return the least busy one, or None if told to stop. Release it afterwards.
+    def take(self, stopping: Callable[[], bool], *, avoid: Member | None = None, text: str = "") -> Member | None:
+        """Wait for a server and return it, or None if told to stop. Release it afterwards.
 
-        Raises EngineUnavailable when none was up for longer than our patience.
+        It is the one to which all questions about the `text` go, which has it in its prefix cache then, or where that
+        one has much more under way, the least busy one.
+
+        Raises EngineUnavailable when none is up, and the job that asks has had no reply for longer than our patience.
         """
         while not stopping():
             at = time.monotonic()
@@ -96,13 +117,16 @@ class Pool:
                     down.looking = True
                 elif usable := [one for one in self.members if one.up and one.free_at <= at]:
                     member = min(usable, key=lambda one: (one is avoid, one.in_flight, one.taken))
+                    home = max(usable, key=lambda one: _affinity(one.address, text)) if text else member
+                    if home is not avoid and home.in_flight <= member.in_flight + SPILL:
+                        member = home
                     member.in_flight += 1
                     member.taken += 1
                     return member
             if down is not None:
                 self._look_at(down)
             else:
-                self._check_patience()
+                self._check_patience(stopping)
                 wait_in_steps(min(self.first_delay, 0.1), stopping)
         return None
 
@@ -122,6 +146,7 @@ class Pool:
     def failed(self, member: Member, problem: str) -> None:
         """Release a server that answered badly or not in time; after a few in a row it is left alone."""
         with self._lock:
+            self._last_failed = time.monotonic()
             member.in_flight -= 1
             member.failures += 1
             member.problem = problem
@@ -142,6 +167,20 @@ class Pool:
             member.in_flight -= 1
             member.free_at = max(member.free_at, time.monotonic() + seconds)
             self._last_up = time.monotonic()
+
+    def adapt(self, member: Member, answer: Answer, body: Mapping[str, Any]) -> bool:
+        """Learn from a refusal how the server wants to be asked. Returns whether to ask it again, in another way."""
+        with self._lock:
+            if answer.status not in REFUSED or member.findings is None:
+                return False
+            abilities = member.findings.abilities
+            adapted = abilities.dialect.adapted(answer, body)
+            if adapted is None:
+                return False
+            member.findings = replace(member.findings, abilities=replace(abilities, dialect=adapted))
+        if self._remember is not None:
+            self._remember(member.address, member.findings)
+        return True
 
     def still_serves(self, member: Member) -> bool:
         """Whether a server that found nothing still serves the model. If not, it is released, and looked at later."""
@@ -167,7 +206,12 @@ class Pool:
                 findings = member.findings
             else:
                 findings = examine(
-                    member.client, server, model=self.model, endpoint=self.endpoint, timeout=self.timeout
+                    member.client,
+                    server,
+                    model=self.model,
+                    endpoint=self.endpoint,
+                    timeout=self.timeout,
+                    decoding=self.decoding,
                 )
         except EngineUnavailable as error:
             problem = str(error)
@@ -185,9 +229,15 @@ class Pool:
         if new and self._remember is not None:
             self._remember(member.address, findings)
 
-    def _check_patience(self) -> None:
+    def _check_patience(self, stopping: Callable[[], bool] | None) -> None:
         with self._lock:
             if any(one.up or one.looking for one in self.members):
                 return
-            if time.monotonic() - self._last_up > self.patience:
+            since = self._last_up
+            if isinstance(stopping, Stopping) and stopping.heard is not None:
+                heard = stopping.heard()
+                # A job without any reply waits for servers that were there since it began, if only to fail.
+                there = heard.began <= max(self._last_up, self._last_failed)
+                since = max(heard.replied, heard.began if there else float("-inf"))
+            if time.monotonic() - since > self.patience:
                 raise EngineUnavailable(" ".join(one.problem for one in self.members))

@@ -10,11 +10,15 @@ from typing import Any
 
 import httpx
 from django.conf import settings
+from django.db import transaction
 
-from collection.models import User
+from collection.models import Rater, User
 from judging.engines import EngineUnavailable
+from judging.engines.answers import tokens_of
+from judging.engines.constraints import Endpoint
 from judging.engines.http import addresses, client_for, shown
-from judging.engines.server_probe import Endpoint, Findings, examine, identify, tokens_of
+from judging.engines.server_probe import Findings, examine, identify
+from judging.engines.thinking import Thinking
 from judging.engines.token_quotas import check_quota, note_use
 from judging.models import Judge, ServerProbe, TokenUse
 
@@ -29,6 +33,21 @@ def remembered(judge: Judge) -> dict[str, Findings]:
     """Return what is known of the judge's servers, by address."""
     probes = {probe.address: Findings.from_dict(probe.findings or {}) for probe in judge.probes.all()}
     return {address: findings for address, findings in probes.items() if findings is not None}
+
+
+def room_of_thinking(judge: Judge) -> int:
+    """Return the most tokens of thinking that a reply of the judge has room for, as far as its servers are known."""
+    if judge.engine != Judge.Engine.OPENAI or judge.template is None:
+        return 0
+    thinking, bound = Thinking.of(judge.decoding), judge.template.reply_tokens is None
+    rooms = [
+        thinking.room(
+            thinks=found.abilities.thinks if bound else found.abilities.thinks_freely,
+            context_length=found.server.context_length,
+        )
+        for found in remembered(judge).values()
+    ]
+    return max(rooms, default=thinking.room(thinks=False, context_length=None))
 
 
 def learner(judge: Judge) -> Callable[[str, Findings], None]:
@@ -61,6 +80,15 @@ def probe_judge(judge: Judge, *, by: User | None, at: datetime) -> list[ServerPr
     return [_store(judge, shown(url), findings, at=at) for url, findings in zip(urls, found, strict=True)]
 
 
+def change_attribute(judge: Judge, name: str, changed: Callable[[Any], Any]) -> None:
+    """Change what is known of the judge beyond what it is made of: it goes with its grades wherever these go."""
+    with transaction.atomic():
+        rater = Rater.objects.select_for_update().get(pk=judge.rater_id)
+        rater.attributes[name] = changed(rater.attributes.get(name))
+        rater.save(update_fields=["attributes"])
+    judge.rater = rater
+
+
 def endpoint_of(decoding: Mapping[str, object]) -> Endpoint:
     """Return the endpoint that a judge's decoding settings name; chat unless they say otherwise."""
     return "completions" if decoding.get("endpoint") == "completions" else "chat"
@@ -77,6 +105,7 @@ def _probe(url: str, judge: Judge, answers: list[Mapping[str, Any]]) -> Findings
                 model=judge.model,
                 endpoint=endpoint_of(judge.decoding),
                 timeout=PROBE_SECONDS,
+                decoding=judge.decoding,
                 answers=answers,
             )
     except (EngineUnavailable, httpx.HTTPError) as error:
@@ -84,6 +113,8 @@ def _probe(url: str, judge: Judge, answers: list[Mapping[str, Any]]) -> Findings
 
 
 def _store(judge: Judge, address: str, found: Findings | str, *, at: datetime) -> ServerProbe:
+    if isinstance(found, Findings) and (refused := set(found.abilities.dialect.dropped) - set(judge.not_sent)):
+        change_attribute(judge, "not_sent", lambda known: sorted(refused | set(known or ())))
     problem = found if isinstance(found, str) else ""
     findings = None if isinstance(found, str) else found.as_dict()
     probe, _ = ServerProbe.objects.update_or_create(

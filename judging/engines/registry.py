@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import lru_cache
 from typing import Any
 
@@ -24,12 +25,22 @@ from judging.engines.vllm import VLLMEngine
 from judging.models import Build, Judge
 
 
-@lru_cache(maxsize=32)
-def engine_of(judge: Judge) -> Engine:
+def engine_of(judge: Judge, *, any_name: bool = False) -> Engine:
     """Return the engine of this judge, kept with its connections as long as the process lives.
 
-    Raises EngineUnavailable if it cannot even be tried.
+    It takes replies under the names that researchers have seen the model reply under, or under `any_name`. Raises
+    EngineUnavailable if it cannot even be tried.
     """
+    engine = kept_engine(judge)
+    if isinstance(engine, OpenAIEngine):
+        engine = copy(engine)  # with the same connections
+        engine.other_names = None if any_name else judge.other_names
+    return engine
+
+
+@lru_cache(maxsize=32)
+def kept_engine(judge: Judge) -> Engine:
+    """Return the engine as it is kept. Raises EngineUnavailable."""
     decoding = judge.decoding
     match judge.engine:
         case Judge.Engine.LEXICAL:
@@ -99,6 +110,18 @@ def _vllm_engine(model: str, decoding: Mapping[str, Any]) -> VLLMEngine:
             "operator of this site can allow it."
         )
     return VLLMEngine(model=model, decoding=decoding, options=settings.JUDGE_VLLM)
+
+
+def check_served(judge: Judge) -> None:
+    """Raise EngineUnavailable where the judge's engine could not be tried, or none of the servers has its model."""
+    engine_of(judge)
+    if judge.engine == Judge.Engine.OPENAI:
+        states = server_states()
+        if not any(judge.model in state.models for state in states):
+            down = " ".join(state.reason for state in states if not state.available)
+            raise EngineUnavailable(
+                down or f"No server has the model “{judge.model}”. Start one, or set JUDGE_BASE_URL."
+            )
 
 
 def server_states() -> list[EngineState]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from collection.http import Answer, storable
 from collection.models import Judgment
 from judging.engines import GradeRequest, Reply
+from judging.engines.answers import cached_tokens, count_of, thinking_tokens
+from judging.engines.constraints import IN_JSON, unwrapped
+from judging.engines.dialect import TOO_LONG_MARKS, sentence_of
 from judging.engines.log_probabilities import choice_log_probabilities, positions_of
-from judging.engines.server_probe import Findings, cached_tokens, count_of, unwrapped
+from judging.engines.server_probe import Findings
+from judging.engines.thinking import split_message
 
-# How servers say that the prompt is longer than their context.
-TOO_LONG_MARKS = ("input_tokens", "context_length_exceeded", "exceed_context_size", "maximum context length")
+ANOTHER_NAME = "Gateways rename models: if this one is meant, make a trial run, after which its name is accepted."
 
 
 class NotOneReplyEach(Exception):
@@ -28,6 +31,14 @@ class Question:
     model: str
     findings: Findings
     seconds: float
+    sent: Mapping[str, Any] | None = None
+    # The names, other than the model’s own, under which it may reply; None for any.
+    other_names: Collection[str] | None = ()
+
+    def accepts(self, name: str) -> bool:
+        """Whether a reply under this name is the model's: hosted ones often add a date to theirs."""
+        known = name == self.model or name.startswith(f"{self.model}-")
+        return known or self.other_names is None or name in self.other_names
 
     @property
     def identity(self) -> str:
@@ -42,6 +53,7 @@ class Question:
             error=storable(error),
             seconds=self.seconds,
             identity=self.identity,
+            sent=self.sent,
         )
 
     def engine_error(self, error: str, *, text: str = "") -> Reply:
@@ -74,7 +86,7 @@ def read_answer(answer: Answer, requests: Sequence[GradeRequest], asked: Questio
 def _refused_request(answer: Answer, asked: Question) -> Reply:
     if answer.status in {400, 413, 422} and any(mark in answer.text for mark in TOO_LONG_MARKS):
         return asked.ungraded(Judgment.Ungraded.TOO_LONG, answer.excerpt)
-    return asked.engine_error(f"The server answered {answer.status}: {answer.excerpt}")
+    return asked.engine_error(f"The server answered {answer.status}: {sentence_of(answer)}")
 
 
 def _odd(answer: Answer, asked: Question, error: Exception) -> Reply:
@@ -108,27 +120,37 @@ def _read_choice(
 ) -> Reply:
     try:
         message = choice["message"] if "message" in choice else {"content": choice["text"]}
-        text = message.get("content") or ""
-        if not isinstance(text, str):
-            raise TypeError("the content is not text")
+        thought, text = split_message(message)
     except (KeyError, TypeError, AttributeError) as error:
         return _odd(answer, asked, error)
-    if answered_by != asked.model and not answered_by.startswith(f"{asked.model}-"):
-        return asked.engine_error(f"“{answered_by}” replied, not “{asked.model}”.", text=text)
+    if not asked.accepts(answered_by):
+        return asked.engine_error(f"“{answered_by}” replied, not “{asked.model}”. {ANOTHER_NAME}", text=text)
     finish_reason = str(choice.get("finish_reason") or "")
     if message.get("refusal") or finish_reason == "content_filter":
         refusal = str(message.get("refusal") or "The server’s content filter stopped it.")
         return asked.ungraded(Judgment.Ungraded.REFUSED, refusal, text=text)
-    quoted = request.constrained and asked.findings.abilities.constraint == "response_format"
+    abilities = asked.findings.abilities
+    quoted = request.constrained and abilities.constraint in IN_JSON
+    if not text and thought.strip() in request.choices and not abilities.thinks:
+        text = thought.strip()  # some parsers file the whole reply of a model that was asked not to think as thinking
+    thinks = bool(thought or usage["thinking_tokens"] or abilities.thinks or abilities.thinks_freely)
+    ran_out = finish_reason == "length" and not text.strip() and thinks
     return Reply(
-        text=storable(unwrapped(text, "response_format") if quoted else text),
+        text=storable(unwrapped(text, abilities.constraint) if quoted else text),
+        ungraded=Judgment.Ungraded.CUT_OFF if ran_out else "",
+        error="The reply ran out of tokens while the model was thinking." if ran_out else "",
         finish_reason=storable(finish_reason[:30]),
-        log_probabilities=_of_choices(request, choice, quoted=quoted),
+        log_probabilities=None if thought else _of_choices(request, choice, quoted=quoted),
         prompt_tokens=usage["prompt_tokens"],
         completion_tokens=usage["completion_tokens"],
         cached_tokens=usage["cached_tokens"],
         seconds=asked.seconds,
         identity=storable(f"{asked.findings.server.identity}, {answered_by}"[:300]),
+        thinking=storable(thought),
+        thinking_tokens=usage["thinking_tokens"],
+        ran_out=ran_out,
+        sent=asked.sent,
+        answered_as="" if answered_by == asked.model else storable(answered_by[:300]),
     )
 
 
@@ -147,6 +169,7 @@ def _shared_out(said: Mapping[str, Any], count: int) -> list[dict[str, int | Non
         "prompt_tokens": count_of(usage.get("prompt_tokens")),
         "completion_tokens": count_of(usage.get("completion_tokens")),
         "cached_tokens": cached_tokens(said),
+        "thinking_tokens": thinking_tokens(said),
     }
     return [
         {name: None if total is None else total // count + (number < total % count) for name, total in totals.items()}

@@ -9,20 +9,29 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
 import httpx
 
-from collection.http import TRANSIENT, ReplyTooBig, as_object, storable
-from judging.engines import EngineUnavailable, Sampling
+from collection.http import TRANSIENT, Answer, Client, ReplyTooBig, as_object, storable
+from judging.engines import EngineUnavailable
+from judging.engines.answers import cached_tokens, choices_of, count_of, text_of, thinking_tokens, tokens_of
+from judging.engines.constraints import (
+    IN_JSON,
+    Constraint,
+    Endpoint,
+    constraint_parameters,
+    log_probability_parameters,
+    unwrapped,
+)
+from judging.engines.dialect import Dialect, refusal_in
 from judging.engines.http import get_json, post, shown
 from judging.engines.log_probabilities import choice_log_probabilities, positions_of
+from judging.engines.thinking import BUDGETS, OFF, ON, SLOWEST, Thinking, split_message
 
 Kind = Literal["vllm", "llama.cpp", "other"]
-Endpoint = Literal["chat", "completions"]
-Constraint = Literal["structured_outputs", "grammar", "response_format", "guided_choice", ""]
 
 # No model says either of them when it is asked for an apple. Both are several tokens for any tokenizer.
 ALLOWED = ("NO KEY POINT", "zephyr")
@@ -35,18 +44,15 @@ MOST_MODELS = 1000
 # A server that is busy gets another chance, after so many seconds and twice as many.
 ATTEMPTS = 3
 PAUSE = 0.5
+# Tokens in which a model that thinks comes to a short reply, and so few that nobody thinks that little unbidden.
+PROBE_ROOM = 2000
+SHORT_BUDGET = 16
 
 # The ways that each kind of server may know, the likeliest first.
 WAYS: Mapping[Kind, tuple[Constraint, ...]] = {
     "vllm": ("structured_outputs", "guided_choice", "response_format"),
     "llama.cpp": ("grammar", "response_format"),
-    "other": ("response_format", "structured_outputs", "grammar", "guided_choice"),
-}
-# How those that take a grammar are sent one.
-GRAMMARS: Mapping[str, Callable[[str], dict[str, Any]]] = {
-    "structured_outputs": lambda grammar: {"structured_outputs": {"grammar": grammar}},
-    "guided_choice": lambda grammar: {"guided_grammar": grammar},
-    "grammar": lambda grammar: {"grammar": grammar},
+    "other": ("response_format", "json_object", "structured_outputs", "grammar", "guided_choice"),
 }
 # How many log-probabilities of tokens to ask for. vLLM refuses more than 20; llama.cpp gives raw ones, so that
 # the choices have to be found among many.
@@ -76,7 +82,9 @@ class Abilities:
     `constraint` is the way in which it can be bound to the choices, empty if it ignores all we know.
     `log_probabilities` is how many a token may be asked for, 0 if none come. `found` says that those of all choices
     could be made of them when it was tried out, and they are `renormalised` where these sum to one under the
-    constraint. `many` says that one request takes many prompts, and counts the tokens of all.
+    constraint. `many` says that one request takes many prompts, and counts the tokens of all. `thinks`: its reply was
+    seen to come after thinking, when it was sent `switch`, and `thinks_freely` where it was not bound. `budget` is
+    what it calls a limit of that, which it kept.
     """
 
     constraint: Constraint = ""
@@ -85,6 +93,23 @@ class Abilities:
     renormalised: bool = False
     many: bool = False
     reports_cache: bool = False
+    thinks: bool = False
+    thinks_freely: bool = False
+    switch: Mapping[str, Any] = field(default_factory=dict)
+    budget: str = ""
+    dialect: Dialect = field(default_factory=Dialect)
+
+    @property
+    def switch_as_json(self) -> str:
+        """What it is sent about thinking, as JSON."""
+        return json.dumps(self.switch)
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Abilities:
+        """Return what `asdict` made, also where it was through JSON. Raises KeyError and TypeError."""
+        dialect = stored["dialect"]
+        lists = {name: tuple(dialect[name]) for name in ("dropped", "sentences")}
+        return cls(**{**stored, "dialect": Dialect(**{**dialect, **lists})})
 
 
 @dataclass(frozen=True)
@@ -103,14 +128,14 @@ class Findings:
         """Return what `as_dict` wrote, None if it was written by another version of this program."""
         try:
             server, abilities = dict(stored["server"]), dict(stored["abilities"])
-            if set(abilities) != {field.name for field in fields(Abilities)}:
+            if set(abilities) != {each.name for each in fields(Abilities)}:
                 return None
-            return cls(Server(**{**server, "models": tuple(server["models"])}), Abilities(**abilities))
+            return cls(Server(**{**server, "models": tuple(server["models"])}), Abilities.from_dict(abilities))
         except (KeyError, TypeError):
             return None
 
 
-def identify(client: httpx.Client, model: str = "", *, timeout: float = 10) -> Server:
+def identify(client: Client, model: str = "", *, timeout: float = 10) -> Server:
     """Ask the server what it is and which models it serves. Raises EngineUnavailable, also if it lacks the model."""
     where = shown(str(client.base_url))
     try:
@@ -148,92 +173,204 @@ def identify(client: httpx.Client, model: str = "", *, timeout: float = 10) -> S
 
 
 def examine(
-    client: httpx.Client,
+    client: Client,
     server: Server,
     *,
     model: str,
     endpoint: Endpoint = "chat",
     timeout: float = 60,
+    decoding: Mapping[str, Any] | None = None,
     answers: list[Mapping[str, Any]] | None = None,
 ) -> Findings:
-    """Try out what the server honours, in a handful of short requests. Raises EngineUnavailable if it answers none.
+    """Try out what the server honours, in a handful of short requests, decoding as a judge does.
 
-    What it said is added to `answers`: each took tokens.
+    Raises EngineUnavailable if it answers none, or does not think, or not stop to, as the judge wants. What it said is
+    added to `answers`: each took tokens.
     """
-    ask = _Asking(client, timeout, [] if answers is None else answers)
-    ways: tuple[Constraint, ...] = (*WAYS[server.kind], "")
-    for way in ways:
-        seen = _try_way(ask, server.kind, model=model, endpoint=endpoint, way=way)
-        if seen is not None:
+    probe = _Probe(
+        _Asking(client, timeout, [] if answers is None else answers), server, model, endpoint, decoding or {}
+    )
+    for switch in probe.thinking.ways:
+        if (seen := probe.with_switch(switch)) is not None:
             return Findings(server, seen)
-    raise EngineUnavailable(
-        f"{shown(str(client.base_url))} lists “{model}”, but refuses every request to {path_of(endpoint)}. See its log."
-    )
+    raise EngineUnavailable(f"{shown(str(client.base_url))} {probe.problem}")
 
 
-def _try_way(ask: _Asking, kind: Kind, *, model: str, endpoint: Endpoint, way: Constraint) -> Abilities | None:
-    """Return what the server does when it is bound in this way, or None if it refuses or ignores it."""
-    for many in (*MOST_LOG_PROBABILITIES[kind], 0):
-        said = ask(path_of(endpoint), _question(model, endpoint, way, many))
-        choices = choices_of(said)
-        if said is None or not choices:
-            continue  # refused: perhaps because of the log-probabilities
-        if way and unwrapped(text_of(choices[0]), way) not in ALLOWED:
-            return None
-        found = choice_log_probabilities(ALLOWED, positions_of(choices[0]), quoted=way == "response_format")
-        return Abilities(
-            constraint=way,
-            log_probabilities=many if positions_of(choices[0]) else 0,
-            found=found is not None,
-            renormalised=found is not None and abs(sum(map(math.exp, found.values())) - 1) < 0.01,
-            many=_takes_many(ask, said, model=model, endpoint=endpoint, way=way),
-            reports_cache=cached_tokens(said) is not None,
+class _Thinks(Exception):
+    """A reply that was given no room for it was thought about, or ended before it began."""
+
+
+class _Probe:
+    """Finds out what a server does with one model under a judge's decoding settings."""
+
+    def __init__(
+        self, ask: _Asking, server: Server, model: str, endpoint: Endpoint, decoding: Mapping[str, Any]
+    ) -> None:
+        self.ask = ask
+        self.server = server
+        self.model = model
+        self.endpoint = endpoint
+        self.decoding = decoding
+        self.thinking = Thinking.of(decoding)
+        self.switch: Mapping[str, Any] = {}
+        # Tokens for thinking, and what is known of it once there are some.
+        self.room = 0
+        self.thinks_freely = False
+        self.budget = ""
+
+    @property
+    def problem(self) -> str:
+        """Why nothing was found, to follow the server's address."""
+        said = f"It says: “{self.ask.sentence}”" if self.ask.sentence else "See its log."
+        if not self.ask.answers:
+            return f"lists “{self.model}”, but refuses every request to {path_of(self.endpoint)}. {said}"
+        if self.thinking.mode == OFF:
+            return (
+                f"lets “{self.model}” think, however it is asked not to. Choose thinking as the server does by itself."
+            )
+        if self.thinking.mode == ON:
+            return f"does not let “{self.model}” think, however it is asked to. Choose another model or thinking off."
+        return f"refuses to let “{self.model}” think with {self.thinking.mode} effort. {said}"
+
+    def with_switch(self, switch: Mapping[str, Any]) -> Abilities | None:
+        """Return what the server does when it is asked to think or not in this way; None if it takes no notice."""
+        self.switch, self.room, self.thinks_freely, self.budget = switch, 0, False, ""
+        if not self.thinking.wanted:
+            try:
+                seen = self._first_way(WAYS[self.server.kind])
+                return None if seen is None else self._left_free(seen)
+            except _Thinks:
+                if self.thinking.mode == OFF:
+                    return None
+        self.room = (
+            PROBE_ROOM if self.server.context_length is None else min(PROBE_ROOM, self.server.context_length // 2)
         )
-    return None
+        free = self.ask(path_of(self.endpoint), self._question("", 0))
+        self.thinks_freely = _thinks(free)
+        if free is None or (self.thinking.mode == ON and not self.thinks_freely):
+            return None
+        self.budget = self._budget(_thought_for(free)) if self.thinks_freely else ""
+        seen = self._first_way(WAYS[self.server.kind])
+        return seen and replace(seen, thinks_freely=self.thinks_freely, budget=self.budget)
+
+    def _left_free(self, seen: Abilities) -> Abilities | None:
+        """Add what the server does where it is not bound; a constraint from the first token on hides that it thinks."""
+        thinks = seen.constraint != "" and _thinks(self.ask(path_of(self.endpoint), self._question("", 0)))
+        return None if thinks and self.thinking.mode == OFF else replace(seen, thinks_freely=thinks)
+
+    def _first_way(self, ways: Sequence[Constraint]) -> Abilities | None:
+        for way in (*ways, ""):
+            seen = self._try_way(way)
+            if seen is not None:
+                return seen
+            if self.ask.refused in self.switch:
+                return None
+        return None
+
+    def _try_way(self, way: Constraint) -> Abilities | None:
+        """Return what the server does when it is bound in this way, or None if it refuses or ignores it."""
+        for many in (0,) if self.room else (*MOST_LOG_PROBABILITIES[self.server.kind], 0):
+            said = self.ask(path_of(self.endpoint), self._question(way, many))
+            choices = choices_of(said)
+            if said is None or not choices:
+                continue  # refused: perhaps because of the log-probabilities
+            thinks, reply = thought_about(choices[0], said)
+            if thinks and not self.room:
+                raise _Thinks
+            if way and (unwrapped(reply, way) not in ALLOWED or (self.thinks_freely and not thinks)):
+                return None  # one that binds from the first token on lets nobody think
+            found = choice_log_probabilities(ALLOWED, positions_of(choices[0]), quoted=way in IN_JSON)
+            return Abilities(
+                constraint=way,
+                log_probabilities=many if positions_of(choices[0]) else 0,
+                found=found is not None,
+                renormalised=found is not None and abs(sum(map(math.exp, found.values())) - 1) < 0.01,
+                many=not self.room and self._takes_many(said, way),
+                reports_cache=cached_tokens(said) is not None,
+                thinks=thinks,
+                switch=dict(self.switch),
+                dialect=self.ask.dialect,
+            )
+        return None
+
+    def _question(self, way: Constraint, many: int) -> dict[str, Any]:
+        asked: dict[str, Any] = (
+            {"messages": [{"role": "user", "content": PROVOKING}]} if self.endpoint == "chat" else {"prompt": PROVOKING}
+        )
+        return {
+            "model": self.model,
+            "temperature": self.decoding.get("temperature", 0),
+            **({"seed": self.decoding["seed"]} if "seed" in self.decoding else {}),
+            "max_tokens": 40 + self.room,
+            **asked,
+            **constraint_parameters(way, ALLOWED),
+            **log_probability_parameters(self.endpoint, many),
+            **self.switch,
+            **({self.budget: self.room - 100} if self.budget else {}),
+            **self.decoding.get("extra", {}),
+        }
+
+    def _takes_many(self, one: Mapping[str, Any], way: Constraint) -> bool:
+        """Whether two prompts in one request get a reply each, under the constraint, and are counted both.
+
+        llama.cpp counts the tokens of the first prompt alone: what a job read and wrote would be lost.
+        """
+        body = self._question(way, 0)
+        body |= {"prompt": [PROVOKING] * 2} if self.endpoint == "completions" else {"messages": [body["messages"]] * 2}
+        two = self.ask(path_of(self.endpoint, many=True), body)
+        choices = choices_of(two)
+        honoured = all(unwrapped(text_of(choice), way) in ALLOWED for choice in choices) if way else True
+        counted = tokens_of(two)[0] == 2 * tokens_of(one)[0]
+        return sorted(str(choice.get("index")) for choice in choices) == ["0", "1"] and honoured and counted
+
+    def _budget(self, took: int) -> str:
+        """Return what the server calls a limit of thinking that it keeps; nothing where it was not seen to keep one.
+
+        `took` are the tokens that it thinks for without one.
+        """
+        name = BUDGETS.get(self.server.kind, "")
+        if not name or self.endpoint != "chat" or took <= 3 * SHORT_BUDGET:
+            return ""
+        kept = self.ask(path_of(self.endpoint), self._question("", 0) | {name: SHORT_BUDGET})
+        return name if 0 < _thought_for(kept) <= 3 * SHORT_BUDGET else ""
 
 
-def _question(model: str, endpoint: Endpoint, way: Constraint, many: int) -> dict[str, Any]:
-    asked: dict[str, Any] = (
-        {"messages": [{"role": "user", "content": PROVOKING}]} if endpoint == "chat" else {"prompt": PROVOKING}
-    )
-    return {
-        "model": model,
-        "temperature": 0,
-        "max_tokens": 40,
-        **asked,
-        **constraint_parameters(way, ALLOWED),
-        **log_probability_parameters(endpoint, many),
-    }
-
-
-def _takes_many(ask: _Asking, one: Mapping[str, Any], *, model: str, endpoint: Endpoint, way: Constraint) -> bool:
-    """Whether two prompts in one request get a reply each, under the constraint, and are counted both.
-
-    llama.cpp counts the tokens of the first prompt alone: what a job read and wrote would be lost.
-    """
-    body = _question(model, endpoint, way, 0)
-    body |= {"prompt": [PROVOKING] * 2} if endpoint == "completions" else {"messages": [body["messages"]] * 2}
-    two = ask(path_of(endpoint, many=True), body)
-    choices = choices_of(two)
-    honoured = all(unwrapped(text_of(choice), way) in ALLOWED for choice in choices) if way else True
-    counted = tokens_of(two)[0] == 2 * tokens_of(one)[0]
-    return sorted(str(choice.get("index")) for choice in choices) == ["0", "1"] and honoured and counted
-
-
-@dataclass(frozen=True)
+@dataclass
 class _Asking:
-    """Asks a server, and keeps what it said."""
+    """Asks a server in the dialect that it was seen to want, and keeps what it said."""
 
-    client: httpx.Client
+    client: Client
     timeout: float
     answers: list[Mapping[str, Any]]
+    dialect: Dialect = field(default_factory=Dialect)
+    # What its last refusal said, and the parameter that it named.
+    sentence: str = ""
+    refused: str = ""
 
     def __call__(self, path: str, body: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return what the server said, None if it refused. Raises EngineUnavailable if it cannot answer now."""
+        while True:
+            spoken = self.dialect.spoken(body)
+            answer = self._answer(path, spoken)
+            if answer is None:
+                return None
+            if answer.status == 200:
+                said = as_object(answer.content)
+                self.answers.extend([] if said is None else [said])
+                return said
+            self.sentence, self.refused = refusal_in(answer, spoken)
+            adapted = self.dialect.adapted(answer, spoken)
+            if adapted is None:
+                return None
+            self.dialect = adapted
+
+    def _answer(self, path: str, body: Mapping[str, Any]) -> Answer | None:
+        """Return the answer that did not fail for a passing reason; None for one that is too big."""
         where = shown(str(self.client.base_url))
+        tokens = body.get(self.dialect.cap, 0)
         for attempt in range(ATTEMPTS):
             try:
-                answer = post(self.client, path, body, timeout=self.timeout)
+                answer = post(self.client, path, body, timeout=self.timeout + tokens / SLOWEST)
             except ReplyTooBig:
                 return None
             except httpx.RequestError as error:
@@ -241,11 +378,33 @@ class _Asking:
                     f"{where} did not answer a short request: {error or type(error).__name__}."
                 ) from error
             if answer.status not in TRANSIENT:
-                said = as_object(answer.content) if answer.status == 200 else None
-                self.answers.extend([] if said is None else [said])
-                return said
+                return answer
             time.sleep(PAUSE * 2**attempt if answer.rest is None else min(answer.rest, 5.0))
         raise EngineUnavailable(f"{where} answers {answer.status} to every request: {answer.excerpt}")
+
+
+def _thinks(said: Mapping[str, Any] | None) -> bool:
+    choices = choices_of(said)
+    return bool(choices) and thought_about(choices[0], said or {})[0]
+
+
+def _thought_for(said: Mapping[str, Any] | None) -> int:
+    """Return the tokens of thinking, or where these are not counted of the reply."""
+    return thinking_tokens(said or {}) or tokens_of(said)[1]
+
+
+def thought_about(choice: Mapping[str, Any], said: Mapping[str, Any]) -> tuple[bool, str]:
+    """Return whether a reply was thought about, as far as can be seen, and the reply.
+
+    One that was cut off before it said anything was: some servers keep the thinking to themselves.
+    """
+    message = choice.get("message")
+    try:
+        thought, reply = split_message(message if isinstance(message, dict) else {"content": choice.get("text")})
+    except TypeError:
+        return False, ""
+    silent = choice.get("finish_reason") == "length" and not reply.strip()
+    return bool(thought.strip() or thinking_tokens(said) or silent), reply
 
 
 def path_of(endpoint: Endpoint, *, many: bool = False) -> str:
@@ -253,101 +412,6 @@ def path_of(endpoint: Endpoint, *, many: bool = False) -> str:
     if endpoint == "completions":
         return "/v1/completions"
     return "/v1/chat/completions/batch" if many else "/v1/chat/completions"
-
-
-def constraint_parameters(way: Constraint, choices: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters that bind a server to the choices in this way."""
-    match way:
-        case "structured_outputs":
-            return {"structured_outputs": {"choice": list(choices)}}
-        case "guided_choice":
-            return {"guided_choice": list(choices)}
-        case "grammar":
-            # A JSON string is a literal of llama.cpp's grammar too.
-            return {"grammar": "root ::= " + " | ".join(json.dumps(choice, ensure_ascii=False) for choice in choices)}
-        case "response_format":
-            schema = {"type": "string", "enum": list(choices)}
-            return {
-                "response_format": {
-                    "type": "json_schema",
-                    "json_schema": {"name": "grade", "strict": True, "schema": schema},
-                }
-            }
-    return {}
-
-
-def sampling_parameters(sampling: Sampling, way: Constraint) -> dict[str, Any]:
-    """Return how a text is drawn, bound to its form as the server was seen to be bound to choices.
-
-    That is its grammar where the server takes one, else its schema.
-    """
-    asked: dict[str, Any] = {"temperature": sampling.temperature, "top_p": sampling.top_p}
-    if sampling.seed is not None:
-        asked["seed"] = sampling.seed
-    if sampling.stop:
-        asked["stop"] = list(sampling.stop)
-    if sampling.grammar and way in GRAMMARS:
-        return asked | GRAMMARS[way](sampling.grammar)
-    if not sampling.schema or not way:
-        return asked
-    schema = json.loads(sampling.schema)
-    match way:
-        case "structured_outputs":
-            return asked | {"structured_outputs": {"json": schema}}
-        case "guided_choice":
-            return asked | {"guided_json": schema}
-    named = {"name": "reply", "strict": True, "schema": schema}
-    return asked | {"response_format": {"type": "json_schema", "json_schema": named}}
-
-
-def log_probability_parameters(endpoint: Endpoint, many: int) -> dict[str, Any]:
-    """Return the parameters that ask for so many log-probabilities of each token."""
-    if not many:
-        return {}
-    return {"logprobs": True, "top_logprobs": many} if endpoint == "chat" else {"logprobs": many}
-
-
-def unwrapped(text: str, way: Constraint) -> str:
-    """Return the choice without the quotes that a JSON schema puts round it; any other text as it is."""
-    if way != "response_format":
-        return text.strip()
-    try:
-        said = json.loads(text)
-    except ValueError:
-        return text.strip()
-    return said if isinstance(said, str) else text.strip()
-
-
-def text_of(choice: Mapping[str, Any]) -> str:
-    """Return what one choice of an answer says, in the shape of either endpoint; nothing if that is no text."""
-    message = choice.get("message")
-    text = message.get("content") if isinstance(message, dict) else choice.get("text")
-    return text if isinstance(text, str) else ""
-
-
-def cached_tokens(said: Mapping[str, Any]) -> int | None:
-    """Return how many of the prompt's tokens were in the server's prefix cache, None if it does not say."""
-    usage = said.get("usage")
-    details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
-    return count_of(details.get("cached_tokens")) if isinstance(details, dict) else None
-
-
-def tokens_of(said: Mapping[str, Any] | None) -> tuple[int, int]:
-    """Return the tokens of prompt and reply that an answer took, 0 where it does not say."""
-    usage = (said or {}).get("usage")
-    counts = usage if isinstance(usage, dict) else {}
-    return count_of(counts.get("prompt_tokens")) or 0, count_of(counts.get("completion_tokens")) or 0
-
-
-def count_of(value: object) -> int | None:
-    """Return a count that a database can hold, None for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else None
-
-
-def choices_of(said: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Return the choices of an answer, none if it has none."""
-    choices = (said or {}).get("choices")
-    return [choice for choice in choices if isinstance(choice, dict)] if isinstance(choices, list) else []
 
 
 def _rows(listed: Mapping[str, Any] | None) -> list[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from collection.http import ReplyTooBig, as_object
+from collection.http import Client, ReplyTooBig, as_object
 from judging.engines import EngineUnavailable
 from judging.engines.http import client_for, post
 from judging.engines.server_probe import Server, identify
@@ -58,7 +58,7 @@ def count_tokens(
     return guessed(system, prompt)
 
 
-def _counted(client: httpx.Client, server: Server, system: str, prompt: str, model: str) -> int | None:
+def _counted(client: Client, server: Server, system: str, prompt: str, model: str) -> int | None:
     """Ask for the tokens, chat template included; None if the server cannot tell."""
     messages = [{"role": "system", "content": system}] if system else []
     chat = {"model": model, "messages": [*messages, {"role": "user", "content": prompt}]}
@@ -76,7 +76,7 @@ def _counted(client: httpx.Client, server: Server, system: str, prompt: str, mod
     return None
 
 
-def _ask(client: httpx.Client, path: str, body: Mapping[str, object]) -> dict[str, object]:
+def _ask(client: Client, path: str, body: Mapping[str, object]) -> dict[str, object]:
     answer = post(client, path, body, timeout=PATIENCE, most=MOST_BYTES)
     return (as_object(answer.content) if answer.status == 200 else None) or {}
 

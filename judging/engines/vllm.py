@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 from collection.http import storable
 from collection.models import Judgment
 from judging.engines import EngineState, EngineUnavailable, GradeRequest, Reply
+from judging.engines.dialect import TOO_LONG_MARKS
 from judging.engines.log_probabilities import Position, choice_log_probabilities
 from judging.engines.messages import completion_prompt, conversation, room_for
 from judging.engines.prefetch import Feed
-from judging.engines.responses import TOO_LONG_MARKS
 
 logger = logging.getLogger(__name__)
 

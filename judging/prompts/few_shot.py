@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 
 from collection.models import Criterion, Item, Study
 from judging.data.human_labels import development_topics, grades_of_people, majorities
-from judging.data.reasons import measuring_items
+from judging.data.reasons import anchors_among
 from stats.plurals import counted
 
 MOST_EXAMPLES = 20
@@ -105,7 +105,7 @@ def measuring(items: Iterable[int]) -> set[int]:
     """Return which of the items have a known grade, or are anchors: what is shown there no longer measures."""
     keys = list(items)
     known: set[int] = import_string(settings.ITEMS_WITH_KNOWN_GRADES)(keys)
-    return known | measuring_items(keys)
+    return known | {item for item, _ in anchors_among(keys)}
 
 
 def _check_number(count: int) -> None:

@@ -104,6 +104,7 @@ def both(first: Reply, second: Reply) -> Reply:
         swapped=second,
         prompt_tokens=_sum(first.prompt_tokens, second.prompt_tokens),
         completion_tokens=_sum(first.completion_tokens, second.completion_tokens),
+        thinking_tokens=_sum(first.thinking_tokens, second.thinking_tokens),
         seconds=_sum(first.seconds, second.seconds),
     )
 
@@ -148,6 +149,7 @@ def read_all(request: GradeRequest, reply: Reply) -> tuple[Reading, dict[str, An
         "ungraded": reading.ungraded,
         "error": reading.error,
         "reply": raw.text,
+        "thinking": raw.thinking,
         "finish_reason": raw.finish_reason,
         "log_probabilities": dict(raw.log_probabilities) if raw.log_probabilities else None,
         "prompt_tokens": raw.prompt_tokens,

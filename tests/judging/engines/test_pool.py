@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from collection.models import Judgment
-from judging.engines import EngineUnavailable, GradeRequest, Reply
+from judging.engines import EngineUnavailable, GradeRequest, Heard, Reply, Stopping
 from judging.engines.openai import OpenAIEngine
+from judging.engines.pool import FAILURES_IN_A_ROW, Pool
 from tests.judging.scripted_server import MODEL, Raw, ScriptedServer, chat_completion, completions, prompts_of
 
 DIGITS = ("0", "1", "2", "3", "4", "5")
@@ -42,7 +44,7 @@ def an_engine(*servers: ScriptedServer, endpoint: str = "chat", **settings: Any)
 
 
 def asking(number: int, **more: Any) -> GradeRequest:
-    return GradeRequest(number, DIGITS, "q", "t", prompt=f"Grade {number}.", **more)
+    return GradeRequest(number, DIGITS, "q", "", prompt=f"Grade {number}.", **more)
 
 
 def ask(engine: OpenAIEngine, *numbers: int) -> dict[int, Reply]:
@@ -149,6 +151,31 @@ def test_a_server_that_asks_for_rest_gets_it(make_server: MakeServer) -> None:
     assert time.monotonic() - began < 10
 
 
+def test_all_questions_about_a_text_go_to_the_server_that_has_it(make_server: MakeServer) -> None:
+    servers = [make_server() for _ in range(3)]
+    requests = [
+        GradeRequest(number, DIGITS, "q", f"text {number // 4}", prompt=f"{number // 4}/{number}")
+        for number in range(48)
+    ]
+    engine = an_engine(*servers, concurrency=1)
+
+    assert len(list(engine.grade(requests, stopping=lambda: False))) == 48
+
+    asked = [{prompt.split("/")[0] for prompt in prompts_asked(server)} for server in servers]
+    assert sum(len(texts) for texts in asked) == 12  # no text was read by two
+    assert sum(map(bool, asked)) > 1
+
+
+def test_a_text_whose_server_has_too_much_to_do_goes_to_another(make_server: MakeServer) -> None:
+    first, second = make_server(), make_server()
+    pool = an_engine(first, second).pool
+    pool.look()
+
+    taken = Counter(member.address for _ in range(40) if (member := pool.take(lambda: False, text="one")) is not None)
+
+    assert sorted(taken.values()) == [16, 24]  # it keeps eight more than the other
+
+
 # --- gone and back ---
 
 
@@ -187,6 +214,70 @@ def test_patience_has_an_end(make_server: MakeServer) -> None:
 
     with pytest.raises(EngineUnavailable, match=r"cannot be reached|No answer"):
         ask(engine, 2)
+
+
+def asked_by_a_job(engine: OpenAIEngine, number: int, *, seconds: float = 10, **heard: float) -> list[str]:
+    """Ask in a turn of a job that began, or had its last reply, so many seconds ago."""
+    at = time.monotonic()
+    of_job = Heard(**{name: at - ago for name, ago in heard.items()})
+    stopping = Stopping(lambda: time.monotonic() > at + seconds, lambda: False, lambda: of_job)
+    return [reply.text for _, reply in engine.grade([asking(number)], stopping=stopping)]
+
+
+def test_patience_counts_from_the_last_reply_to_the_job_also_where_another_process_had_it(
+    make_server: MakeServer,
+) -> None:
+    server = make_server()
+    port = server.http.server_port
+    server.stop()
+    threading.Timer(0.5, lambda: make_server(port=port)).start()
+
+    assert asked_by_a_job(an_engine(server), 1, began=100, replied=1) == ["1"]
+
+
+def waited_for_it(pool: Pool, *, seconds: float, **heard: float) -> float:
+    """Let the only server fail until it is left alone, and return how long a job's turn of so long waits for it."""
+    began = time.monotonic()
+    for _ in range(FAILURES_IN_A_ROW):
+        member = pool.take(lambda: False)
+        assert member is not None
+        pool.failed(member, "The server answered 500.")
+    of_job = Heard(**{name: began - ago for name, ago in heard.items()})
+    pool.take(Stopping(lambda: time.monotonic() > began + seconds, lambda: False, lambda: of_job))
+    return time.monotonic() - began
+
+
+def test_replies_to_other_jobs_and_looks_at_servers_do_not_count(make_server: MakeServer) -> None:
+    server = make_server()
+    engine = an_engine(server, patience=0.5, first_delay=100)
+    ask(engine, 1)
+
+    with pytest.raises(EngineUnavailable):
+        waited_for_it(engine.pool, seconds=10, began=0, replied=100)
+
+    server.stop()
+    with pytest.raises(EngineUnavailable):
+        asked_by_a_job(engine, 3, began=100, replied=100)
+
+
+def test_a_job_waits_for_a_server_that_does_nothing_but_fail_since_it_began(make_server: MakeServer) -> None:
+    engine = an_engine(make_server(), patience=100, first_delay=100)
+    ask(engine, 1)
+
+    assert waited_for_it(engine.pool, seconds=0.3, began=0) > 0.3
+
+
+def test_a_job_waits_from_its_beginning_for_a_server_that_was_there_since(make_server: MakeServer) -> None:
+    server = make_server()
+    engine = an_engine(server, patience=2)
+    ask(engine, 1)
+    server.stop()
+
+    began = time.monotonic()
+    with pytest.raises(EngineUnavailable):
+        asked_by_a_job(engine, 2, began=1.5)
+
+    assert time.monotonic() - began > 0.2
 
 
 def test_what_was_replied_is_kept_when_the_server_goes_for_good(make_server: MakeServer) -> None:

@@ -20,7 +20,7 @@ from judging.celery_tasks import grade
 from judging.engines.http import client_for
 from judging.engines.openai import OpenAIEngine
 from judging.engines.probe_store import learner, probe_judge, remembered, store_learnt
-from judging.engines.registry import engine_of
+from judging.engines.registry import engine_of, kept_engine
 from judging.engines.server_probe import examine, identify
 from judging.engines.vllm import VLLMEngine
 from judging.grading.jobs import start_job
@@ -110,7 +110,7 @@ def test_what_a_worker_learns_is_stored_and_used_again(
 
     grade(job.pk, job.generation)
     examined = server.examined
-    engine_of.cache_clear()
+    kept_engine.cache_clear()
     engine = engine_of(judge)
     assert isinstance(engine, OpenAIEngine)
     engine.pool.look()

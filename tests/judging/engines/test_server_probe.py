@@ -9,8 +9,9 @@ import pytest
 
 from collection.http import rest_asked_for
 from judging.engines import EngineUnavailable
+from judging.engines.constraints import unwrapped
 from judging.engines.http import addresses, client_for, shown
-from judging.engines.server_probe import Findings, examine, identify, unwrapped
+from judging.engines.server_probe import Findings, examine, identify
 from tests.judging.scripted_server import MODEL, Raw, ScriptedServer
 
 MakeServer = Callable[..., ScriptedServer]

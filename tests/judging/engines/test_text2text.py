@@ -12,7 +12,7 @@ from pytest_django.fixtures import Settings
 
 from collection.models import Judgment
 from judging.engines import EngineUnavailable, GradeRequest, Reply
-from judging.engines.registry import engine_of
+from judging.engines.registry import engine_of, kept_engine
 from judging.engines.text2text import MOST_TOKENS, Model, Text2TextEngine
 from judging.models import Judge
 
@@ -122,7 +122,7 @@ def test_without_the_packages_it_says_what_mends_it(monkeypatch: pytest.MonkeyPa
 
 def test_a_model_must_be_allowed_and_asked_at_temperature_0(settings: Settings) -> None:
     settings.JUDGE_TEXT2TEXT_MODELS = ["google/flan-t5-large"]
-    engine_of.cache_clear()
+    kept_engine.cache_clear()
 
     def made(model: str, temperature: float = 0.0) -> object:
         kind = Judge.Engine.TEXT2TEXT

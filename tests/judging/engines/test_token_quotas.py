@@ -19,7 +19,7 @@ from collection.models import Study, User
 from judging.celery_tasks import grade, requeue_stalled
 from judging.engines import Reply
 from judging.engines.probe_store import probe_judge
-from judging.engines.registry import engine_of
+from judging.engines.registry import kept_engine
 from judging.engines.token_quotas import QuotaSpent, note_use, quota_of, quota_of_job
 from judging.grading.budget import budget_of, within
 from judging.grading.completions import ReadReply, write_read_replies
@@ -73,7 +73,7 @@ def limited(settings: SettingsWrapper) -> None:
 @pytest.fixture
 def on_a_server(server: ScriptedServer, settings: SettingsWrapper, limited: None) -> ScriptedServer:
     settings.JUDGE_BASE_URL = server.url
-    engine_of.cache_clear()
+    kept_engine.cache_clear()
     return server
 
 

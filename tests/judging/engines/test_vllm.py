@@ -16,7 +16,7 @@ from pytest_django.fixtures import Settings
 
 from collection.models import Judgment
 from judging.engines import EngineUnavailable, GradeRequest, Reply
-from judging.engines.registry import engine_of
+from judging.engines.registry import engine_of, kept_engine
 from judging.engines.vllm import LEAST_UNDER_WAY, Model, VLLMEngine
 from judging.models import Judge
 from judging.prompts.grade_parsing import read_reply
@@ -335,7 +335,7 @@ def test_without_vllm_it_says_what_mends_it(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("model", ["/tmp/of-mallory", "../llama", "llama "])
 def test_a_worker_loads_no_model_that_the_site_does_not_allow(model: str, settings: Settings) -> None:
     settings.JUDGE_VLLM_MODELS = ["llama"]
-    engine_of.cache_clear()
+    kept_engine.cache_clear()
 
     with pytest.raises(EngineUnavailable, match="JUDGE_VLLM_MODELS does not name it"):
         engine_of(Judge(pk=1, engine=Judge.Engine.VLLM, model=model))
