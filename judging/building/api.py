@@ -101,7 +101,7 @@ class Builds(viewsets.GenericViewSet[Build]):
         with invalid_on(CannotBuild, BadPrompt):
             drafted, left_out = draft(collection, asked, by=user_of(request), at=now())
         found = estimate(drafted)
-        figures = {name: getattr(found, name) for name in ("steps", "most_calls", "tokens", "cost")}
+        figures = {name: getattr(found, name) for name in ("steps", "links", "most_calls", "tokens", "cost")}
         topics = len(drafted.options["topics"])
         return Response(EstimatedBuildSerializer({**figures, "topics": topics, "left_out": left_out}).data)
 

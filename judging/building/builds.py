@@ -7,7 +7,8 @@ them, what is missing can be read from the tables.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,22 +16,26 @@ from typing import Any
 from celery import current_app
 from django.db import transaction
 from django.db.models import F, Q
+from django.utils.timezone import now
 from kombu.exceptions import OperationalError
 
 from collection.models import Collection, User
-from judging.building.calls import NO_REPLY, pipeline_of, plan, step_of, topics_of
+from collection.signs_of_life import heard_of
+from judging.building.calls import NO_REPLY, pipeline_of, plan, step_of, topics_of, unfinished
+from judging.building.chain.asked import judge_of
 from judging.building.drafts import Request, draft
 from judging.building.prompt_files import StepPrompt
-from judging.building.sources import CannotBuild
+from judging.building.sources import CannotBuild, check_new_run, usual_name
 from judging.engines.token_quotas import check_quota, quota_for
+from judging.grading.holders import holder_name
 from judging.grading.jobs import JobLimits, LimitReached, WrongState
+from judging.grading.leases import Lease, held, lapsed, take
 from judging.grading.spending import spent
 from judging.models import Build, GenerationCall
 
 logger = logging.getLogger(__name__)
 
 State = Build.State
-MESSAGES = 4
 PATIENCE = timedelta(seconds=45)
 
 
@@ -38,8 +43,12 @@ PATIENCE = timedelta(seconds=45)
 def start_build(collection: Collection, asked: Request, *, by: User | None, at: datetime) -> Build:
     """Store the build with its first calls, and send for workers. Raises CannotBuild, BadPrompt and QuotaSpent."""
     build, _ = draft(collection, asked, by=by, at=at)
-    check_quota(build, by, at=at)
+    judge = judge_of(build)
+    for writer in (build, judge) if judge else (build,):
+        check_quota(writer, by, at=at)
     build.save()
+    if judge and not asked.run:
+        check_new_run(collection, usual_name(build))
     plan(build, topics_of(build), at=at)
     send_messages(build)
     return build
@@ -71,11 +80,6 @@ def advance(build: Build, *, at: datetime) -> bool:
     return False
 
 
-def unfinished(build: Build) -> Any:
-    """Return the calls of the step that have no reply."""
-    return build.calls.filter(step=step_of(build).name, set_aside=False, finished_at=None)
-
-
 def _set(build: Build, **values: Any) -> None:
     Build.objects.filter(pk=build.pk).update(**values)
     for name, value in values.items():
@@ -94,7 +98,7 @@ def go_on(build: Build, *, limits: JobLimits | None = None, at: datetime) -> Non
     changes: dict[str, Any] = asdict(limits) if limits else {}
     for name, value in changes.items():
         setattr(locked, name, value)
-    if reached := spent(locked, quota_for(locked, locked.created_by, at=at)):
+    if reached := spent(locked, quota_for(locked, locked.created_by, at=at), at=at):
         raise LimitReached(f"{reached[0]} Raise it to go on.")
     if locked.state == State.REVIEW:
         changes["step"] = locked.step + 1
@@ -132,7 +136,7 @@ def do_again(
             raise CannotBuild(f"There is no prompt “{slot}”.")
         pipeline_of(locked).slots[slot].check(prompt)
         locked.prompts[slot] = prompt.as_stored()
-    locked.calls.filter(step__in=names[number:]).update(set_aside=True, holder="", leased_until=None)
+    locked.calls.filter(step__in=names[number:]).update(set_aside=True)
     _queue(locked, at=at, step=number, prompts=locked.prompts, seed=locked.seed if seed is None else seed)
     build.refresh_from_db()
     advance(build, at=at)
@@ -149,7 +153,7 @@ def ask_again(build: Build, *, at: datetime) -> int:
     if locked.state == State.CANCELLED:
         raise WrongState("This build is cancelled.")
     failed = without_reply(locked)
-    count: int = failed.update(finished_at=None, faults=[], holder="", leased_until=None)
+    count: int = failed.update(finished_at=None, faults=[])
     if count:
         _queue(locked, at=at)
     build.refresh_from_db()
@@ -194,13 +198,12 @@ def _queue(build: Build, *, at: datetime, **changes: Any) -> None:
         pause_cause="",
         **changes,
     )
-    build.calls.filter(finished_at=None).update(holder="", leased_until=None)
     send_messages(build)
 
 
 def pause_if_spent(build: Build, *, at: datetime) -> bool:
     """Pause the build if it has reached a limit, or its researcher the quota. Returns whether it has."""
-    reached = spent(build, quota_for(build, build.created_by, at=at))
+    reached = spent(build, quota_for(build, build.created_by, at=at), at=at)
     if reached is None:
         return False
     try:
@@ -213,8 +216,22 @@ def pause_if_spent(build: Build, *, at: datetime) -> bool:
 # --- Workers ------------------------------------------------------------------------------------
 
 
+@contextmanager
+def in_hand(build: Build) -> Iterator[str]:
+    """Hold the build while this lasts. Yields the holder's name; nothing where somebody else has it, who does the work.
+
+    Who asks a model for a build, or does what follows it, holds it.
+    """
+    this, holder = Build.objects.filter(pk=build.pk), holder_name()
+    if not take(this, holder=holder, at=now()):
+        yield ""
+        return
+    with Lease(this, holder=holder, held={build.pk: None}, beat=lambda at: this.update(heartbeat_at=at)):
+        yield holder
+
+
 def send_messages(build: Build) -> None:
-    """Wake workers up when the transaction is through."""
+    """Wake a worker up when the transaction is through."""
     pk, generation, queue = build.pk, build.generation, build.queue
     transaction.on_commit(lambda: _send(pk, generation, queue))
 
@@ -222,8 +239,7 @@ def send_messages(build: Build) -> None:
 def _send(pk: int, generation: int, queue: str | None) -> None:
     to: dict[str, Any] = {"queue": queue} if queue else {}
     try:
-        for _ in range(MESSAGES):
-            current_app.send_task("judging.build", args=[pk, generation], retry=False, **to)
+        current_app.send_task("judging.build", args=[pk, generation], retry=False, **to)
     except OperationalError:
         # The build is in the database; the next look for stalled ones sends them.
         logger.warning("The broker does not answer; build %s waits until it does.", pk, exc_info=True)
@@ -233,10 +249,12 @@ def requeue_stalled_builds(*, at: datetime, patience: timedelta = PATIENCE) -> l
     """Send again for workers of builds whose messages or workers are lost, and of those that have tokens again."""
     requeued = []
     for build in Build.objects.active():
-        held = build.calls.filter(finished_at=None, set_aside=False)
-        orphaned = held.filter(leased_until__lt=at).update(holder="", leased_until=None)
-        quiet = max(build.queued_at, build.heartbeat_at or build.queued_at) <= at - patience
-        if not (orphaned or quiet):
+        this = Build.objects.filter(pk=build.pk)
+        orphaned = this.filter(lapsed(at)).update(holder="", leased_until=None)
+        heard = this.filter(held(at)).exists() or heard_of(
+            build.queued_at, build.heartbeat_at, at=at, patience=patience
+        )
+        if heard and not orphaned:
             continue
         unchanged = Build.objects.active().filter(pk=build.pk, generation=build.generation)
         if unchanged.update(generation=F("generation") + 1, queued_at=at):
@@ -244,7 +262,7 @@ def requeue_stalled_builds(*, at: datetime, patience: timedelta = PATIENCE) -> l
             send_messages(build)
             requeued.append(build)
     for build in Build.objects.filter(state=State.PAUSED, pause_cause=Build.Cause.QUOTA):
-        if not spent(build, quota_for(build, build.created_by, at=at)):
+        if not spent(build, quota_for(build, build.created_by, at=at), at=at):
             go_on(build, at=at)
     return requeued
 

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, QuerySet
 
 from collection.http import storable
 from collection.models import Judgment, Topic
@@ -22,12 +22,13 @@ from judging.building.reply_parsing import Fault, Parsed, Row, with_probabilitie
 from judging.building.shipped import PIPELINES
 from judging.building.sources import inputs_of
 from judging.engines import GradeRequest, Reply, Sampling
-from judging.grading.leases import LEASE
 from judging.models import Build, GenerationCall, Product
+from judging.prompts.refusals import is_refusal
 
 TOPICS_AT_ONCE = 200
 # The engine failed: there is no reply, so whoever asks again repeats nothing.
 NO_REPLY = "engine_error"
+READS_AS_REFUSAL = "reads_as_refusal"
 
 
 class Received(NamedTuple):
@@ -105,7 +106,8 @@ def done_of(build: Build, step: str, topics: Sequence[Topic]) -> dict[int, tuple
         kinds = [fault["kind"] for fault in faults]
         if NO_REPLY not in kinds:
             details = tuple(fault["detail"] for fault in faults)
-            done[topic].append(Done(key, tuple(Row(**row) for row in rows), tuple(kinds), details))
+            kept = () if READS_AS_REFUSAL in kinds else tuple(Row(**row) for row in rows)
+            done[topic].append(Done(key, kept, tuple(kinds), details))
     return {topic: tuple(calls) for topic, calls in done.items()}
 
 
@@ -212,18 +214,9 @@ def request_of(call: GenerationCall) -> GradeRequest:
     )
 
 
-# --- Leases ---------------------------------------------------------------------------------------
-
-
-def claim(build: Build, *, holder: str, most: int, at: datetime) -> list[GenerationCall]:
-    """Lease so many of the step's free calls, in one statement, so that two workers never get the same."""
-    free = Q(finished_at=None, set_aside=False) & (Q(leased_until=None) | Q(leased_until__lt=at))
-    waiting = GenerationCall.objects.filter(free, build=build, step=step_of(build).name)
-    keys = list(waiting.order_by("pk").values_list("pk", flat=True)[:most])
-    until = at + LEASE
-    GenerationCall.objects.filter(free, pk__in=keys).update(holder=holder, leased_until=until)
-    mine = GenerationCall.objects.filter(pk__in=keys, holder=holder, leased_until=until, finished_at=None)
-    return list(mine.order_by("pk"))
+def unfinished(build: Build) -> QuerySet[GenerationCall]:
+    """Return the calls of the step that have no reply."""
+    return GenerationCall.objects.filter(build=build, step=step_of(build).name, set_aside=False, finished_at=None)
 
 
 # --- Replies --------------------------------------------------------------------------------------
@@ -243,10 +236,13 @@ def store_replies(build: Build, received: Sequence[Received], *, at: datetime) -
         by_step[call.step].append(call)
     for name, of_step in by_step.items():
         _finish(locked, name, of_step, replies, at=at)
-    counted = {
+    counted: dict[str, Any] = {
+        "n_calls": F("n_calls") + len(calls),
         "prompt_tokens": F("prompt_tokens") + sum(replies[call.pk].prompt_tokens or 0 for call in calls),
         "completion_tokens": F("completion_tokens") + sum(replies[call.pk].completion_tokens or 0 for call in calls),
     }
+    if any(replies[call.pk].ungraded != Judgment.Ungraded.ENGINE_ERROR for call in calls):
+        counted["replied_at"] = at
     Build.objects.filter(pk=build.pk).update(heartbeat_at=at, **counted)
     if current := by_step.get(step_of(locked).name):
         touched = list({call.topic_id: call.topic for call in current}.values())
@@ -270,12 +266,12 @@ def _finish(
         call.faults = [fault.as_stored() for fault in parsed.faults]
         call.prompt_tokens, call.completion_tokens = reply.prompt_tokens, reply.completion_tokens
         call.seconds, call.engine_identity = reply.seconds, reply.identity
-        call.finished_at, call.holder, call.leased_until = at, "", None
+        call.finished_at = at
         if step.keeps(call.key, parsed, view):
             products += _products(call, parsed.rows)
     changed = (
         "reply", "finish_reason", "rows", "faults", "prompt_tokens", "completion_tokens", "seconds",
-        "engine_identity", "finished_at", "holder", "leased_until",
+        "engine_identity", "finished_at",
     )  # fmt: skip
     for call in calls:  # a statement each: one for all is ten times as slow to put together
         GenerationCall.objects.filter(pk=call.pk).update(**{field: getattr(call, field) for field in changed})
@@ -283,11 +279,16 @@ def _finish(
 
 
 def _products(call: GenerationCall, rows: Sequence[Row]) -> list[Product]:
-    """Return what these rows of a call are to be reviewed as, not stored."""
+    """Return what these rows of a call are to be reviewed as, not stored.
+
+    Those of a refusal begin as rejected; who reviews them may accept them all the same.
+    """
+    is_refused = any(fault["kind"] == READS_AS_REFUSAL for fault in call.faults)
+    state = Product.State.REJECTED if is_refused else Product.State.PROPOSED
     return [
         Product(
             build_id=call.build_id, call=call, step=call.step, topic_id=call.topic_id, position=place, raw=row.text,
-            text=row.text, data=dict(row.data),
+            text=row.text, data=dict(row.data), state=state,
         )
         for place, row in enumerate(rows)
     ]  # fmt: skip
@@ -317,6 +318,8 @@ def parsed_reply(reply: Reply, read: Callable[[str], Parsed]) -> Parsed:
             empty.rows, (Fault(kind, reply.error), *(one for one in empty.faults if one.kind != "unreadable"))
         )
     parsed = read(said_in(reply))
+    if is_refusal(reply.text):
+        return Parsed(parsed.rows, (Fault(READS_AS_REFUSAL, reply.text), *parsed.faults))
     if reply.finish_reason == "length":
         return Parsed(parsed.rows, (Fault("truncated"), *parsed.faults))
     return parsed

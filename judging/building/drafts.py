@@ -71,9 +71,11 @@ def draft(collection: Collection, asked: Request, *, by: User | None, at: dateti
     topics = chosen_topics(collection, asked.topics)
     inputs = inputs_of(topics, asked.options, **runs, depth=asked.depth)
     left_out = {one.topic_id: "no " + ", no ".join(why) for one in inputs.values() if (why := lacking(one, pipeline))}
-    kept = [topic.pk for topic in topics if topic.topic_id not in left_out]
+    kept = [topic for topic in topics if topic.topic_id not in left_out]
     if not kept:
         raise CannotBuild(f"No topic has what “{pipeline.title}” needs: {next(iter(left_out.values()))}.")
+    words = max((one.words for one in inputs.values() if one.words), default=asked.options.words)
+    chain = checked_chain(pipeline, kept, words=words, grade_by=asked.grade_by, run=asked.run, by=by)
     slots = pipeline.slots
     if unknown := set(asked.prompts) - set(slots):
         raise CannotBuild(
@@ -92,13 +94,13 @@ def draft(collection: Collection, asked: Request, *, by: User | None, at: dateti
         decoding={"endpoint": asked.writer.endpoint},
         options={
             **asdict(asked.options),
-            "topics": kept,
+            "topics": [topic.pk for topic in kept],
             "left_out": left_out,
             "summaries": asked.summaries if "summary" in pipeline.needs else "",
             "documents": asked.documents if "documents" in pipeline.needs else "",
             "depth": asked.depth,
             **({"filled": filled_cells(collection)} if "per_cell" in pipeline.asks else {}),
-            **checked_chain(collection, pipeline, grade_by=asked.grade_by, run=asked.run, by=by),
+            **chain,
         },
         prompts=prompts,
         seed=asked.seed,

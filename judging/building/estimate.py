@@ -10,6 +10,7 @@ from statistics import mean
 from django.db.models import Avg
 
 from judging.building.calls import call_for, inputs_for, options_of, pipeline_of, topics_of, views_of, whole_build
+from judging.building.chain.asked import THEN, grading_plan
 from judging.building.pipelines import Step, View
 from judging.engines.token_counts import CHARACTERS_A_TOKEN
 from judging.models import Build
@@ -32,21 +33,45 @@ class StepEstimate:
 
 
 @dataclass(frozen=True)
+class LinkEstimate:
+    """What a link of a chain takes: at most so many calls, and tokens as far as its prompts are known."""
+
+    name: str
+    label: str
+    most_calls: int
+    prompt_tokens: int
+    reply_tokens: int
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.reply_tokens
+
+
+@dataclass(frozen=True)
 class BuildEstimate:
-    """A build's steps, and what they would cost at most as far as that is known."""
+    """A build's steps, and what they and the links `behind` would cost at most as far as that is known."""
 
     steps: tuple[StepEstimate, ...]
     price_in: float | None = None
     price_out: float | None = None
+    behind: tuple[LinkEstimate, ...] = ()
+
+    @property
+    def links(self) -> tuple[LinkEstimate, ...]:
+        """The build and all that follows it."""
+        steps = self.steps
+        prompts, replies = (one.prompt_tokens or 0 for one in steps), (one.reply_tokens or 0 for one in steps)
+        build = LinkEstimate("build", "Writing", sum(one.most_calls for one in steps), sum(prompts), sum(replies))
+        return (build, *self.behind)
 
     @property
     def most_calls(self) -> int:
-        return sum(one.most_calls for one in self.steps)
+        return sum(one.most_calls for one in self.links)
 
     @property
     def tokens(self) -> int:
-        """Tokens of the steps whose prompts are known."""
-        return sum((one.prompt_tokens or 0) + (one.reply_tokens or 0) for one in self.steps)
+        """Tokens of all links, as far as their prompts are known."""
+        return sum(one.tokens for one in self.links)
 
     @property
     def unknown(self) -> list[str]:
@@ -55,25 +80,27 @@ class BuildEstimate:
 
     @property
     def cost(self) -> float | None:
-        """Cost of the steps whose prompts are known; None without prices."""
+        """Cost of all links, as far as their prompts are known; None without prices."""
         if self.price_in is None and self.price_out is None:
             return None
-        paid = sum(
-            (one.prompt_tokens or 0) * (self.price_in or 0) + (one.reply_tokens or 0) * (self.price_out or 0)
-            for one in self.steps
-        )
-        return paid / 1_000_000
+        prompts, replies = sum(one.prompt_tokens for one in self.links), sum(one.reply_tokens for one in self.links)
+        return (prompts * (self.price_in or 0) + replies * (self.price_out or 0)) / 1_000_000
 
 
 def estimate(build: Build) -> BuildEstimate:
-    """Estimate a build, whether it is stored or only drafted."""
+    """Estimate a build with all that follows it, whether it is stored or only drafted."""
     topics = topics_of(build)
     steps = pipeline_of(build).steps
     found = []
     for number, step in enumerate(steps):
         views = views_of(build, topics, number) if build.pk else _first_views(build, step)
         found.append(_of_step(build, step, views))
-    return BuildEstimate(tuple(found), build.price_in, build.price_out)
+    behind: tuple[LinkEstimate, ...] = ()
+    plan = grading_plan(build)
+    if plan is not None:
+        label = f"Grading by {build.options[THEN]['judge']}"
+        behind = (LinkEstimate("grading", label, plan.calls, plan.prompt_tokens, plan.reply_tokens),)
+    return BuildEstimate(tuple(found), build.price_in, build.price_out, behind)
 
 
 def _first_views(build: Build, step: Step) -> Mapping[int, View]:

@@ -15,6 +15,7 @@ FAULTS = {
     "engine_error": "the engine failed",
     "too_long": "the prompt is longer than the model reads",
     "refused": "refused",
+    "reads_as_refusal": "reads as a refusal, rejected until somebody accepts it",
     "truncated": "cut off at the token limit",
     "unreadable": "not in the form that was asked for",
     "too_few": "fewer than asked for",

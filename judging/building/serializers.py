@@ -38,11 +38,11 @@ def option_of(field: forms.Field) -> serializers.Field[Any, Any, Any, Any]:
         case forms.ChoiceField():
             choices: Any = field.choices
             return serializers.ChoiceField(choices=list(choices), allow_blank=not field.required, **told)
-        case forms.IntegerField():
-            return WholeField(min_value=field.min_value, max_value=field.max_value, **empty)
-        case forms.FloatField():
+        case forms.FloatField():  # which is an IntegerField too
             bounds: dict[str, Any] = {"min_value": field.min_value, "max_value": field.max_value}
             return NumberField(**{name: bound for name, bound in bounds.items() if bound is not None}, **empty)
+        case forms.IntegerField():
+            return WholeField(min_value=field.min_value, max_value=field.max_value, **empty)
     return serializers.CharField(max_length=getattr(field, "max_length", None), allow_blank=True, **told)
 
 
@@ -159,8 +159,9 @@ class BuildSerializer(serializers.ModelSerializer[Build]):
         model = Build
         fields = [
             "id", "collection", "pipeline", "engine", "model", "options", "topics", "seed", "step", "reviews_steps",
-            "reviewers", "state", "pause_cause", "reason", "prompt_tokens", "completion_tokens", "cost", "price_in",
-            "price_out", "token_limit", "cost_limit", "created_by", "created_at", "heartbeat_at", "finished_at",
+            "reviewers", "state", "pause_cause", "reason", "n_calls", "prompt_tokens", "completion_tokens", "cost",
+            "price_in", "price_out", "call_limit", "token_limit", "cost_limit", "minutes_limit", "created_by",
+            "created_at", "heartbeat_at", "finished_at",
         ]  # fmt: skip
 
     @extend_schema_field(serializers.DictField())
@@ -295,10 +296,21 @@ class StepEstimateSerializer(serializers.Serializer[Any]):
     reply_tokens = WholeField(allow_null=True)
 
 
+class LinkEstimateSerializer(serializers.Serializer[Any]):
+    """A link of the chain: the `build`, or the `grading` behind it. Tokens are those that are known."""
+
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    most_calls = WholeField()
+    prompt_tokens = WholeField()
+    reply_tokens = WholeField()
+
+
 class BuildEstimateSerializer(serializers.Serializer[Any]):
-    """What a build would take: bounds on calls, and tokens and cost as far as they are known."""
+    """What a build and all that follows it would take: bounds on calls, tokens and cost as far as they are known."""
 
     steps = StepEstimateSerializer(many=True)
+    links = LinkEstimateSerializer(many=True, help_text="Their sums are the figures below.")
     most_calls = WholeField()
     tokens = WholeField()
     cost = NumberField(allow_null=True)

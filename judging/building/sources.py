@@ -9,9 +9,10 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from collection.models import Collection, Passage, RankedPassage, Report, Run, Topic
+from collection.models import Collection, Passage, RankedPassage, Report, Run, System, Topic
 from collection.rankings import Ranked, in_order
 from judging.building.pipelines import Document, Needs, Options, Pipeline, TopicInputs
+from judging.models import Build
 from stats.measures.words import TOKENIZERS, Tokenizer
 
 
@@ -58,6 +59,21 @@ def check_sources(
             raise CannotBuild(f"The collection has no run “{name}” with {what}.")
     if words_of and not runs_that_rank(collection).filter(name=words_of).exists():
         raise CannotBuild(f"The collection has no run “{words_of}” with ranked passages to count the words of.")
+
+
+def usual_name(build: Build) -> str:
+    """Return what the run is called where nobody names it."""
+    return f"{build.pipeline}-{build.pk}"
+
+
+def check_new_run(collection: Collection, name: str) -> None:
+    """Raise CannotBuild where no run of this name can be made."""
+    if len(name) > 200 or any(character.isspace() for character in name):
+        raise CannotBuild(f"“{name[:200]}” is not a name of a run: use at most 200 characters and no white space.")
+    if Run.objects.filter(collection=collection, name=name).exists():
+        raise CannotBuild(f"There is a run “{name}” already. Name another.")
+    if System.objects.filter(collection=collection, name=name).exists():
+        raise CannotBuild(f"There is a system “{name}” already. Name another run.")
 
 
 def inputs_of(

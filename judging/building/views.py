@@ -18,7 +18,6 @@ from collection.models import Collection
 from collection.page_tools import telling
 from judging.building import builds as life
 from judging.building.additions.addition import add_to_collection, waiting_for_addition
-from judging.building.additions.reports import usual_name
 from judging.building.calls import pipeline_of
 from judging.building.chain.following import follow_again, told
 from judging.building.drafts import draft
@@ -30,9 +29,10 @@ from judging.building.prompt_files import BadPrompt
 from judging.building.reply_parsing import FAULTS
 from judging.building.review_forms import AdditionForm
 from judging.building.shipped import PIPELINES
-from judging.building.sources import CannotBuild
+from judging.building.sources import CannotBuild, usual_name
 from judging.engines.token_quotas import QuotaSpent
 from judging.grading.jobs import LimitReached, WrongState
+from judging.grading.spending import SPENT, ledger_of
 from judging.jobs.forms import LimitsForm
 from judging.models import Build
 from stats.plurals import counted
@@ -89,7 +89,7 @@ def build(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
 
 def _context(collection: Collection, found: Build) -> dict[str, Any]:
     steps = steps_of(found)
-    spent_up = found.state == Build.State.PAUSED and found.pause_cause in {Build.Cause.TOKENS, Build.Cause.COST}
+    spent_up = found.state == Build.State.PAUSED and found.pause_cause in SPENT
     return {
         "collection": collection,
         "build": found,
@@ -103,6 +103,7 @@ def _context(collection: Collection, found: Build) -> dict[str, Any]:
         "left_out": found.options.get("left_out", {}),
         "short_cells": short_cells(found),
         "chain": told(found),
+        "ledger": ledger_of(found),
         "form": AdditionForm(initial={"bank": found.pipeline, "run": usual_name(found)}),
         "limits": LimitsForm(initial=LimitsForm.initial_of(found)) if spent_up else None,
     }

@@ -46,8 +46,21 @@ def add_selection(parser: CommandParser, *, required: bool = False) -> None:
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, metavar="N", help="sampling seed (%(default)s)")
     parser.add_argument("--price-in", type=float, metavar="P", help="price of a million prompt tokens")
     parser.add_argument("--price-out", type=float, metavar="P", help="price of a million reply tokens")
+    add_limits(parser)
+
+
+def add_limits(parser: CommandParser) -> None:
+    """Add the arguments that say at what a job pauses."""
+    parser.add_argument("--most-calls", type=int, metavar="N", help="pause when this many calls have a reply")
     parser.add_argument("--most-tokens", type=int, metavar="N", help="pause when this many tokens have been used")
     parser.add_argument("--most-cost", type=float, metavar="C", help="pause when it has cost this much")
+    parser.add_argument("--most-minutes", type=float, metavar="M", help="pause so long after the start")
+
+
+def limits_in(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the limits by their names; those that are not given are None."""
+    names = {"call_limit": "calls", "token_limit": "tokens", "cost_limit": "cost", "minutes_limit": "minutes"}
+    return {limit: options[f"most_{what}"] for limit, what in names.items()}
 
 
 def chosen(options: dict[str, Any]) -> tuple[Criterion, list[Judge]]:
@@ -93,7 +106,7 @@ def selection_of(options: dict[str, Any]) -> Selection:
 def start(options: dict[str, Any], *, away: str = "") -> list[GradingJob]:
     """Start a job for each judge, or none. Raises CommandError."""
     criterion, judges = chosen(options)
-    terms = JobLimits(options["price_in"], options["price_out"], options["most_tokens"], options["most_cost"])
+    terms = JobLimits(options["price_in"], options["price_out"], **limits_in(options))
     with mended_by_the_reader(NothingToGrade, AlreadyUnderWay, JudgeDoesNotFit, NoSuchPart):
         selection = selection_of(options)
         return start_jobs(

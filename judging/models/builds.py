@@ -9,6 +9,7 @@ from django.db import models
 
 from collection.models import Collection, Passage, Report, RubricElement, Topic
 from judging.models.judges import VLLM_QUEUE
+from judging.models.leases import Leased
 from judging.models.spending import Spending
 
 
@@ -22,8 +23,10 @@ class BuildQuerySet(models.QuerySet["Build"]):
         return self.filter(state__in=Build.ACTIVE)
 
 
-class Build(Spending):
+class Build(Spending, Leased):
     """One run of a pipeline over topics of a collection: the calls of its steps that have no reply yet.
+
+    One worker at a time asks for them and does what follows: who has the build's lease.
 
     `step` is the number of the step that is worked on. `prompts` holds each step's prompt as it is asked, with its
     name, version and hash; `options` what the pipeline was told. A message of an earlier `generation` is void.
@@ -46,8 +49,10 @@ class Build(Spending):
         """Why a build paused, where nobody paused it."""
 
         ENGINE = "engine", "the engine cannot write"
+        CALLS = "calls", "the limit of calls is reached"
         TOKENS = "tokens", "the token limit is reached"
         COST = "cost", "the cost limit is reached"
+        TIME = "time", "the time is over"
         QUOTA = "quota", "this month’s tokens are used"
 
     ACTIVE = (State.QUEUED, State.RUNNING)
@@ -120,8 +125,6 @@ class GenerationCall(models.Model):
     completion_tokens = models.PositiveIntegerField(null=True)
     seconds = models.FloatField(null=True)
     engine_identity = models.CharField(max_length=300, blank=True)
-    holder = models.CharField(max_length=200, blank=True)
-    leased_until = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:

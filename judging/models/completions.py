@@ -23,6 +23,7 @@ class Completion(models.Model):
     grade = models.FloatField(null=True)
     ungraded = models.CharField(max_length=12, choices=Judgment.Ungraded, blank=True)
     reply = models.TextField(blank=True)
+    thinking = models.TextField(blank=True, db_default="", help_text="What the model thought before its reply.")
     error = models.TextField(blank=True, help_text="Why there is no grade.")
     finish_reason = models.CharField(max_length=30, blank=True)
     score = models.FloatField(null=True, help_text="What a baseline measured before it was cut into grades.")
@@ -42,6 +43,10 @@ class Completion(models.Model):
         null=True, help_text="Prompt tokens that the server had in its prefix cache; null where it does not say."
     )
     completion_tokens = models.PositiveIntegerField(null=True)
+    thinking_tokens = models.PositiveIntegerField(
+        null=True, help_text="Those of the reply that were thinking; null where the server does not say."
+    )
+    sent = models.JSONField(null=True, help_text="The parameters of the request, without its texts.")
     seconds = models.FloatField(null=True)
     engine_identity = models.CharField(max_length=300, blank=True, help_text="Server, version and model that answered.")
     completed_at = models.DateTimeField()

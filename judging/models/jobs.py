@@ -8,7 +8,9 @@ from django.conf import settings
 from django.db import models
 
 from collection.models import Criterion, Item, Study
+from judging.models.builds import Build
 from judging.models.judges import Judge
+from judging.models.leases import Leased
 from judging.models.spending import Spending
 
 
@@ -42,8 +44,10 @@ class GradingJob(Spending):
 
         ENGINE = "engine", "the engine cannot grade"
         UNGRADED = "ungraded", "most replies are ungraded"
+        CALLS = "calls", "the limit of calls is reached"
         TOKENS = "tokens", "the token limit is reached"
         COST = "cost", "the cost limit is reached"
+        TIME = "time", "the time is over"
         DRIFT = "drift", "the judge may have changed"
         QUOTA = "quota", "this month’s tokens are used"
 
@@ -53,6 +57,10 @@ class GradingJob(Spending):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="grading_jobs")
     criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="grading_jobs")
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="grading_jobs")
+    build = models.ForeignKey(
+        Build, null=True, on_delete=models.SET_NULL, related_name="grading_jobs",
+        help_text="Which it follows, and whose limits hold for both.",
+    )  # fmt: skip
     attempt = models.PositiveSmallIntegerField(default=1, help_text="1, or more where ungraded items are graded again.")
     state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
     reason = models.TextField(blank=True, help_text="Why it paused, if nobody paused it.")
@@ -101,6 +109,10 @@ class GradingJob(Spending):
         return f"{self.judge} on {self.study} / {self.criterion}"
 
     @property
+    def bounds(self) -> Spending:
+        return self.build or self
+
+    @property
     def done(self) -> int:
         """Pairs with a completion, graded or not."""
         return self.graded + self.ungraded
@@ -121,18 +133,12 @@ class GradingJob(Spending):
         return self.state in self.OVER
 
 
-class GradingChunk(models.Model):
-    """Some hundred of a job's items, in the hands of one worker at a time.
-
-    `holder` names the worker while its lease lasts. A worker that lives renews the lease; the chunk of
-    one that was killed is free again when the lease is over.
-    """
+class GradingChunk(Leased):
+    """Some hundred of a job's items, in the hands of one worker at a time."""
 
     job = models.ForeignKey(GradingJob, on_delete=models.CASCADE, related_name="chunks")
     number = models.PositiveIntegerField()
     item_ids = models.JSONField(help_text="Primary keys, items with the same text together.")
-    holder = models.CharField(max_length=200, blank=True)
-    leased_until = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:

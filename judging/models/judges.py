@@ -81,6 +81,11 @@ class Judge(models.Model):
         return self.rater.content_hash
 
     @property
+    def other_names(self) -> list[str]:
+        """The names under which its model was seen to reply, other than its own: a gateway's, say."""
+        return sorted(self.rater.attributes.get("answers_as", {}))
+
+    @property
     def queue(self) -> str | None:
         """The Celery queue of its jobs: workers with a model in them have one of their own; None is the default one."""
         return {self.Engine.VLLM: VLLM_QUEUE, self.Engine.TEXT2TEXT: TEXT2TEXT_QUEUE}.get(self.Engine(self.engine))
@@ -101,6 +106,11 @@ class Judge(models.Model):
         if self.engine == self.Engine.ENSEMBLE:
             return bool(self.decoding["weak"])
         return self.engine in BASELINES
+
+    @property
+    def not_sent(self) -> list[str]:
+        """The decoding parameters that its servers were seen to refuse: its grades cannot be reproduced."""
+        return list(self.rater.attributes.get("not_sent", ()))
 
     def measures_another(self, criterion: Criterion) -> bool:
         """Whether it is a baseline that measures what another criterion asks, though on the same scale."""

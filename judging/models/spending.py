@@ -6,17 +6,31 @@ from django.db import models
 
 
 class Spending(models.Model):
-    """Tokens used so far, their prices, and the limits at which the work pauses."""
+    """Calls and tokens used so far, the tokens' prices, and the limits at which the work pauses."""
 
+    n_calls = models.PositiveBigIntegerField(default=0, help_text="Calls with a reply; a pair in both orders is two.")
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
     price_in = models.FloatField(null=True, help_text="For a million prompt tokens.")
     price_out = models.FloatField(null=True, help_text="For a million tokens of replies.")
+    call_limit = models.PositiveBigIntegerField(null=True)
     token_limit = models.PositiveBigIntegerField(null=True, help_text="Prompts and replies together.")
     cost_limit = models.FloatField(null=True)
+    minutes_limit = models.FloatField(null=True, help_text="Since the start, pauses included.")
+    replied_at = models.DateTimeField(null=True, help_text="When a reply was last stored, errors aside.")
 
     class Meta:
         abstract = True
+
+    @property
+    def bounds(self) -> Spending:
+        """Whose limits and prices hold: its own, unless it is a link of a chain."""
+        return self
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is any limit."""
+        return any(x is not None for x in (self.call_limit, self.token_limit, self.cost_limit, self.minutes_limit))
 
     @property
     def tokens(self) -> int:

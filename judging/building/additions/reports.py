@@ -11,7 +11,7 @@ from collection.models import Citation, Report, ReportSentence, Run, System
 from collection.texts.report_sentences import SPLITTER
 from collection.texts.sentences import found_sentences
 from judging.building.additions.making import Added, Adding, making_of
-from judging.building.sources import CannotBuild
+from judging.building.sources import CannotBuild, check_new_run, usual_name
 from judging.models import Build, Product
 
 
@@ -27,11 +27,6 @@ class Placed:
     citations: tuple[str, ...] = ()
     splitter: str = SPLITTER
     attributes: Mapping[str, Any] = field(default_factory=dict)
-
-
-def usual_name(build: Build) -> str:
-    """Return what the run is called where nobody names it."""
-    return f"{build.pipeline}-{build.pk}"
 
 
 def add_reports(products: Sequence[Product], adding: Adding) -> Added:
@@ -56,16 +51,12 @@ def _run_of(adding: Adding) -> Run:
     """Return the build’s run of this name, made if it is new."""
     build = adding.build
     name = adding.run.strip() or usual_name(build)
-    if len(name) > 200 or any(character.isspace() for character in name):
-        raise CannotBuild(f"“{name[:200]}” is not a name of a run: use at most 200 characters and no white space.")
     run = Run.objects.filter(collection=build.collection, name=name).first()
     if run is not None:
         made = run.attributes.get("generated")
-        if not isinstance(made, dict) or made.get("build") != build.pk:
-            raise CannotBuild(f"There is a run “{name}” already. Name another.")
-        return run
-    if System.objects.filter(collection=build.collection, name=name).exists():
-        raise CannotBuild(f"There is a system “{name}” already. Name another run.")
+        if isinstance(made, dict) and made.get("build") == build.pk:
+            return run
+    check_new_run(build.collection, name)
     making = {
         "build": build.pk, "pipeline": build.pipeline, "engine": build.engine, "model": build.model,
         "seed": build.seed,

@@ -1,7 +1,7 @@
 """What follows a build of reports by itself: they become a run, and a judge grades their sentences beside all others.
 
-Each link is a service of its own; the chain waits where a build or a grading job runs. Who asked for it accepts the
-reports unread, and that is said wherever their making is.
+Who has the build in hand does it. Each link is a service of its own; the chain waits where a build or a grading
+job runs. Who asked for it accepts the reports unread, and that is said wherever their making is.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from collection.models import User
 from collection.models.studies import TaskType
 from collection.texts.sentence_passages import MOST, NoSentences
 from judging.building.additions.addition import add_to_collection, waiting_for_addition
-from judging.building.additions.reports import usual_name
-from judging.building.chain.asked import THEN
+from judging.building.builds import in_hand
+from judging.building.chain.asked import THEN, judge_of
 from judging.building.review import NotReviewable, decide, products_to_review
-from judging.building.sources import CannotBuild
+from judging.building.sources import CannotBuild, usual_name
 from judging.engines.token_quotas import QuotaSpent
 from judging.grading.jobs import AlreadyUnderWay, JudgeDoesNotFit, NothingToGrade
 from judging.jobs.sentence_grading import grade_sentences
@@ -37,13 +37,27 @@ REFUSALS = (
 )  # fmt: skip
 
 
+def waits(build: Build) -> bool:
+    """Whether the build is done, and what follows it is not."""
+    return build.state == Build.State.DONE and bool(build.options.get(THEN, {}).get("waits"))
+
+
 def follow(build: Build, *, at: datetime) -> None:
-    """Do what follows a build that is done, all of it once. What is refused is kept as the chain's problem."""
+    """Do what follows a build that is done, all of it once, unless somebody else has it in hand.
+
+    What is refused is kept as the chain's problem.
+    """
+    with in_hand(build) as holder:
+        if holder:
+            _follow_once(build, at=at)
+
+
+def _follow_once(build: Build, *, at: datetime) -> None:
     with transaction.atomic():
         locked = Build.objects.select_for_update(no_key=True).get(pk=build.pk)
-        chain = locked.options.get(THEN)
-        if not chain or not chain["waits"] or locked.state != Build.State.DONE:
+        if not waits(locked):
             return
+        chain = locked.options[THEN]
         try:
             with transaction.atomic():
                 said = _follow(locked, chain, at=at)
@@ -62,7 +76,7 @@ def _follow(build: Build, chain: Mapping[str, Any], *, at: datetime) -> dict[str
     if waiting_for_addition(build).exists() or not build.products.exclude(report=None).exists():
         add_to_collection(build, run=run, by=by, at=at)
     judge = Judge.objects.get(name=chain["judge"])
-    study, job = grade_sentences(build.collection, judge, by=by, at=at)
+    study, job = grade_sentences(build.collection, judge, follows=build, by=by, at=at)
     return {"run": run, "study": study.name, "job": job.pk if job else None}
 
 
@@ -87,7 +101,7 @@ def told(build: Build) -> dict[str, Any] | None:
     chain = build.options.get(THEN)
     if not chain:
         return None
-    judge = Judge.objects.filter(name=chain["judge"]).first()
+    judge = judge_of(build)
     measure = MEASURES.get(judge.task_type if judge else "", USUAL_MEASURE)
     return {
         **chain,

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from collection.importing.commands import mended_by_the_reader, the_collection, 
 from collection.models import User
 from judging.building.additions.addition import add_to_collection
 from judging.building.builds import go_on, start_build
+from judging.building.chain.asked import THEN
 from judging.building.chain.following import told
 from judging.building.drafts import draft
 from judging.building.estimate import BuildEstimate, estimate
@@ -22,15 +22,14 @@ from judging.building.prompt_files import BadPrompt, read_prompt
 from judging.building.review import decide, products_to_review
 from judging.building.shipped import PIPELINES
 from judging.building.sources import CannotBuild
-from judging.celery_tasks import take_one_build_turn
+from judging.engines.token_quotas import QuotaSpent
 from judging.grading.jobs import JobLimits, LimitReached, WrongState
 from judging.grading.progress import counts_of_job
 from judging.jobs.forms import LimitsForm, Lines
-from judging.management.waiting import run_here
+from judging.management.waiting import wait_for, write_here
 from judging.models import Build, Product
 
 FIELDS = BuildForm.base_fields
-LOOK_SECONDS = 0.5
 
 
 class Command(BaseCommand):
@@ -74,24 +73,24 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         reader = the_user(options["accept_as"]) if options["accept_as"] else None
-        with mended_by_the_reader(CannotBuild, BadPrompt, WrongState, LimitReached):
+        with mended_by_the_reader(CannotBuild, BadPrompt, WrongState, LimitReached, QuotaSpent):
             build = self._build(options, reader)
             if build is None:
                 return
-            _run(build)
+            write_here(build)
             while reader is not None and _accept_all(build, reader) and build.state == Build.State.REVIEW:
                 go_on(build, at=now())
-                _run(build)
+                write_here(build)
         for line in lines(build):
             self.stdout.write(line)
+        if build.state not in (Build.State.DONE, Build.State.REVIEW):
+            raise CommandError(f"Build {build.pk} is {build.get_state_display()}. {build.reason}".strip())
         self._follow(build)
-        if options["add"] and build.state != Build.State.PAUSED:
+        if options["add"] and build.state == Build.State.DONE and not build.options.get(THEN):
             with mended_by_the_reader(CannotBuild):
                 added = add_to_collection(build, bank=options["bank"], run=options["run"] or "", by=reader, at=now())
             into = f", {added.into}" if added.into else ""
             self.stdout.write(f"{added.new:,} added, {added.known:,} were there already{into}")
-        if build.state == Build.State.PAUSED:
-            raise CommandError(f"Build {build.pk} is paused. {build.reason}".strip())
         if build.state == Build.State.REVIEW:
             self.stdout.write(f"Build {build.pk} waits for review; then: --go-on {build.pk}")
 
@@ -106,6 +105,8 @@ class Command(BaseCommand):
                 go_on(found, limits=_limits(found, options), at=now())
             return found
         sent = {name: "\n".join(options[name]) if isinstance(FIELDS[name], Lines) else options[name] for name in FIELDS}
+        if options["add"] and reader is None:
+            raise CommandError("Nothing will be accepted that --add could add: say in whose name, with --accept-as.")
         form = BuildForm({name: value for name, value in sent.items() if value not in (None, "")})
         if not form.is_valid():
             said = [f"--{name.replace('_', '-')}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()]
@@ -129,7 +130,6 @@ class Command(BaseCommand):
 
     def _follow(self, build: Build) -> None:
         """Say what followed the build, and do here the grading that it waits for; then show the leaderboard."""
-        build.refresh_from_db()
         chain = told(build)
         if chain is None or build.state != Build.State.DONE:
             return
@@ -137,7 +137,7 @@ class Command(BaseCommand):
             raise CommandError(f"What was to follow was refused. {chain['problem']}")
         self.stdout.write(f"Run {chain['run']}: its sentences are passages, graded in the study {chain['study']}.")
         if job := chain["job"]:
-            run_here([job])
+            wait_for(job, errors=self.stderr, here=True)
             for line in counts_of_job(job).lines():
                 self.stdout.write(line)
         call_command("leaderboard", study=chain["study"], measure=chain["measure"], stdout=self.stdout)
@@ -150,6 +150,11 @@ class Command(BaseCommand):
                 else f"about {one.prompt_tokens:,} prompt tokens and at most {one.reply_tokens:,} reply tokens"
             )
             self.stdout.write(f"{one.step.label}: at most {one.most_calls:,} calls; {known}")
+        for link in found.links if found.behind else ():
+            self.stdout.write(
+                f"{link.label}: at most {link.most_calls:,} calls, {link.tokens:,} tokens of what is known"
+            )
+        self.stdout.write(f"All: at most {found.most_calls:,} calls, {found.tokens:,} tokens of what is known")
         if found.cost is not None:
             self.stdout.write(f"cost of what is known: at most {found.cost:,.2f}")
 
@@ -164,20 +169,6 @@ def _limits(build: Build, options: dict[str, Any]) -> JobLimits | None:
         said = [f"--{name.replace('_', '-')}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()]
         raise CommandError(" ".join(said))
     return form.terms
-
-
-def _run(build: Build) -> None:
-    """Write in this process. What a worker has in its hands is left to it, and waited for."""
-    try:
-        build.refresh_from_db()
-        while build.active:
-            if not take_one_build_turn(build.pk, build.generation):
-                time.sleep(LOOK_SECONDS)
-            build.refresh_from_db()
-    except KeyboardInterrupt:
-        raise CommandError(
-            f"Stopped. Build {build.pk} stays queued: a worker writes the rest.", returncode=130
-        ) from None
 
 
 def _accept_all(build: Build, reader: User) -> int:

@@ -7,9 +7,10 @@ from django.core.management.base import BaseCommand, CommandParser
 from collection.importing.commands import mended_by_the_reader
 from judging.data.selection import NoSuchPart
 from judging.grading.jobs import JudgeDoesNotFit
+from judging.grading.progress import counts_of_job
 from judging.jobs.estimate import JobEstimate, estimate
 from judging.management.starting import add_selection, chosen, selection_of, start
-from judging.management.waiting import run_here, wait_for
+from judging.management.waiting import wait_for
 from judging.models import Judge
 from stats.plurals import counted
 
@@ -32,10 +33,10 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"Job {job.pk}, {job.judge}: {counted(job.total, 'pairs')}, {job.skipped} skipped without a text."
             )
-        if options["here"]:
-            run_here(jobs)
         for job in jobs if options["wait"] or options["here"] else []:
-            wait_for(job, out=self.stdout, errors=self.stderr)
+            wait_for(job, errors=self.stderr, here=options["here"])
+            for line in counts_of_job(job).lines():
+                self.stdout.write(line)
 
     def tell_estimates(self, options: dict[str, Any]) -> None:
         criterion, judges = chosen(options)

@@ -9,8 +9,9 @@ from collection.importing.commands import mended_by_the_reader
 from judging.grading.drift import drift_of
 from judging.grading.jobs import JobLimits, LimitReached, WrongState, cancel_job, pause_job, resume_job
 from judging.grading.progress import counts_of_job
-from judging.management.starting import the_job
-from judging.management.waiting import run_here
+from judging.jobs.forms import LimitsForm
+from judging.management.starting import add_limits, limits_in, the_job
+from judging.management.waiting import wait_for
 from judging.models import GradingJob
 
 
@@ -20,8 +21,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("job", type=int, metavar="N")
         parser.add_argument("move", nargs="?", choices=("show", "pause", "resume", "cancel", "run"), default="show")
-        parser.add_argument("--most-tokens", type=int, metavar="N", help="with resume: a new limit")
-        parser.add_argument("--most-cost", type=float, metavar="C", help="with resume: a new limit")
+        add_limits(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         job = the_job(options["job"])
@@ -34,7 +34,7 @@ class Command(BaseCommand):
                 case "cancel":
                     cancel_job(job=job, at=now())
                 case "run":
-                    run_here([job])
+                    wait_for(job, errors=self.stderr, here=True)
         self.stdout.write(f"{job}: {job.get_state_display()}. {job.reason}".strip())
         for seen in job.anchor_checks.all()[:1]:
             self.stdout.write(f"Anchor items, {seen.earlier_identity} to {seen.identity}: {drift_of(seen)}.")
@@ -43,12 +43,6 @@ class Command(BaseCommand):
 
 
 def new_terms(job: GradingJob, options: dict[str, Any]) -> JobLimits | None:
-    """Return the job's terms with the new limits; None if there are none."""
-    if options["most_tokens"] is None and options["most_cost"] is None:
-        return None
-    return JobLimits(
-        job.price_in,
-        job.price_out,
-        options["most_tokens"] or job.token_limit,
-        options["most_cost"] or job.cost_limit,
-    )
+    """Return the job's terms with the new limits, those of its chain if it belongs to one; None if there are none."""
+    given = {name: limit for name, limit in limits_in(options).items() if limit is not None}
+    return JobLimits(**LimitsForm.initial_of(job) | given) if given else None

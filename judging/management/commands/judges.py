@@ -41,6 +41,8 @@ def as_dict(judge: Judge) -> dict[str, Any]:
         "criterion": judge.criterion_name,
         "scale": judge.scale.name,
         "decoding": judge.decoding,
+        "other_names": judge.other_names,
+        "not_sent": judge.not_sent,
         "weak": judge.weak,
         "content_hash": judge.content_hash,
     }

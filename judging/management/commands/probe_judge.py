@@ -57,10 +57,19 @@ def in_a_line(probe: ServerProbe) -> str:
         f"replies constrained by {able.constraint}"
         if able.constraint
         else "no constraint honoured: replies are only checked",
+        thinking_in_words(able),
         log_probabilities_in_words(able),
         "many prompts per request" if able.many else "one prompt per request",
     ]
-    return f"{probe.address}: {', '.join(parts)}"
+    refused = f". It refuses {', '.join(able.dialect.dropped)}: its grades cannot be reproduced"
+    return f"{probe.address}: {', '.join(parts)}{refused if able.dialect.dropped else ''}"
+
+
+def thinking_in_words(able: Abilities) -> str:
+    """Say whether replies come after thinking, as the judge wants it."""
+    if able.thinks:
+        return "thinks before each reply"
+    return "thinks where its reply is not constrained" if able.thinks_freely else "does not think"
 
 
 def log_probabilities_in_words(able: Abilities) -> str:

@@ -16,7 +16,7 @@ from judging.grading.jobs import AlreadyUnderWay, JudgeDoesNotFit
 from judging.jobs.serving import NotServed, Served, criterion_of_reports, replay, start_serving, write_served
 from judging.judges.registry import load_shipped
 from judging.management.starting import the_judge
-from judging.management.waiting import run_here, wait_for
+from judging.management.waiting import wait_for
 from judging.models import Judge
 from stats.plurals import counted
 
@@ -67,8 +67,7 @@ class Command(BaseCommand):
             criterion = criterion_of_reports(judge, collection)
             job = start_serving(judge, criterion, at=now())
             if job:
-                run_here([job])
-                wait_for(job, out=self.stdout, errors=self.stderr)
+                wait_for(job, errors=self.stderr, here=True)
             return write_served(judge, criterion, options["out"])
 
     def tell(self, served: Served, folder: Path) -> None:

@@ -8,8 +8,8 @@ from collection.importing.commands import mended_by_the_reader, the_study
 from judging.engines import EngineUnavailable
 from judging.management.starting import the_judge
 from judging.prompts.placeholders import BadTemplate
-from judging.trial_runs.engine_choice import criterion_to_try, try_out
-from judging.trial_runs.run import SECONDS, TrialRun, draw_items
+from judging.trial_runs.engine_choice import criterion_to_try, seconds_for, try_out
+from judging.trial_runs.run import SECONDS, THINKING_SECONDS, TrialRun, draw_items
 
 # vLLM loads its model first.
 VLLM_SECONDS = 600.0
@@ -24,7 +24,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--seed", type=int, default=0, metavar="N", help="sampling seed; the same seed draws the same items"
         )
-        parser.add_argument("--seconds", type=float, metavar="S", help=f"at most ({SECONDS:g}; vLLM {VLLM_SECONDS:g})")
+        parser.add_argument(
+            "--seconds",
+            type=float,
+            metavar="S",
+            help=f"at most ({SECONDS:g}; where it thinks {THINKING_SECONDS:g}; vLLM {VLLM_SECONDS:g})",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         judge = the_judge(options["judge"])
@@ -33,13 +38,15 @@ class Command(BaseCommand):
         if criterion is None:
             raise CommandError(f"The study “{study}” has no criterion that “{judge}” grades on its scale.")
         drawn = draw_items(criterion, seed=options["seed"])
-        seconds = options["seconds"] or (VLLM_SECONDS if judge.queue else SECONDS)
+        seconds = options["seconds"] or (VLLM_SECONDS if judge.queue else seconds_for(judge))
         with mended_by_the_reader(EngineUnavailable, BadTemplate):
             trials = try_out(judge, drawn, by=None, seconds=seconds, with_vllm=True)
         if judge.wordless:
             self.stderr.write(f"The grades of “{judge.scale}” have no descriptions: the prompts list bare numbers.")
         if not drawn.split:
             self.stderr.write("The study is not split: these items may belong to test topics later.")
+        if names := sorted({trial.reply.answered_as for trial in trials if trial.reply} - {""}):
+            self.stderr.write(f"The server replied as {', '.join(names)}, not as {judge.model}: jobs accept that now.")
         for trial in trials:
             self.stdout.write(in_a_line(trial))
 

@@ -53,7 +53,8 @@ def test_a_build_goes_from_its_estimate_to_the_collection(rosa: User, collection
     client, builds = client_of(rosa), path_of(collection)
 
     expected = client.post(f"{builds}estimate/", new(), format="json").json()
-    made = client.post(builds, new(prompts={"questions": OURS}, topics=["t0"], token_limit=5000), format="json")
+    sent = {"token_limit": 5000, "temperature": 0.5, "price_in": 0.25}
+    made = client.post(builds, new(prompts={"questions": OURS}, topics=["t0"], **sent), format="json")
     one = f"{builds}{made.json()['id']}/"
     finish(Build.objects.get(), Scripted(two_questions))
     shown = client.get(one).json()
@@ -68,7 +69,8 @@ def test_a_build_goes_from_its_estimate_to_the_collection(rosa: User, collection
     assert (expected["most_calls"], expected["topics"], expected["left_out"]) == (2, 2, {})
     assert (made.status_code, made.json()["state"], made.json()["token_limit"]) == (201, "queued", 5000)
     assert made.json()["steps"][0]["prompts"]["questions"]["version"] == 3
-    assert Build.objects.get().created_by == rosa
+    built = Build.objects.get()
+    assert (built.created_by, built.price_in, built.options["temperature"]) == (rosa, 0.25, 0.5)
     (step,) = shown["steps"]
     assert (shown["state"], step["calls"], step["done"], step["products"]["proposed"]) == ("done", 1, 1, 2)
     assert [answer.json() for answer in decided] == [{"decided": 1}] * 2

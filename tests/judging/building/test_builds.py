@@ -13,7 +13,7 @@ import pytest
 from django.utils.timezone import now
 
 from collection.models import BankEntry, BankVersion, Collection, RankedPassage, RubricElement, Run, User
-from judging.building import worker
+from judging.building import builds, worker
 from judging.building.additions.addition import add_to_collection
 from judging.building.builds import ask_again, cancel, do_again, go_on, pause, requeue_stalled_builds
 from judging.building.calls import Received, store_replies
@@ -27,7 +27,9 @@ from judging.building.shipped.reports import REPORTS
 from judging.building.sources import CannotBuild
 from judging.engines import GradeRequest, Reply
 from judging.grading.jobs import JobLimits, LimitReached, WrongState
+from judging.grading.leases import Lease
 from judging.models import Build, GenerationCall
+from judging.prompts.refusals import is_refusal
 from tests.attacks.mutations import FULL
 from tests.judging.building.world import Killed, Scripted, a_build, a_request, finish, with_ranking
 
@@ -164,6 +166,46 @@ def test_a_round_that_cannot_be_read_loses_no_nugget(collection: Collection, mon
     assert steps_of(build)[0].faults == {"unreadable": 1}
 
 
+REFUSALS = [
+    "I'm sorry, but I can't help with that.",
+    "<r>I’m sorry, but I cannot assist with that request.</r>",
+    '{"nuggets": ["I am unable to provide this."]}',
+    "Sorry, I won't write that.",
+    "As an AI language model, I cannot give an opinion on this.",
+    "**I cannot fulfill this request.**",
+]
+TEXTS = [
+    "We cannot help but notice that the bridge sings in every wind.",
+    "Unfortunately, the bridge was closed in 1940, as it could not carry trains.",
+    "I'm sorry, but I can't help with that. " + "The bridge was built in 1883 and has two towers of stone. " * 20,
+    "The engineer said: I cannot help you.",
+    "",
+]
+
+
+@pytest.mark.parametrize(("reply", "is_one"), [*((one, True) for one in REFUSALS), *((one, False) for one in TEXTS)])
+def test_a_refusal_is_known_by_how_it_begins(reply: str, is_one: bool) -> None:
+    assert is_refusal(reply) is is_one
+
+
+@pytest.mark.parametrize("reply", ["<p>I'm sorry, but I can't help with that.</p>"])
+def test_a_refusal_is_rejected_until_somebody_accepts_it(collection: Collection, rosa: User, reply: str) -> None:
+    build = finish(
+        a_build(with_ranking(collection), "crux-passages", by=rosa, topics=("t0",)), Scripted(lambda _: reply)
+    )
+    products = products_to_review(build)
+
+    rejected = set(products.values_list("state", flat=True))
+    unread = products.filter(state="proposed").count()
+    faults = steps_of(build)[0].faults
+    decide(build, [products[0].pk], "accepted", by=rosa, at=now())
+
+    assert rejected == {"rejected"}
+    assert faults == {"reads_as_refusal": 2}
+    assert unread == 0
+    assert products_to_review(build).filter(state="accepted").count() == 1
+
+
 def test_passages_are_named_by_topic_document_and_number(collection: Collection, rosa: User) -> None:
     engine = Scripted(lambda _: "<p>One part.</p><p> </p><p>Another part.</p>")
     build = finish(a_build(with_ranking(collection), "crux-passages", by=rosa, topics=("t0",)), engine)
@@ -247,7 +289,7 @@ def test_a_worker_that_is_killed_repeats_no_finished_call_and_loses_none(
 ) -> None:
     """Killed while it asks, before it stores or after; what has its reply is never asked again."""
     monkeypatch.setattr("judging.building.shipped.nuggets.WINDOW", 1)
-    monkeypatch.setattr(worker, "CLAIMED_AT_ONCE", 2)
+    monkeypatch.setattr(worker, "ASKED_AT_ONCE", 2)
     monkeypatch.setattr("judging.building.shipped.long2rag_evolution.DOMAINS", ("sea", "sky"))
     chance = random.Random(seed)
     collection.topics.update(attributes={"category": "causal"})
@@ -272,7 +314,7 @@ def test_a_worker_that_is_killed_repeats_no_finished_call_and_loses_none(
 
     monkeypatch.setattr(worker, "store_replies", dying_store)
     monkeypatch.setattr(worker, "Asking", InThisThread)
-    monkeypatch.setattr(worker, "Lease", NoLease)
+    monkeypatch.setattr(builds, "Lease", KilledLease)
     deaths = 0
     for _ in range(60):
         build.refresh_from_db()
@@ -282,7 +324,7 @@ def test_a_worker_that_is_killed_repeats_no_finished_call_and_loses_none(
             finish(build, Scripted(script))
         except Killed:
             deaths += 1
-            GenerationCall.objects.filter(finished_at=None).update(leased_until=now() - timedelta(seconds=1))
+            Build.objects.filter(pk=build.pk).update(leased_until=now() - timedelta(seconds=1))
 
     monkeypatch.setattr(worker, "store_replies", stored)
     undisturbed = finish(a_build(collection, pipeline), Scripted(SCRIPTS[pipeline]))
@@ -296,18 +338,19 @@ def made_by(build: Build) -> tuple[list[Any], list[Any]]:
     return list(calls), sorted(build.products.values_list("step", "topic", "position", "raw"))
 
 
-class NoLease:
+class KilledLease(Lease):
     """Whoever is killed gives nothing back."""
 
-    def __init__(self, *_: Any, **__: Any) -> None: ...
-    def __enter__(self) -> None: ...
-    def __exit__(self, *_: object) -> None: ...
+    def __exit__(self, *error: object) -> None:
+        if error[0] is Killed:
+            self.held = {}
+        super().__exit__(*error)
 
 
 class InThisThread:
     """An engine that works where it is asked, so that a seed says when it dies."""
 
-    def __init__(self, engine: Scripted, *, over: Any, read: Any, leaving: Any) -> None:
+    def __init__(self, engine: Scripted, *, over: Any, read: Any, leaving: Any, heard: Any) -> None:
         self.engine, self.read, self.no = engine, read, False
         self.waiting: list[GradeRequest] = []
 

@@ -11,9 +11,10 @@ import httpx
 import pytest
 
 from judging.engines import GradeRequest, Sampling
+from judging.engines.constraints import sampling_parameters
 from judging.engines.embedded_text import EmbeddedWriter
 from judging.engines.openai import request_body
-from judging.engines.server_probe import Abilities, Findings, Server, sampling_parameters
+from judging.engines.server_probe import Abilities, Findings, Server
 
 SCHEMA = {"type": "object"}
 REQUEST = GradeRequest(
