@@ -14,7 +14,7 @@ from kombu.exceptions import OperationalError
 
 from judging.building import worker as building
 from judging.building.builds import requeue_stalled_builds
-from judging.building.chain.following import follow, follow_those_that_wait
+from judging.building.chain.following import follow, follow_those_that_wait, waits
 from judging.engines import Engine
 from judging.engines.probe_store import store_learnt
 from judging.engines.registry import engine_of, writer_for
@@ -99,8 +99,8 @@ def build(pk: int, generation: int) -> None:
 
 
 def take_one_build_turn(pk: int, generation: int) -> bool:
-    """Write for a turn, within what the build may spend. Returns whether to come back for more."""
-    found = Build.objects.active().filter(pk=pk).select_related("created_by").first()
+    """Write for a turn, within what the build may spend; then do what follows it. Returns whether to come back."""
+    found = Build.objects.filter(pk=pk).select_related("created_by").first()
     if found is None:
         return False
     quota = quota_for(found, found.created_by, at=now())
@@ -110,7 +110,8 @@ def take_one_build_turn(pk: int, generation: int) -> bool:
             return within(writer_for(of.engine, of.model, of.decoding), of_researcher, of_build)
 
         more = building.take_turn(build_id=pk, generation=generation, engine_for=engine_for, stopping=_stopping.is_set)
-    if not more:
+    found.refresh_from_db()
+    if waits(found):
         follow(found, at=now())
     return more
 

@@ -6,6 +6,7 @@ Agreement is with people's majority, ties to the lower grade as everywhere; the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -63,7 +64,8 @@ class JudgeFigures:
 class Comparison:
     """All judges that fit a criterion, on its development part. `tied` of the labelled items are ties among people.
 
-    `development`: whether there is such a part; without a split these are all topics.
+    `development`: whether there is such a part; without a split these are all topics. `commonest`: the share of the
+    labels that have the most frequent grade.
     """
 
     criterion: Criterion
@@ -72,13 +74,14 @@ class Comparison:
     items: int
     labelled: int
     tied: int
+    commonest: float
     figures: list[JudgeFigures]
 
     @property
     def answer(self) -> str:
         """Which judge says most often what people's majority says, in a sentence."""
         finished = {row.judge.name: row.share for row in self.figures if not row.completeness.mark}
-        return most_alike(finished, n_marked=len(self.figures) - len(finished))
+        return most_alike(finished, commonest=self.commonest, n_marked=len(self.figures) - len(finished))
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,7 @@ def compare(criterion: Criterion) -> Comparison:
         items=items,
         labelled=len(labels),
         tied=len(tied(people)),
+        commonest=max(Counter(labels.values()).values(), default=0) / max(len(labels), 1),
         figures=complete_first(
             (  # the order of templates stays among equals
                 figures_of(

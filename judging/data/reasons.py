@@ -40,13 +40,17 @@ def with_expected_grades(study: Study) -> set[tuple[int, int]]:
 def reasons_of(judge: Rater, criterion: Criterion, items: Iterable[int]) -> dict[int, str]:
     """Return the reason in the judge's newest reply about each of the items, by the item's key; none where it has none.
 
-    A reply's reason is all of it but the line with its grade.
+    A reply's reason is all of it but the line with its grade, or what the model thought where it says no more.
     """
     completions = Completion.objects.filter(
         judge__rater=judge, criterion=criterion, item__in=list(items), grade__isnull=False
     ).order_by("attempt", "pk")
-    read = completions.values_list("item_id", "reply", "judge__template__reply_rule", "judge__template__reply_mark")
-    found = {item: reason_in(reply, rule=rule, mark=mark) for item, reply, rule, mark in read}
+    read = completions.values_list(
+        "item_id", "reply", "thinking", "judge__template__reply_rule", "judge__template__reply_mark"
+    )
+    found = {
+        item: reason_in(reply, rule=rule, mark=mark) or shortened(thought) for item, reply, thought, rule, mark in read
+    }
     return {item: reason for item, reason in found.items() if reason}
 
 
@@ -61,11 +65,15 @@ def reason_in(reply: str, *, rule: str, mark: str = "") -> str:
         lines = [line for line in lines if not line.strip().casefold().startswith(mark.casefold())]
     else:
         lines = []
-    reason = "\n".join(lines).strip()
+    return shortened("\n".join(lines).strip())
+
+
+def shortened(reason: str) -> str:
+    """Return the reason as it is shown beside a grade."""
     return reason if len(reason) <= LONGEST else reason[: LONGEST - 1] + "…"
 
 
-def measuring_items(items: Iterable[int]) -> set[int]:
-    """Return which of the items are anchors, on which every change of a judge is measured."""
+def anchors_among(items: Iterable[int]) -> set[tuple[int, int]]:
+    """Return the questions, as item and criterion, that are anchors: every change of a judge is measured on them."""
     anchors = AnchorSet.items.through.objects.filter(item__in=list(items))
-    return set(anchors.values_list("item_id", flat=True))
+    return set(anchors.values_list("item_id", "anchorset__criterion_id"))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -21,9 +21,11 @@ from collection.http import Answer
 from collection.models import Item
 from judging.data.items import with_texts
 from judging.engines import GradeRequest, Reply
+from judging.engines.dialect import Dialect
 from judging.engines.openai import request_body
 from judging.engines.responses import Question, read_answer
 from judging.engines.server_probe import Abilities, Findings, Server, path_of
+from judging.engines.thinking import OFF, ON, SERVERS_OWN, WAYS_OFF, WAYS_ON, Thinking
 from judging.grading.completions import items_done, write_read_replies
 from judging.grading.jobs import finish_if_done
 from judging.grading.worker import completion_of
@@ -36,7 +38,14 @@ AT_ONCE = 500
 # What the services are known to honour. OpenAI's has no way to bind a reply to a few bare words.
 SERVICES = {
     "vllm": Findings(Server("vllm", "batch", ()), Abilities(constraint="structured_outputs", log_probabilities=20)),
-    "openai": Findings(Server("other", "batch", ()), Abilities(log_probabilities=5)),
+    "openai": Findings(
+        Server("other", "batch", ()), Abilities(log_probabilities=5, dialect=Dialect(cap="max_completion_tokens"))
+    ),
+}
+# How each is asked to think or not to, where the judge says so: nobody can try it out.
+SWITCHES: dict[str, dict[str, Mapping[str, Any]]] = {
+    "vllm": {OFF: WAYS_OFF[0], ON: WAYS_ON[1]},
+    "openai": {OFF: {"reasoning_effort": "none"}, ON: {"reasoning_effort": "medium"}},
 }
 SWAPPED = "swapped"
 KEY = re.compile(r"[0-9]{1,18}")
@@ -65,7 +74,7 @@ class BatchRead:
 def write_requests(job: GradingJob, *, service: str) -> Iterator[str]:
     """Yield a line for each request that the job misses, in the order of its work. Raises NoBatch."""
     _check(job)
-    findings = SERVICES[service]
+    findings = service_for(job.judge, service)
     endpoint = endpoint_of(job.judge)
     for items in _missing(job):
         for item in items:
@@ -106,6 +115,18 @@ def read_replies(*, job: GradingJob, file: InputFile, at: datetime) -> BatchRead
         finish_if_done(job=job, at=at)
     job.refresh_from_db()
     return said
+
+
+def service_for(judge: Judge, service: str) -> Findings:
+    """Return what the service honours of a judge's requests."""
+    findings, thinking = SERVICES[service], Thinking.of(judge.decoding)
+    if thinking.mode == SERVERS_OWN:
+        return findings
+    switch = SWITCHES[service].get(thinking.mode, thinking.ways[0])
+    return replace(
+        findings,
+        abilities=replace(findings.abilities, switch=switch, thinks=thinking.wanted, thinks_freely=thinking.wanted),
+    )
 
 
 def endpoint_of(judge: Judge) -> Any:
@@ -181,8 +202,9 @@ def _reply(job: GradingJob, request: GradeRequest, lines: Lines) -> Reply | None
         found = lines.get((request.item_id, order))
         if found is None:
             return None
-        service = SERVICES[job.selection.get("service", "openai")]
-        replies += read_answer(found[1], [asked], Question(job.judge.model, service, seconds=0.0))
+        names = job.judge.other_names
+        service = service_for(job.judge, job.selection.get("service", "openai"))
+        replies += read_answer(found[1], [asked], Question(job.judge.model, service, 0.0, other_names=names))
     return replies[0] if len(replies) == 1 else both(*replies)
 
 

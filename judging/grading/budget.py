@@ -1,10 +1,10 @@
-"""Limits on tokens and cost, kept while requests are under way: what they will use is estimated before they are asked.
+"""Limits on calls, tokens and cost, kept while requests are under way: what these will use is estimated at their start.
 
 An engine within a budget is given no more requests once what is known to be used, and what those under way are
 expected to use, reach the limit. Then they are waited for; if they used less than expected, the next turn asks a
 few more. So the job passes its limit by one request at most, and by as much as those under way at the end used more
-than was expected of them. All turns of a job in one process share its budget. Other processes learn of one
-another's tokens from the job's counters, as those are written: about every second.
+than was expected of them. All turns of a job in one process share its budget, and so do the links of a chain. Other
+processes learn of one another's tokens from the counters, as those are written: about every second.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from judging.engines import Engine, EngineState, GradeRequest, Reply
 from judging.engines.token_counts import CHARACTERS_A_TOKEN, TOKENS_OF_A_CHOICE
 from judging.engines.token_quotas import Quota
 from judging.grading.jobs import WrongState, limit_reached, pause_job
+from judging.grading.spending import Ledger, ledger_of
 from judging.models import Build, GradingJob
-from judging.models.spending import Spending
 
 # Where nothing is known of the model yet: fewer characters a token than English has are the cautious guess.
 CAUTIOUS_RATIO = 0.75 * CHARACTERS_A_TOKEN
@@ -38,10 +38,17 @@ def budget_of(account: GradingJob | Build | Quota | None) -> Iterator[Budget | N
 
     When no turn is left, all that was used stands in the tables: the next budget begins from these.
     """
-    if account is None or (isinstance(account, Spending) and account.token_limit is account.cost_limit is None):
+    if account is None:
         yield None
         return
-    key = (account.researcher.pk, account.begins) if isinstance(account, Quota) else (type(account), account.pk)
+    if isinstance(account, Quota):
+        key: Hashable = (account.researcher.pk, account.begins)
+    else:
+        bounds = account.bounds
+        if not bounds.limited:
+            yield None
+            return
+        key = (type(bounds), bounds.pk)
     with _lock:
         budget = _budgets.setdefault(key, Budget(account))
         budget.turns += 1
@@ -69,14 +76,16 @@ def pause_if_spent(job: GradingJob) -> bool:
 
 @dataclass
 class Used:
-    """Tokens of prompts and of replies."""
+    """Tokens of prompts and of replies, and calls."""
 
     prompts: float = 0.0
     replies: float = 0.0
+    calls: float = 0.0
 
     def add(self, other: Used, times: int = 1) -> None:
         self.prompts += times * other.prompts
         self.replies += times * other.replies
+        self.calls += times * other.calls
 
 
 class Budget:
@@ -85,9 +94,9 @@ class Budget:
     def __init__(self, account: GradingJob | Build | Quota) -> None:
         self.turns = 0
         self._lock = threading.Condition()
-        self._account = account
+        self._account = account if isinstance(account, Quota) else ledger_of(account)
         # Stood in the counters at the beginning; was written by other processes since; came in replies here.
-        self._before = Used(account.prompt_tokens, account.completion_tokens)
+        self._before = _used_of(self._account)
         self._elsewhere = Used()
         self._here = Used()
         self._expected = Used()
@@ -96,14 +105,15 @@ class Budget:
 
     def learn_from(self, account: GradingJob | Build | Quota) -> None:
         """Take in what stands in the tables: the limits, and what other processes have used of them."""
+        read = account if isinstance(account, Quota) else ledger_of(account)
         with self._lock:
-            self._account = account
-            self._elsewhere.prompts = max(
-                self._elsewhere.prompts, account.prompt_tokens - self._before.prompts - self._here.prompts
-            )
-            self._elsewhere.replies = max(
-                self._elsewhere.replies, account.completion_tokens - self._before.replies - self._here.replies
-            )
+            self._account = read
+            written = _used_of(read)
+            for part in (self._before, self._here):
+                written.add(part, -1)
+            self._elsewhere.prompts = max(self._elsewhere.prompts, written.prompts)
+            self._elsewhere.replies = max(self._elsewhere.replies, written.replies)
+            self._elsewhere.calls = max(self._elsewhere.calls, written.calls)
 
     def begin(self, request: GradeRequest) -> Used | None:
         """Return what the request is expected to use if it may be asked, and count it as under way; else None."""
@@ -133,9 +143,11 @@ class Budget:
     def count(self, request: GradeRequest, reply: Reply) -> None:
         """Count what a reply used, and learn from it what others will use."""
         if reply.prompt_tokens is None:
+            with self._lock:
+                self._here.add(Used(calls=1))
             return
         with self._lock:
-            self._here.add(Used(reply.prompt_tokens, reply.completion_tokens or 0))
+            self._here.add(Used(reply.prompt_tokens, reply.completion_tokens or 0, 1))
             self._counted["characters"] += _characters(request)
             self._counted["prompt tokens"] += reply.prompt_tokens
             self._counted["reply tokens"] += reply.completion_tokens or 0
@@ -148,11 +160,13 @@ class Budget:
             used.add(part)
         if isinstance(self._account, Quota):
             return used.prompts + used.replies >= self._account.limit
-        job = self._account
-        if job.token_limit is not None and used.prompts + used.replies >= job.token_limit:
+        bounds = self._account.bounds
+        if bounds.call_limit is not None and used.calls >= bounds.call_limit:
             return True
-        cost = (used.prompts * (job.price_in or 0) + used.replies * (job.price_out or 0)) / 1_000_000
-        return job.cost_limit is not None and cost >= job.cost_limit
+        if bounds.token_limit is not None and used.prompts + used.replies >= bounds.token_limit:
+            return True
+        cost = (used.prompts * (bounds.price_in or 0) + used.replies * (bounds.price_out or 0)) / 1_000_000
+        return bounds.cost_limit is not None and cost >= bounds.cost_limit
 
     def _expect(self, request: GradeRequest) -> Used:
         """Expect of a request what earlier ones used: prompts by their characters, replies on average."""
@@ -166,9 +180,16 @@ class Budget:
 def expected_use(request: GradeRequest, characters_a_token: float = CAUTIOUS_RATIO, reply: float | None = None) -> Used:
     """Return what a request will use, in both orders of a pair, if a reply takes so many tokens."""
     if reply is None:
-        reply = float(request.reply_tokens or TOKENS_OF_A_CHOICE)
+        reply = float(request.reply_tokens or TOKENS_OF_A_CHOICE) + request.thinks_for
     orders = [request] if request.swapped is None else [request, request.swapped]
-    return Used(sum(_characters(each) for each in orders) / max(characters_a_token, 0.01), reply * len(orders))
+    return Used(
+        sum(_characters(each) for each in orders) / max(characters_a_token, 0.01), reply * len(orders), len(orders)
+    )
+
+
+def _used_of(account: Ledger | Quota) -> Used:
+    calls = account.n_calls if isinstance(account, Ledger) else 0
+    return Used(account.prompt_tokens, account.completion_tokens, calls)
 
 
 @dataclass(frozen=True)

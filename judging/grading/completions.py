@@ -15,6 +15,7 @@ from django.db.models import Count, Q, Sum
 
 from collection.judgments.bulk import insert_rows, storable
 from collection.judgments.services import Verdict, add_verdicts, withdraw_verdicts
+from collection.models import Judgment
 from judging.models import Completion, GradingJob, Judge
 from judging.prompts.pairwise import note_orders
 
@@ -39,6 +40,9 @@ class ReadReply(NamedTuple):
     engine_identity: str
     other_order: Mapping[str, Any] | None = None
     cut_texts: Mapping[str, int] | None = None
+    thinking: str = ""
+    thinking_tokens: int | None = None
+    sent: Mapping[str, Any] | None = None
 
 
 OF_THE_JOB = ("job_id", "judge_id", "criterion_id", "attempt", "completed_at")
@@ -78,6 +82,8 @@ def write_read_replies(job: GradingJob, replies: Iterable[ReadReply], *, at: dat
     note_orders(judge=job.judge, criterion=job.criterion, other_orders=other_orders)
     _count(locked, fresh)
     counts = {name: getattr(locked, name) for name in COUNTS}
+    if any(reply.ungraded != Judgment.Ungraded.ENGINE_ERROR for reply in fresh):
+        counts["replied_at"] = at
     GradingJob.objects.filter(pk=job.pk).update(heartbeat_at=at, **counts)
     for name, count in counts.items():
         setattr(job, name, count)
@@ -85,7 +91,7 @@ def write_read_replies(job: GradingJob, replies: Iterable[ReadReply], *, at: dat
 
 
 COUNTS = (
-    "graded", "ungraded", "by_grade", "by_kind", "prompt_tokens", "completion_tokens", "cached_tokens",
+    "graded", "ungraded", "by_grade", "by_kind", "n_calls", "prompt_tokens", "completion_tokens", "cached_tokens",
     "cacheable_tokens",
 )  # fmt: skip
 
@@ -101,6 +107,7 @@ def counts_of(job: GradingJob) -> dict[str, Any]:
         else:
             by_grade[repr(float(grade))] = count
     sums = job.completions.aggregate(
+        calls=Count("pk") + Count("other_order"),
         of_prompts=Sum("prompt_tokens", default=0),
         of_replies=Sum("completion_tokens", default=0),
         cached=Sum("cached_tokens", default=0),
@@ -111,6 +118,7 @@ def counts_of(job: GradingJob) -> dict[str, Any]:
         "ungraded": sum(by_kind.values()),
         "by_grade": by_grade,
         "by_kind": by_kind,
+        "n_calls": sums["calls"],
         "prompt_tokens": sums["of_prompts"],
         "completion_tokens": sums["of_replies"],
         "cached_tokens": sums["cached"],
@@ -136,9 +144,9 @@ def _insert(job: GradingJob, replies: Iterable[ReadReply], *, at: datetime) -> N
 
 
 def _storable(reply: ReadReply) -> ReadReply:
-    if reply.reply.isascii() and reply.error.isascii() and "\x00" not in reply.reply + reply.error:
+    if (said := reply.reply + reply.thinking + reply.error).isascii() and "\x00" not in said:
         return reply
-    return reply._replace(reply=storable(reply.reply), error=storable(reply.error))
+    return reply._replace(reply=storable(reply.reply), thinking=storable(reply.thinking), error=storable(reply.error))
 
 
 def items_done(job: GradingJob, items: Iterable[int]) -> Sequence[int]:
@@ -159,6 +167,7 @@ def _count(job: GradingJob, fresh: Iterable[ReadReply]) -> None:
             job.graded += 1
             key = repr(float(reply.grade or 0))
             job.by_grade[key] = job.by_grade.get(key, 0) + 1
+        job.n_calls += 1 if reply.other_order is None else 2
         job.prompt_tokens += reply.prompt_tokens or 0
         job.completion_tokens += reply.completion_tokens or 0
         if reply.cached_tokens is not None:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils.timezone import now
@@ -25,10 +27,12 @@ from judging.grading.completions import ReadReply
 from judging.models import AnchorCheck, AnchorSet, Completion, GradingJob, Judge, TokenUse
 from judging.prompts.pairwise import read_all
 from judging.prompts.rendering import request_for
-from stats.intervals import UNBOUNDED, mean_interval, share_of_items
+from stats.intervals import SHARE, UNBOUNDED, Range, ratio_interval
 from stats.share_intervals import bounds
 
 ANCHOR_ITEMS = 30
+# What an item is about, but for its question.
+TEXT = ("topic", "report", "other_report", "passage")
 
 Grades = dict[int, float | None]
 
@@ -46,8 +50,8 @@ class Before:
 class Drift:
     """What changed between two looks at the anchor items. Figures are None where they cannot be told.
 
-    `mean` is the mean of new minus old over the items with both grades, with Student’s interval; `changed` is
-    the share of items whose grade is another one (or was or became ungraded), with Wilson's interval.
+    `mean` is the mean of new minus old over the items with both grades; `changed` is the share of items whose grade is
+    another one (or was or became ungraded). Items of one text change together, so both intervals are over texts.
     """
 
     items: int
@@ -79,12 +83,29 @@ def choose_anchor_items(criterion: Criterion, items: Sequence[int], *, at: datet
     if stored is not None:
         return stored
     seed = criterion.pk
-    drawn = random.Random(seed).sample(sorted(items), min(ANCHOR_ITEMS, len(items)))  # noqa: S311  # no secret
+    drawn = _drawn_by_texts(items, random.Random(seed))  # noqa: S311  # no secret
     with transaction.atomic():
         chosen, new = AnchorSet.objects.get_or_create(criterion=criterion, defaults={"seed": seed, "chosen_at": at})
         if new:
             chosen.items.set(drawn)
     return chosen
+
+
+def _drawn_by_texts(items: Sequence[int], chance: random.Random) -> list[int]:
+    """Draw items with all others of their text, as many as lack of the last one: they stand in as few tasks as can be.
+
+    A text is the likelier, the more of the items are about it.
+    """
+    asked, order, drawn = set(items), sorted(items), dict[int, None]()
+    chance.shuffle(order)
+    for key in order:
+        if len(drawn) >= ANCHOR_ITEMS:
+            break
+        if key not in drawn:
+            (of_text,) = Item.objects.filter(pk=key).values("study", "task_type", *TEXT)
+            same = Item.objects.filter(**of_text).order_by("pk").values_list("pk", flat=True)
+            drawn |= dict.fromkeys(item for item in same if item in asked)
+    return list(drawn)[:ANCHOR_ITEMS]
 
 
 class KnownIdentities:
@@ -186,21 +207,36 @@ def confirm_drift(*, job: GradingJob, by: User | None, at: datetime) -> None:
 
 
 def drift_of(seen: AnchorCheck) -> Drift:
-    """Measure what changed, from the stored grades alone."""
+    """Measure what changed, from the stored grades and the items' texts."""
     old, new = _by_key(seen.before), _by_key(seen.after)
     pairs = [(old[item], new[item]) for item in old if item in new]
-    differences = [after - earlier for earlier, after in pairs if earlier is not None and after is not None]
-    changed = sum(earlier != after for earlier, after in pairs)
+    differences = {
+        item: after - earlier
+        for item, earlier in old.items()
+        if item in new and earlier is not None and (after := new[item]) is not None
+    }
+    changes = {item: float(old[item] != new[item]) for item in old if item in new}
+    changed = sum(changes.values())
     return Drift(
         items=len(pairs),
         both_graded=len(differences),
-        mean=statistics.fmean(differences) if differences else None,
-        mean_interval=bounds(mean_interval(differences, within=UNBOUNDED, unit="items")),
+        mean=statistics.fmean(differences.values()) if differences else None,
+        mean_interval=_over_texts(differences, within=UNBOUNDED),
         changed=changed / len(pairs) if pairs else None,
-        changed_interval=bounds(share_of_items(changed, len(pairs))),
+        changed_interval=_over_texts(changes, within=SHARE),
         became_ungraded=sum(earlier is not None and after is None for earlier, after in pairs),
         was_ungraded=sum(earlier is None and after is not None for earlier, after in pairs),
     )
+
+
+def _over_texts(values: Mapping[int, float], *, within: Range) -> tuple[float, float] | None:
+    """Return the interval of the mean of these values, by item, each text being left out in turn."""
+    sums: defaultdict[tuple[Any, ...], float] = defaultdict(float)
+    sizes: Counter[tuple[Any, ...]] = Counter()
+    for item, *text in Item.objects.filter(pk__in=list(values)).values_list("pk", *TEXT):
+        sums[tuple(text)] += values[item]
+        sizes[tuple(text)] += 1
+    return bounds(ratio_interval(list(sums.values()), [sizes[text] for text in sums], within=within))
 
 
 def _earlier_versions(judge: Judge) -> list[Judge]:

@@ -10,11 +10,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from typing import Generic, TypeVar
 
 from django.db import connections
+from django.utils.timezone import now
 
-from judging.engines import PAID_REPLIES_MAY_TAKE, Engine, GradeRequest, LettingGo, Reply, Stopping
+from collection.signs_of_life import CLOCKS_DIFFER
+from judging.engines import PAID_REPLIES_MAY_TAKE, Engine, GradeRequest, Heard, LettingGo, Reply, Stopping
 
 # The engine is given more when what waits for it is less than so many seconds' work, as fast as it was so far,
 # and at least so many requests: what one worker holds, no other can begin.
@@ -31,6 +34,7 @@ class Asking(Generic[Read]):
     """Requests on their way to an engine, and its replies on their way back.
 
     `over` says when the engine shall begin no more, `leaving` when nobody can wait for what is under way either;
+    `heard` when a reply was last stored;
     `read` makes of a reply what comes back, at once and in the engine's thread: it may call `stop`, and must touch
     no table.
     """
@@ -42,10 +46,12 @@ class Asking(Generic[Read]):
         over: Callable[[], bool],
         read: Callable[[GradeRequest, Reply], Read],
         leaving: Callable[[], bool] = lambda: False,
+        heard: Callable[[], Heard] | None = None,
     ) -> None:
         self._engine = engine
         self._over = over
         self._leaving = leaving
+        self._heard = heard
         self._read = read
         self._requests: deque[GradeRequest] = deque()
         self._replies: deque[Read] = deque()
@@ -115,7 +121,7 @@ class Asking(Generic[Read]):
             raise self._error
 
     def _run(self) -> None:
-        stopping = Stopping(self.stopping, self.at_once)
+        stopping = Stopping(self.stopping, self.at_once, self._heard)
         try:
             for request, reply in self._engine.grade(self._waiting(), stopping=stopping):
                 self._replies.append(self._read(request, reply))
@@ -149,6 +155,16 @@ class Asking(Generic[Read]):
     def _ahead(self) -> float:
         """Return how many requests should wait for the engine."""
         return max(LEAST_AHEAD, AHEAD_SECONDS * self._given / max(time.monotonic() - self._began, 0.1))
+
+
+def heard_at(*, began: datetime | None, replied: datetime | None) -> Heard:
+    """Return the moments on this process's clock; those that are still to come are from before the clock went back."""
+    return Heard(_here(began), _here(replied))
+
+
+def _here(moment: datetime | None) -> float:
+    ago = float("inf") if moment is None else (now() - moment).total_seconds()
+    return time.monotonic() - ago if ago >= -CLOCKS_DIFFER.total_seconds() else float("-inf")
 
 
 class Clock:

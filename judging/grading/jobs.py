@@ -23,11 +23,12 @@ from judging.grading.completions import counts_of
 from judging.grading.drift import choose_anchor_items, confirm_drift
 from judging.grading.notify import MESSAGES, send_messages
 from judging.grading.spending import spent
-from judging.models import Completion, GradingChunk, GradingJob, Judge
+from judging.models import Build, Completion, GradingChunk, GradingJob, Judge
 
 # Pairs of a chunk: what one worker takes into its hands at once.
 CHUNK_SIZE = 500
 LEAST_CHUNK = 50
+UNDER_WAY = "“{}” already has a running or paused job on “{}”."
 
 
 class JudgeDoesNotFit(ValueError):
@@ -52,12 +53,17 @@ class WrongState(Exception):
 
 @dataclass(frozen=True)
 class JobLimits:
-    """What a job may spend. Prices are for a million tokens, of prompts and of replies; limits pause it."""
+    """What a job, or a build with all that follows it, may spend; limits pause it.
+
+    Prices are for a million tokens, of prompts and of replies; minutes count from the start.
+    """
 
     price_in: float | None = None
     price_out: float | None = None
     token_limit: int | None = None
     cost_limit: float | None = None
+    call_limit: int | None = None
+    minutes_limit: float | None = None
 
 
 def missing(items: QuerySet[Item], *, criterion: Criterion, judge: Judge, attempt: int) -> QuerySet[Item]:
@@ -88,6 +94,12 @@ def check_fit(judge: Judge, criterion: Criterion) -> None:
         )
 
 
+def check_not_under_way(judge: Judge, criterion: Criterion) -> None:
+    """Raise AlreadyUnderWay where the judge has a job under the criterion that is not over."""
+    if GradingJob.objects.filter(judge=judge, criterion=criterion.pk).exclude(state__in=GradingJob.OVER).exists():
+        raise AlreadyUnderWay(UNDER_WAY.format(judge, criterion))
+
+
 def start_job(
     *,
     criterion: Criterion,
@@ -96,13 +108,14 @@ def start_job(
     selection: Selection = Selection(),  # noqa: B008  # immutable
     terms: JobLimits = JobLimits(),
     away: str = "",
+    follows: Build | None = None,
     by: User | None,
     at: datetime,
 ) -> GradingJob:
     """Let the judge grade what it has not graded under this criterion, or a selection of it, or the `items` by key.
 
-    A job that is `away` at this batch service is for no worker: its requests are written to a file, and the
-    replies are read from one.
+    One that `follows` a build is a link of its chain, and has its limits. A job that is `away` at this batch service
+    is for no worker: its requests are written to a file, and the replies are read from one.
     Raises JudgeDoesNotFit, NoSuchPart, NothingToGrade, AlreadyUnderWay and QuotaSpent.
     """
     check_fit(judge, criterion)
@@ -118,7 +131,7 @@ def start_job(
         raise NothingToGrade(f"The study has no such items for “{criterion.get_task_type_display()}”.{why}")
     return _start(
         criterion=criterion, judge=judge, asked=asked, attempt=1, by=by, at=at, selection=selection, terms=terms,
-        away=away,
+        away=away, follows=follows,
     )  # fmt: skip
 
 
@@ -174,6 +187,7 @@ def _start(
     selection: Selection = Selection(),  # noqa: B008  # immutable
     terms: JobLimits = JobLimits(),
     away: str = "",
+    follows: Build | None = None,
 ) -> GradingJob:
     if not away:
         check_quota(judge, by, at=at)
@@ -196,6 +210,7 @@ def _start(
                 study_id=criterion.study_id,
                 criterion=criterion,
                 judge=judge,
+                build=follows,
                 attempt=attempt,
                 state=GradingJob.State.AWAY if away else GradingJob.State.QUEUED,
                 selection=as_stored(selection, of=len(found)) | ({"service": away} if away else {}),
@@ -207,7 +222,7 @@ def _start(
                 **asdict(terms),
             )
     except IntegrityError:
-        raise AlreadyUnderWay(f"“{judge}” already has a running or paused job on “{criterion}”.") from None
+        raise AlreadyUnderWay(UNDER_WAY.format(judge, criterion)) from None
     size = min(CHUNK_SIZE, max(LEAST_CHUNK, math.ceil(len(ids) / MESSAGES)))
     GradingChunk.objects.bulk_create(
         GradingChunk(job=job, number=number, item_ids=ids[start : start + size])
@@ -250,6 +265,9 @@ def resume_job(*, job: GradingJob, terms: JobLimits | None = None, by: User | No
     with transaction.atomic():
         locked = GradingJob.objects.select_for_update().get(pk=job.pk)
         changes = asdict(terms) if terms else {}
+        if changes and locked.build_id:
+            Build.objects.filter(pk=locked.build_id).update(**changes)
+            changes = {name: changes[name] for name in ("price_in", "price_out")}
         for name, value in changes.items():
             setattr(locked, name, value)
         if reached := limit_reached(locked, at=at):
@@ -277,7 +295,7 @@ def resume_job(*, job: GradingJob, terms: JobLimits | None = None, by: User | No
 
 def limit_reached(job: GradingJob, *, at: datetime) -> tuple[str, GradingJob.Cause] | None:
     """Return why the job may spend no more, if it may not: its own limits, or the quota of whoever started it."""
-    if reached := spent(job, quota_of_job(job, at=at)):
+    if reached := spent(job, quota_of_job(job, at=at), at=at):
         return reached[0], GradingJob.Cause(reached[1])
     return None
 

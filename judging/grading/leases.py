@@ -1,4 +1,7 @@
-"""Who has which chunk of a job in hand: claimed, held by a lease that its worker renews, given back."""
+"""Who has what in hand, a job's chunk or a build: leased to one worker, who renews the lease, and given back.
+
+A row that is leased has `holder` and `leased_until`. Whether it is held now is decided by `held` and by nothing else.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from django.db import DatabaseError, connection
 from django.db.models import F, Q, QuerySet
 from django.utils.timezone import now
 
+from collection.signs_of_life import lately
 from judging.models import GradingChunk, GradingJob
 
 logger = logging.getLogger(__name__)
@@ -20,12 +24,27 @@ LEASE = timedelta(seconds=45)
 RENEW_SECONDS = 10.0
 
 
+def held(at: datetime) -> Q:
+    """Return which rows somebody has in hand: those that were leased, or whose lease was renewed, lately."""
+    first, last = lately(at, LEASE)
+    return Q(leased_until__range=(first + LEASE, last + LEASE))
+
+
+def lapsed(at: datetime) -> Q:
+    """Return the rows whose worker did not give them back: it was killed, or cannot reach the database."""
+    return Q(leased_until__isnull=False) & ~held(at)
+
+
+def take(rows: QuerySet[Any], *, holder: str, at: datetime) -> int:
+    """Lease those of the rows that nobody holds, in one statement, so that two never get the same. Returns how many."""
+    return rows.filter(~held(at)).update(holder=holder, leased_until=at + LEASE)
+
+
 def claim_chunk(job: GradingJob, *, holder: str, at: datetime) -> GradingChunk | None:
-    """Lease the job's first free chunk. Each is claimed in one statement, so two workers never get the same."""
-    free = Q(finished_at=None) & (Q(leased_until=None) | Q(leased_until__lt=at))
-    keys = job.chunks.filter(free).order_by("number").values_list("pk", flat=True)
-    for key in keys[:64]:
-        if GradingChunk.objects.filter(free, pk=key).update(holder=holder, leased_until=at + LEASE):
+    """Lease the job's first free chunk."""
+    free = job.chunks.filter(~held(at), finished_at=None)
+    for key in free.order_by("number").values_list("pk", flat=True)[:64]:
+        if take(free.filter(pk=key), holder=holder, at=at):
             _note_start(job, at=at)
             return GradingChunk.objects.get(pk=key)
     return None
@@ -50,7 +69,7 @@ def _note_start(job: GradingJob, *, at: datetime) -> None:
 class Lease:
     """Renews the leases on the rows in hand as long as this process lives; gives back what is not done at the end.
 
-    `rows` are the job's chunks, or a build's calls. `held` are those in hand, by key: the caller adds and takes away.
+    `rows` are the job's chunks, or the build. `held` are those in hand, by key: the caller adds and takes away.
     `beat` says that this worker lives.
     """
 
@@ -70,15 +89,15 @@ class Lease:
     def __exit__(self, *_: object) -> None:
         self._finished.set()
         self._renewer.join()
-        held = self.rows.model._default_manager.filter(pk__in=list(self.held), holder=self.holder)
-        held.update(holder="", leased_until=None)
+        mine = self.rows.model._default_manager.filter(pk__in=list(self.held), holder=self.holder)
+        mine.update(holder="", leased_until=None)
 
     def _renew(self) -> None:
         while not self._finished.wait(RENEW_SECONDS):
             try:
                 at = now()
-                held = self.rows.filter(holder=self.holder, finished_at=None, leased_until__isnull=False)
-                held.update(leased_until=at + LEASE)
+                mine = self.rows.filter(holder=self.holder, leased_until__isnull=False)
+                mine.update(leased_until=at + LEASE)
                 self.beat(at)
             except DatabaseError:
                 logger.warning("The leases of %s were not renewed.", self.holder, exc_info=True)

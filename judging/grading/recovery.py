@@ -8,8 +8,10 @@ from datetime import datetime, timedelta
 
 from django.db.models import F
 
-from judging.grading.holders import free_chunks_of_the_dead
+from collection.signs_of_life import heard_of, lately
+from judging.grading.holders import free_those_of_the_dead
 from judging.grading.jobs import LimitReached, WrongState, finish_if_done, resume_job
+from judging.grading.leases import lapsed
 from judging.grading.notify import send_messages
 from judging.models import GradingJob
 
@@ -26,17 +28,16 @@ def requeue_stalled_jobs(*, at: datetime, patience: timedelta = PATIENCE) -> lis
     The evidence: a lease that ran out, or a holder on this machine that is no more; or nothing was
     heard of any job for as long as `patience`; or not of this one for very long.
     """
-    free_chunks_of_the_dead(at=at)
-    quiet = at - patience
-    all_quiet = not GradingJob.objects.active().filter(heartbeat_at__gt=quiet).exists()
+    free_those_of_the_dead(at=at)
+    all_quiet = not GradingJob.objects.active().filter(heartbeat_at__range=lately(at, patience)).exists()
     requeued = []
     for job in GradingJob.objects.active().select_related("judge", "criterion"):
         if finish_if_done(job=job, at=at):
             continue
         chunks = job.chunks.filter(finished_at=None)
-        orphaned = chunks.filter(leased_until__lt=at).update(holder="", leased_until=None)
-        lost = all_quiet and job.queued_at <= quiet
-        forgotten = max(job.queued_at, job.heartbeat_at or job.queued_at) < at - LONG_PATIENCE
+        orphaned = chunks.filter(lapsed(at)).update(holder="", leased_until=None)
+        lost = all_quiet and not heard_of(job.queued_at, at=at, patience=patience)
+        forgotten = not heard_of(job.queued_at, job.heartbeat_at, at=at, patience=LONG_PATIENCE)
         if not (orphaned or lost or forgotten) or not chunks.filter(leased_until=None).exists():
             continue
         said = _said(job, died=bool(orphaned))

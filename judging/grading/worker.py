@@ -9,12 +9,11 @@ server keeps them: it reads and fills what comes next while that writes.
 from __future__ import annotations
 
 import logging
-import secrets
-import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 from django.db import DatabaseError
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -23,11 +22,12 @@ from django.utils.timezone import now
 from collection.models import Item, Judgment
 from collection.texts.suspicious_texts import flag_items
 from judging.data.items import with_texts
-from judging.engines import Engine, EngineUnavailable, GradeRequest, Reply
+from judging.engines import Engine, EngineUnavailable, GradeRequest, Heard, Reply
+from judging.engines.probe_store import room_of_thinking
 from judging.engines.token_quotas import note_use
 from judging.grading.completions import ReadReply, write_read_replies
 from judging.grading.drift import KnownIdentities, judge_anchor_items
-from judging.grading.engine_thread import LOOK_SECONDS, Asking, Clock
+from judging.grading.engine_thread import LOOK_SECONDS, Asking, Clock, heard_at
 from judging.grading.holders import holder_name
 from judging.grading.jobs import WrongState, finish_if_done, limit_reached, pause_job
 from judging.grading.leases import Lease, claim_chunk, finish_chunk
@@ -49,8 +49,6 @@ WRITE_AFTER_SECONDS = 1.0
 ENGINE_ERRORS_IN_A_ROW = 20
 # Of so many replies at most half may be ungraded.
 LOOKED_BACK_ON = 100
-
-PROCESS_TOKEN = secrets.token_hex(4)
 
 
 def take_turn(
@@ -87,7 +85,7 @@ def take_turn(
         return False
     if finish_if_done(job=job, at=now()):
         return False
-    if turn.more and not _still_active(job):
+    if turn.more and not _active(job).exists():
         _leave_to_those_sent_for_since(job)
         return False
     return turn.more
@@ -105,7 +103,7 @@ class Turn:
         self.seconds = seconds
         self.began = time.monotonic()
         self.until = self.began + seconds
-        self.holder = f"{holder_name(PROCESS_TOKEN)}:{threading.get_ident()}"
+        self.holder = holder_name()
         # The items of the chunks in hand that are not written yet, by chunk.
         self.held: dict[int, set[int]] = {}
         self.chunk_of: dict[int, int] = {}
@@ -115,11 +113,12 @@ class Turn:
         self.new_identity = ""
         self.left_out: list[ReadReply] = []
         self.failures = Failures(job)
+        self.thinks_for = room_of_thinking(job.judge)
         self.stop: Callable[[], None] = lambda: None
 
     def take(self) -> None:
         """Ask and write until the time is over, nothing is left or the job is not to go on."""
-        asking = Asking(self.engine, over=self.over, read=self.read, leaving=self.stopping)
+        asking = Asking(self.engine, over=self.over, read=self.read, leaving=self.stopping, heard=self.heard)
         self.stop = self.failures.stop = asking.stop
         this_job = GradingJob.objects.filter(pk=self.job.pk)
         lease = Lease(
@@ -153,6 +152,9 @@ class Turn:
         row = completion_of(request, reply)
         self.failures.count(row)
         return row
+
+    def heard(self) -> Heard:
+        return heard_at(began=self.job.started_at, replied=self.job.replied_at)
 
     def over(self) -> bool:
         return self.stopping() or time.monotonic() >= self.until
@@ -195,7 +197,8 @@ class Turn:
         if not items:
             self._finish(chunk.pk)
         flag_items(items)
-        return requests_for(self.job.judge, items)
+        requests = requests_for(self.job.judge, items)
+        return [replace(request, thinks_for=self.thinks_for) for request in requests] if self.thinks_for else requests
 
     def _take_in(self, rows: Sequence[ReadReply]) -> None:
         """Take what was read to be written. Replies of a server that changed are left out: their pairs stay missing."""
@@ -241,7 +244,9 @@ class Turn:
         """Stop if the job or its researcher has spent what they may, or if somebody paused it or cancelled it."""
         if reached := limit_reached(self.job, at=now()):
             _pause(self.job, *reached)
-        if not _still_active(self.job):
+        try:
+            self.job.replied_at = _active(self.job).values_list("replied_at", flat=True).get()  # to others too
+        except GradingJob.DoesNotExist:
             self.stop()
 
     def _stay_if_alone(self) -> None:
@@ -322,11 +327,14 @@ def completion_of(request: GradeRequest, reply: Reply) -> ReadReply:
         engine_identity=reply.identity,
         other_order=other_order,
         cut_texts=dict(request.cut) or None,
+        thinking=reply.thinking,
+        thinking_tokens=reply.thinking_tokens,
+        sent=dict(reply.sent) if reply.sent else None,
     )
 
 
-def _still_active(job: GradingJob) -> bool:
-    return GradingJob.objects.active().filter(pk=job.pk, generation=job.generation).exists()
+def _active(job: GradingJob) -> QuerySet[GradingJob]:
+    return GradingJob.objects.active().filter(pk=job.pk, generation=job.generation)
 
 
 def _leave_to_those_sent_for_since(job: GradingJob) -> None:

@@ -23,6 +23,7 @@ from django.utils.timezone import now
 from kombu.exceptions import OperationalError
 
 from collection.models import Criterion, Item, User
+from collection.signs_of_life import heard_of, lately
 from collection.task_types import TASK_TYPES
 from judging.data.human_labels import NoSplit, development_topics
 from judging.data.selection import items_asked, without_text
@@ -112,10 +113,10 @@ def start_audit(
 
 def requeue_if_stalled(audit: GullibilityAudit, *, at: datetime) -> bool:
     """Ask a worker again where none was heard of for long. Whoever looks at an audit does so."""
-    if audit.state != State.RUNNING or audit.heard_of_at >= at - PATIENCE:
+    if audit.state != State.RUNNING or heard_of(audit.heard_of_at, at=at, patience=PATIENCE):
         return False  # whoever looks on writes nothing
-    quiet = GullibilityAudit.objects.filter(pk=audit.pk, state=State.RUNNING, heard_of_at__lt=at - PATIENCE)
-    if not quiet.update(heard_of_at=at):
+    running = GullibilityAudit.objects.filter(pk=audit.pk, state=State.RUNNING)
+    if not running.exclude(heard_of_at__range=lately(at, PATIENCE)).update(heard_of_at=at):
         return False
     transaction.on_commit(lambda: _send(audit))
     return True

@@ -16,7 +16,7 @@ from collection.formats.problems import InputFile
 from collection.importing.judgments import JudgmentRows
 from collection.importing.rows import Imported
 from collection.importing.studies import criterion_of
-from collection.importing.trec import relevance_criterion_of
+from collection.importing.trec import relevance_criterion_of, threshold_remarks
 from collection.judgments.services import NewJudgment
 from collection.models import Criterion, Judgment, Rater, Study
 from collection.models.studies import TaskType
@@ -238,6 +238,7 @@ class _Taking:
             self.criteria[task_type] = criterion_for(
                 self.study, task_type, name=self.wanted.criterion, relevant_from=self.wanted.relevant_from
             )
+            self.read.imported.remarks += threshold_remarks(self.criteria[task_type])
         return self.criteria[task_type]
 
 

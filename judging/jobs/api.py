@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.timezone import now
 from drf_spectacular.types import OpenApiTypes
@@ -19,7 +18,8 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from collection.api_tools import Refused, checked, conflict_on, invalid_on, study_of, user_of
+from collection.api_tools import Refused, checked, conflict_on, invalid_on, study_to_set_up, user_of
+from collection.finished_files import file_response
 from collection.formats.problems import BrokenFile, InputFile
 from collection.importing.serializers import UploadSerializer
 from collection.importing.uploads import keep_upload
@@ -71,7 +71,7 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         if not self.request.user.is_authenticated:
             return GradingJob.objects.none()
         jobs = GradingJob.objects.of(self.request.user).select_related(
-            "study", "criterion", "judge__rater", "created_by"
+            "study", "criterion", "judge__rater", "created_by", "build"
         )
         study = self.request.query_params.get("study")
         return jobs.filter(study__name=study) if study else jobs
@@ -110,7 +110,7 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
 
     def chosen(self, request: Request, sent: dict[str, Any]) -> tuple[Study, Criterion, Judge]:
         """Return what the request names; 404 for a study of somebody else."""
-        study = study_of(request, sent["study"])
+        study = study_to_set_up(request, sent["study"])
         judge = Judge.objects.filter(name=sent["judge"]).first()
         if judge is None:
             raise ValidationError({"judge": f"There is no judge “{sent['judge']}”."})
@@ -191,7 +191,7 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         if job.state != GradingJob.State.AWAY:
             raise Refused(f"Job {job.pk} was not sent to a batch service.")
         lines = write_requests(job, service=job.selection["service"])
-        return StreamingHttpResponse(lines, content_type="application/jsonl")
+        return file_response(lines, content_type="application/jsonl")
 
     @extend_schema(
         request={"multipart/form-data": BatchFileSerializer},

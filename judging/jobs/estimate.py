@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import mean
 
 from django.db.models import QuerySet
 
 from collection.models import Criterion, Item
 from judging.data.items import with_texts
 from judging.data.selection import Selection, check_selection, items_asked, narrowed, without_text
+from judging.engines.probe_store import room_of_thinking
 from judging.engines.token_counts import CHARACTERS_A_TOKEN, TOKENS_OF_A_CHOICE
 from judging.grading.jobs import check_fit, missing
 from judging.models import Completion, GradingJob, Judge
@@ -23,7 +25,8 @@ class JobEstimate:
     """What a job would have to do.
 
     Tokens and cost are None for a judge that reads no prompt; cost also without prices. `counted` says
-    whether tokens follow from what the model counted before; else they are guessed from characters.
+    whether tokens follow from what the model counted before; else they are guessed from characters. `thinking_tokens`
+    are those of the replies that are thinking: as counted before, else the most that there is room for.
     `seconds` is None where this judge has never worked. What a prefix cache saves is not taken off.
     """
 
@@ -31,6 +34,7 @@ class JobEstimate:
     skipped: int
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    thinking_tokens: int = 0
     counted: bool = False
     seconds: float | None = None
     price_in: float | None = None
@@ -73,11 +77,13 @@ def estimate(
         pairs = min(pairs, selection.sample)
     seen = asked.exclude(pk__in=without_text(asked).values("pk"))
     prompt, reply, counted = _tokens_of_a_pair(judge, seen, pairs)
+    thinking = 0.0 if reply is None else thinking_of_a_pair(judge)
     return JobEstimate(
         pairs=pairs,
         skipped=skipped,
         prompt_tokens=None if prompt is None else round(prompt * pairs),
         completion_tokens=None if reply is None else round(reply * pairs),
+        thinking_tokens=round(thinking * pairs),
         counted=counted,
         seconds=_seconds_of_a_pair(judge, pairs),
         price_in=price_in,
@@ -95,31 +101,46 @@ def _tokens_of_a_pair(judge: Judge, items: QuerySet[Item], pairs: int) -> tuple[
     """Return the mean tokens of a prompt and of a reply, and whether they follow from counts."""
     if judge.template is None or not pairs:
         return None, None, False
+    step = max(items.count() // LOOKED_AT, 1)
+    keys = list(items.order_by("pk").values_list("pk", flat=True))[::step][:LOOKED_AT]
+    ratio, reply_tokens, counted = used_before(judge)
+    looked_at = with_texts(Item.objects.filter(pk__in=keys))
+    return mean(characters_of(judge, item) for item in looked_at) / ratio, reply_tokens, counted
+
+
+def used_before(judge: Judge) -> tuple[float, float, bool]:
+    """Return the characters of a token, the tokens of a reply, and whether both follow from counts; else a guess."""
     before: list[tuple[int, int | None, int | None]] = list(
         Completion.objects.filter(job__judge=judge, prompt_tokens__isnull=False)
         .order_by("-pk")
         .values_list("item_id", "prompt_tokens", "completion_tokens")[:LOOKED_AT]
     )
-    step = max(items.count() // LOOKED_AT, 1)
-    keys = list(items.order_by("pk").values_list("pk", flat=True))[::step][:LOOKED_AT]
-    characters = _characters(judge, [*keys, *(item for item, _, _ in before)])
-    ratio = float(CHARACTERS_A_TOKEN)
-    reply_tokens = TOKENS_OF_A_CHOICE * judge.template.orders
-    if before:
-        ratio = sum(characters[item] for item, _, _ in before) / max(sum(tokens or 0 for _, tokens, _ in before), 1)
-        reply_tokens = sum(tokens or 0 for _, _, tokens in before) / len(before)
-    return sum(characters[key] for key in keys) / len(keys) / ratio, reply_tokens, bool(before)
+    if not before:
+        orders = judge.template.orders if judge.template else 1
+        return float(CHARACTERS_A_TOKEN), TOKENS_OF_A_CHOICE * orders + thinking_of_a_pair(judge), False
+    items = with_texts(Item.objects.filter(pk__in=[item for item, _, _ in before]))
+    characters = {item.pk: characters_of(judge, item) for item in items}
+    ratio = sum(characters[item] for item, _, _ in before) / max(sum(tokens or 0 for _, tokens, _ in before), 1)
+    return ratio, sum(tokens or 0 for _, _, tokens in before) / len(before), True
 
 
-def _characters(judge: Judge, keys: list[int]) -> dict[int, int]:
-    """Return how long the prompts of these items are."""
-    lengths = {}
-    for item in with_texts(Item.objects.filter(pk__in=keys)):
-        request = request_for(judge, item)
-        lengths[item.pk] = len(request.system) + len(request.prompt)
-        if request.swapped is not None:
-            lengths[item.pk] += len(request.swapped.system) + len(request.swapped.prompt)
-    return lengths
+def thinking_of_a_pair(judge: Judge) -> float:
+    """Return the tokens of thinking that a pair takes: the mean of the latest that were counted, else all the room."""
+    latest = Completion.objects.filter(job__judge=judge, completion_tokens__isnull=False).order_by("-pk")
+    newest: list[int | None] = list(latest.values_list("thinking_tokens", flat=True)[:LOOKED_AT])
+    counted = [tokens for tokens in newest if tokens is not None]
+    if counted:
+        return mean(counted)
+    if newest and not latest.exclude(thinking="").exists():
+        return 0.0
+    return float(room_of_thinking(judge) * (judge.template.orders if judge.template else 1))
+
+
+def characters_of(judge: Judge, item: Item) -> int:
+    """Return how long the judge's prompts about the item are. Raises BadTemplate."""
+    request = request_for(judge, item)
+    orders = [request] if request.swapped is None else [request, request.swapped]
+    return sum(len(each.system) + len(each.prompt) for each in orders)
 
 
 def _seconds_of_a_pair(judge: Judge, pairs: int) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from django import forms
@@ -41,7 +42,7 @@ class Lines(forms.CharField):
 
 
 class LimitsForm(forms.Form):
-    """What a job may spend."""
+    """What a job may spend, or a build with all that follows it."""
 
     price_in = forms.FloatField(
         required=False,
@@ -50,6 +51,10 @@ class LimitsForm(forms.Form):
         help_text="In any currency.",
     )
     price_out = forms.FloatField(required=False, min_value=0, label="Price of a million reply tokens")
+    call_limit = forms.IntegerField(
+        required=False, min_value=1, max_value=2**53, label="Limit of calls",
+        help_text="The job pauses when so many calls have a reply.",
+    )  # fmt: skip
     token_limit = forms.IntegerField(
         required=False,
         min_value=1,
@@ -64,6 +69,11 @@ class LimitsForm(forms.Form):
         help_text="The job pauses when it has cost this much; prices are needed too.",
     )
 
+    minutes_limit = forms.FloatField(
+        required=False, min_value=0.1, max_value=10**7, label="Limit of minutes",
+        help_text="The job pauses so many minutes after its start; pauses count.",
+    )  # fmt: skip
+
     def clean(self) -> dict[str, Any]:
         sent = super().clean() or self.cleaned_data
         if sent.get("cost_limit") is not None and sent.get("price_in") is None and sent.get("price_out") is None:
@@ -74,12 +84,12 @@ class LimitsForm(forms.Form):
     def terms(self) -> JobLimits:
         """What may be spent. Only for a form that is valid."""
         sent = self.cleaned_data
-        return JobLimits(sent["price_in"], sent["price_out"], sent["token_limit"], sent["cost_limit"])
+        return JobLimits(**{one.name: sent[one.name] for one in fields(JobLimits)})
 
     @staticmethod
     def initial_of(job: GradingJob | Build) -> dict[str, Any]:
-        """Return the terms of a job or build as the form shows them."""
-        return {name: getattr(job, name) for name in ("price_in", "price_out", "token_limit", "cost_limit")}
+        """Return the terms of a job or build, or of the chain that it belongs to, as the form shows them."""
+        return {one.name: getattr(job.bounds, one.name) for one in fields(JobLimits)}
 
 
 # Which pairs, by what other judges left without a grade: the choice that no judge has graded, and how one is named.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -17,7 +17,7 @@ from judging.grading.batch_files import SERVICES
 from judging.grading.drift import drift_of
 from judging.grading.jobs import JobLimits
 from judging.jobs.forms import MOST_BATCH_MEGABYTES
-from judging.models import AnchorCheck, Completion, GradingJob
+from judging.models import AnchorCheck, Build, Completion, GradingJob
 
 
 class JobSerializer(serializers.ModelSerializer[GradingJob]):
@@ -29,6 +29,13 @@ class JobSerializer(serializers.ModelSerializer[GradingJob]):
     cache_share = NumberField(
         allow_null=True, help_text="Of prompt tokens, from a prefix cache; null where the server does not say."
     )
+    build = serializers.PrimaryKeyRelatedField[Build](
+        read_only=True, help_text="Which it follows: the limits are those of both together."
+    )
+    call_limit = WholeField(source="bounds.call_limit", allow_null=True)
+    token_limit = WholeField(source="bounds.token_limit", allow_null=True)
+    cost_limit = NumberField(source="bounds.cost_limit", allow_null=True)
+    minutes_limit = NumberField(source="bounds.minutes_limit", allow_null=True)
     quota = serializers.SerializerMethodField(
         help_text="Of the person who started the job, if it uses one and is not over."
     )
@@ -37,9 +44,9 @@ class JobSerializer(serializers.ModelSerializer[GradingJob]):
         model = GradingJob
         fields = [
             "id", "study", "criterion", "judge", "attempt", "state", "pause_cause", "reason", "selection", "total",
-            "graded", "ungraded", "skipped", "prompt_tokens", "completion_tokens", "cost", "cache_share", "price_in",
-            "price_out", "token_limit", "cost_limit", "created_at", "started_at", "heartbeat_at", "finished_at",
-            "quota",
+            "graded", "ungraded", "skipped", "n_calls", "prompt_tokens", "completion_tokens", "cost", "cache_share",
+            "build", "price_in", "price_out", "call_limit", "token_limit", "cost_limit", "minutes_limit", "created_at",
+            "started_at", "heartbeat_at", "finished_at", "quota",
         ]  # fmt: skip
 
     @extend_schema_field(QuotaSerializer(allow_null=True))
@@ -52,14 +59,18 @@ class LimitsSerializer(serializers.Serializer[Any]):
 
     price_in = NumberField(required=False, allow_null=True, default=None, min_value=0)
     price_out = NumberField(required=False, allow_null=True, default=None, min_value=0)
+    call_limit = WholeField(required=False, allow_null=True, default=None, min_value=1, max_value=2**53)
     token_limit = WholeField(required=False, allow_null=True, default=None, min_value=1, max_value=2**53)
     cost_limit = NumberField(required=False, allow_null=True, default=None, min_value=0)
+    minutes_limit = NumberField(
+        required=False, allow_null=True, default=None, min_value=0.1, max_value=10**7, help_text="Since the start."
+    )
 
     @property
     def terms(self) -> JobLimits:
         """What was sent. Only for data that is valid."""
         sent = self.validated_data
-        return JobLimits(sent["price_in"], sent["price_out"], sent["token_limit"], sent["cost_limit"])
+        return JobLimits(**{one.name: sent[one.name] for one in fields(JobLimits)})
 
 
 class NewJobSerializer(LimitsSerializer):
@@ -104,6 +115,7 @@ class EstimateSerializer(serializers.Serializer[Any]):
     skipped = WholeField()
     prompt_tokens = WholeField(allow_null=True)
     completion_tokens = WholeField(allow_null=True)
+    thinking_tokens = WholeField(help_text="Those of the replies that are thinking: as counted before, else at most.")
     counted = serializers.BooleanField(help_text="Whether tokens are estimated from the model's earlier counts.")
     seconds = NumberField(allow_null=True)
     cost = NumberField(allow_null=True)
@@ -154,11 +166,12 @@ class JobCountsSerializer(serializers.Serializer[Any]):
 class ReplySerializer(serializers.ModelSerializer[Completion]):
     item = serializers.CharField(source="item.item_id")
     log_probabilities = serializers.DictField(allow_null=True)
+    sent = serializers.DictField(allow_null=True, help_text="The parameters of the request, without its texts.")
 
     class Meta:
         model = Completion
         fields = [
-            "item", "attempt", "grade", "ungraded", "reply", "error", "finish_reason", "score", "log_probabilities",
-            "expected_grade", "entropy", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds",
-            "engine_identity", "completed_at",
+            "item", "attempt", "grade", "ungraded", "reply", "thinking", "error", "finish_reason", "score",
+            "log_probabilities", "expected_grade", "entropy", "prompt_tokens", "cached_tokens", "completion_tokens",
+            "thinking_tokens", "sent", "seconds", "engine_identity", "completed_at",
         ]  # fmt: skip

@@ -55,19 +55,25 @@ class Served:
 
 def criterion_like(judge: Judge, study: Study) -> Criterion:
     """Return the study's criterion that the judge grades under, made as its task type has it if it is new."""
+    criterion = planned_criterion(judge, study)
+    if criterion.pk is None:
+        criterion.save()
+    return criterion
+
+
+def planned_criterion(judge: Judge, study: Study) -> Criterion:
+    """Return the same, not stored if it is new."""
     asked = next((one for one in TASK_TYPES[judge.task_type].criteria if one.name == judge.criterion_name), None)
-    criterion, _ = Criterion.objects.get_or_create(
+    there = list(study.criteria.all()) if study.pk else []
+    return next((one for one in there if one.name == judge.criterion_name), None) or Criterion(
         study=study,
         name=judge.criterion_name,
-        defaults={
-            "task_type": judge.task_type,
-            "question": asked.question if asked else judge.criterion_name,
-            "scale": judge.scale,
-            "threshold": asked.threshold if asked else judge.scale.values[-1],
-            "position": study.criteria.count(),
-        },
+        task_type=judge.task_type,
+        question=asked.question if asked else judge.criterion_name,
+        scale=judge.scale,
+        threshold=asked.threshold if asked else judge.scale.values[-1],
+        position=len(there),
     )
-    return criterion
 
 
 @transaction.atomic
@@ -165,6 +171,7 @@ def _replies(judge: Judge, criterion: Criterion) -> Iterator[dict[str, Any]]:
             engine_said = completion.ungraded if completion.ungraded not in READ_FROM_THE_REPLY else ""
             reply = {
                 "text": completion.reply,
+                "thinking": completion.thinking,
                 "finish_reason": completion.finish_reason,
                 "ungraded": engine_said,
                 "error": completion.error if engine_said else "",
@@ -179,6 +186,7 @@ def _replies(judge: Judge, criterion: Criterion) -> Iterator[dict[str, Any]]:
                 "read_by": {name: getattr(request, name) for name in ("choices", "values", "rule", "mark")},
                 "reply": reply,
                 "engine": completion.engine_identity,
+                "sent": completion.sent,
                 "at": completion.completed_at.isoformat(),
             }
 

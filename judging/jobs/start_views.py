@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils.timezone import now
 from django.views.decorators.http import require_POST
 
-from collection.accounts.access import study_of
+from collection.accounts.access import study_to_set_up
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Study
 from judging.data.missing_grades import missing_in
@@ -39,7 +39,7 @@ class Expected:
 @login_required
 def job_estimate(request: SignedInRequest, name: str) -> HttpResponse:
     """What jobs would do, before they are started; and what part of it, for how much at most."""
-    study = study_of(request.user, name)
+    study = study_to_set_up(request.user, name)
     form = StartForm(request.POST)
     if not form.is_valid() and ("criterion" in form.errors or "judge" in form.errors):
         return refused(request, study, form)
@@ -63,7 +63,7 @@ def job_estimate(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def job_start(request: SignedInRequest, name: str) -> HttpResponse:
     """Start a job for each judge, and go to the page of the only one or of all."""
-    study = study_of(request.user, name)
+    study = study_to_set_up(request.user, name)
     form = StartForm(request.POST)
     if not form.is_valid():
         if "criterion" in form.errors or "judge" in form.errors:

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.http import require_POST, require_safe
 
-from collection.accounts.access import study_of
+from collection.accounts.access import study_to_set_up
 from collection.accounts.views import SignedInRequest
 from collection.formats.problems import BrokenFile
 from collection.importing.background import outcome_of
@@ -35,6 +35,7 @@ from judging.grading.jobs import (
     resume_job,
 )
 from judging.grading.progress import JobCounts, counts_of_job, pace_of
+from judging.grading.spending import SPENT, ledger_of
 from judging.imported.uploads import replies_chosen
 from judging.jobs.available_judges import judges_on_offer
 from judging.jobs.forms import AgainForm, BatchForm, LimitsForm
@@ -50,7 +51,7 @@ LATEST = 5
 @login_required
 def jobs(request: SignedInRequest, name: str) -> HttpResponse:
     """The study's jobs, and every judge that could be started. htmx asks for the jobs alone while some are at work."""
-    study = study_of(request.user, name)
+    study = study_to_set_up(request.user, name)
     listed = list(study.grading_jobs.select_related("judge", "criterion")[:100])
     context: dict[str, Any] = {"study": study, "jobs": listed, "at_work": any(job.active for job in listed)}
     if request.htmx:
@@ -134,9 +135,11 @@ def job_replies(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
 
 def job_of(request: SignedInRequest, name: str, pk: int) -> GradingJob:
     """Return the study's job if the user researches it; else 404."""
-    study = study_of(request.user, name)
+    study = study_to_set_up(request.user, name)
     return get_object_or_404(
-        GradingJob.objects.select_related("study", "criterion__scale", "judge__template", "judge__scale", "created_by"),
+        GradingJob.objects.select_related(
+            "study", "criterion__scale", "judge__template", "judge__scale", "created_by", "build"
+        ),
         study=study,
         pk=pk,
     )
@@ -146,7 +149,7 @@ def job_context(job: GradingJob) -> dict[str, Any]:
     """Return what the job's pages show. Counts are the job's own: no completion is counted for a page."""
     counts = counts_of_job(job)
     seen = job.anchor_checks.select_related("earlier_judge").first()
-    waits = job.pause_cause in {GradingJob.Cause.TOKENS, GradingJob.Cause.COST}
+    waits = job.pause_cause in SPENT
     return {
         "job": job,
         "study": job.study,
@@ -156,6 +159,7 @@ def job_context(job: GradingJob) -> dict[str, Any]:
         "ungraded_percent": 100 * job.ungraded / job.done if job.done else None,
         "cache_percent": None if job.cache_share is None else 100 * job.cache_share,
         "pace": pace_of(job),
+        "ledger": ledger_of(job) if job.build else None,
         "anchor_check": seen,
         "drift": drift_of(seen) if seen else None,
         "quota": quota_of_job(job, at=now()),

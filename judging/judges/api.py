@@ -58,7 +58,7 @@ class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @cached_property
     def completeness(self) -> JudgesOfStudies:
         """How complete judges are in the studies of who asks."""
-        return judges_of_studies(Study.objects.of(user_of(self.request)))
+        return judges_of_studies(Study.objects.read_by(user_of(self.request)))
 
     def get_queryset(self) -> QuerySet[Judge]:
         judges = super().get_queryset()

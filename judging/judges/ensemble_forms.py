@@ -81,7 +81,7 @@ class EnsembleForm(forms.Form):
         members, sampled = self.fields["members"], self.fields["sampled"]
         assert isinstance(members, MembersField)
         assert isinstance(sampled, SampledField)
-        found = judges_of_studies(Study.objects.of(user))
+        found = judges_of_studies(Study.objects.read_by(user))
         members.completeness = sampled.completeness = found
         of_models = judges.filter(template__isnull=False).select_related("template", "scale", "examples_from")
         members.queryset = marked_last(
@@ -111,7 +111,7 @@ class CombineForm(forms.Form):
         field = self.fields["criterion"]
         assert isinstance(field, CriterionField)
         fitting = Criterion.objects.filter(
-            study__in=Study.objects.of(user), task_type=ensemble.task_type, scale=ensemble.scale_id
+            study__in=Study.objects.read_by(user), task_type=ensemble.task_type, scale=ensemble.scale_id
         )
         if ensemble.examples_from:
             fitting = fitting.filter(study__collection=ensemble.examples_from.collection_id)

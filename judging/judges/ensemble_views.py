@@ -29,11 +29,13 @@ def ensemble_context(judge: Judge, user: User) -> dict[str, Any]:
     """Return what a judge's page shows of an ensemble: members, rule, where it can be combined and what came of it."""
     if judge.engine != Judge.Engine.ENSEMBLE:
         return {}
-    newest = judge.combinations.filter(criterion__study__in=Study.objects.of(user)).select_related("criterion__study")
+    newest = judge.combinations.filter(criterion__study__in=Study.objects.read_by(user)).select_related(
+        "criterion__study"
+    )
     by_criterion: dict[int, Combination] = {}
     for combination in newest:
         by_criterion.setdefault(combination.criterion_id, combination)
-    completeness = judges_of_studies(Study.objects.of(user))
+    completeness = judges_of_studies(Study.objects.read_by(user))
     return {
         "members": complete_first(
             (
@@ -51,7 +53,7 @@ def ensemble_context(judge: Judge, user: User) -> dict[str, Any]:
 
 def examples_for(judge: Judge, user: User) -> list[Any]:
     """Return the examples that the judge's prompt shows; none for whom their study is not."""
-    if judge.examples_from is None or not Study.objects.of(user).filter(pk=judge.examples_from.pk).exists():
+    if judge.examples_from is None or not Study.objects.read_by(user).filter(pk=judge.examples_from.pk).exists():
         return []
     return list(judge.examples)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -10,6 +12,7 @@ from django.conf import settings
 
 from collection.models import Criterion, Scale, Study, User
 from judging.data.human_labels import NoSplit
+from judging.engines.thinking import MODES, MOST_ROOM, ROOM, SERVERS_OWN
 from judging.models import Judge, PromptTemplate
 from judging.prompts.criteria import FOR_PEOPLE_ALONE, JUDGED_CRITERIA, judged_criterion_of
 from judging.prompts.few_shot import MOST_EXAMPLES, Examples, NoExamples, choose_examples, draw_examples
@@ -56,6 +59,18 @@ class JudgeForm(forms.Form):
         initial="chat",
         label="Endpoint",
     )
+    thinking = forms.ChoiceField(
+        choices=list(MODES.items()), required=False, initial=SERVERS_OWN,
+        help_text="Of models that think before they reply. Each server is tested for whether it does as you say.",
+    )  # fmt: skip
+    thinking_tokens = forms.IntegerField(
+        required=False, min_value=0, max_value=MOST_ROOM, label="Most tokens of thinking",
+        help_text=f"Added to the room of each reply. Left empty: {ROOM:,}, or half of the context if that is less.",
+    )  # fmt: skip
+    extra = forms.JSONField(
+        required=False, label="Further parameters", widget=forms.Textarea(attrs={"rows": 2}),
+        help_text='Sent with every request as they are, in JSON: {"top_k": 20}. They are part of the judge.',
+    )  # fmt: skip
     examples = forms.IntegerField(
         required=False, min_value=0, max_value=MOST_EXAMPLES, initial=0,
         help_text="How many labelled items the prompt shows, if the template has a place for examples.",
@@ -79,8 +94,10 @@ class JudgeForm(forms.Form):
         super().__init__(*args, **kwargs)
         studies = self.fields["examples_from"]
         assert isinstance(studies, forms.ModelChoiceField)
-        studies.queryset = Study.objects.of(user).filter(split__isnull=False).select_related("collection")
-        criteria = Criterion.objects.filter(study__in=Study.objects.of(user)).exclude(task_type__in=FOR_PEOPLE_ALONE)
+        studies.queryset = Study.objects.read_by(user).filter(split__isnull=False).select_related("collection")
+        criteria = Criterion.objects.filter(study__in=Study.objects.read_by(user)).exclude(
+            task_type__in=FOR_PEOPLE_ALONE
+        )
         self.reworded = {
             key_of(criterion): criterion
             for criterion in criteria.select_related("study", "scale")
@@ -98,7 +115,20 @@ class JudgeForm(forms.Form):
         template = self.fields["template"]
         assert isinstance(template, forms.ModelChoiceField)
         template.queryset = PromptTemplate.objects.all()
+        of_criterion = groupby(
+            template.queryset.order_by("criterion_name", "name", "version"), attrgetter("criterion_name")
+        )
+        template.choices = [
+            ("", "choose"),
+            *((criterion, [(each.pk, str(each)) for each in found]) for criterion, found in of_criterion),
+        ]
         self.fields["model"].initial = settings.JUDGE_MODEL
+
+    @property
+    def decoding(self) -> dict[str, Any]:
+        """The decoding settings. Only of a form that is valid."""
+        names = ("temperature", "seed", "endpoint", "thinking", "thinking_tokens", "extra")
+        return {name: value for name in names if (value := self.cleaned_data[name]) not in (None, "")}
 
     def drawn_examples(self) -> Examples | None:
         """Draw or take the examples that were wished for. For a valid form alone. Raises NoSplit and NoExamples."""

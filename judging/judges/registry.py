@@ -13,8 +13,11 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import transaction
 
+from collection.formats.problems import BrokenLine
+from collection.formats.values import strict_object
 from collection.models import Rater, Scale, User
 from judging.engines import embedded, lexical
+from judging.engines.thinking import MODES, MOST_ROOM, OFF, SERVERS_OWN, SWITCHES
 from judging.models import Judge, PromptTemplate
 from judging.prompts.criteria import JUDGED_CRITERIA
 from judging.prompts.few_shot import Examples
@@ -23,6 +26,15 @@ from judging.prompts.template_files import shipped_templates
 from judging.prompts.template_versions import save_template
 
 MEASURING = {Judge.Engine.LEXICAL: lexical.CUT_POINTS, Judge.Engine.EMBEDDED: embedded.CUT_POINTS}
+
+# Parameters of a request that follow from the judge's other settings, or would change the form of the answer.
+OWN_PARAMETERS = frozenset({
+    "model", "messages", "prompt", "temperature", "seed", "max_tokens", "max_completion_tokens", "logprobs",
+    "top_logprobs", "structured_outputs", "response_format", "grammar", "guided_choice", "guided_json",
+    "guided_grammar", "guided_regex", "n", "best_of", "stream", "stream_options", "stop", "tools", "tool_choice",
+    "functions", "include_reasoning", "thinking_token_budget", "thinking_budget_tokens",
+})  # fmt: skip
+LONGEST_EXTRA = 2_000
 
 
 @dataclass(frozen=True)
@@ -72,6 +84,8 @@ def make_judge(
         template, settings = _checked_template(template, task_type, scale, examples), _checked_decoding(decoding or {})
         if not model:
             raise BadJudge("Name the model that grades.")
+        if engine != Judge.Engine.OPENAI and (settings.keys() & {"thinking", "thinking_tokens", "extra"}):
+            raise BadJudge("Only servers are asked to think, or sent parameters of your own: leave these empty.")
         if engine == Judge.Engine.TEXT2TEXT and settings["temperature"]:
             raise BadJudge("An encoder–decoder computes how likely each grade is: its temperature must be 0.")
     else:
@@ -204,10 +218,16 @@ def _check_examples(template: PromptTemplate, values: Sequence[float], examples:
 
 
 def _checked_decoding(decoding: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the decoding settings in full. Raises BadJudge for what we do not know how to send."""
+    """Return the decoding settings in full. Raises BadJudge for what we do not know how to send.
+
+    What says nothing of thinking, or sends nothing of its own, is left out: so are judges made before known again.
+    """
     for name in decoding:
-        if name not in {"temperature", "seed", "endpoint"}:
-            raise BadJudge(f"“{name}” is not a decoding setting. Use temperature, seed and endpoint.")
+        if name not in {"temperature", "seed", "endpoint", "thinking", "thinking_tokens", "extra"}:
+            raise BadJudge(
+                f"“{name}” is not a decoding setting. Use temperature, seed, endpoint, thinking, thinking_tokens and "
+                "extra."
+            )
     temperature, seed = decoding.get("temperature", 0), decoding.get("seed", 0)
     if isinstance(temperature, bool) or not isinstance(temperature, int | float) or not 0 <= temperature <= 2:
         raise BadJudge("The temperature must be a number from 0 to 2.")
@@ -216,7 +236,37 @@ def _checked_decoding(decoding: Mapping[str, Any]) -> dict[str, Any]:
     endpoint = decoding.get("endpoint", "chat")
     if endpoint not in ("chat", "completions"):
         raise BadJudge("The endpoint must be “chat” or “completions”.")
-    return {"temperature": float(temperature), "seed": seed, "endpoint": endpoint}
+    settings = {"temperature": float(temperature), "seed": seed, "endpoint": endpoint}
+    return settings | _checked_thinking(decoding, endpoint) | _checked_extra(decoding.get("extra") or {})
+
+
+def _checked_thinking(decoding: Mapping[str, Any], endpoint: str) -> dict[str, Any]:
+    mode, tokens = decoding.get("thinking") or SERVERS_OWN, decoding.get("thinking_tokens") or 0
+    if mode not in MODES:
+        raise BadJudge(f"Thinking must be one of {', '.join(mode or '“”' for mode in MODES)}.")
+    if isinstance(tokens, bool) or not isinstance(tokens, int) or not 0 <= tokens <= MOST_ROOM:
+        raise BadJudge(f"The tokens of thinking must be a whole number from 0 to {MOST_ROOM:,}.")
+    if tokens and mode == OFF:
+        raise BadJudge("A model that must not think needs no tokens for it.")
+    if mode != SERVERS_OWN and endpoint == "completions":
+        raise BadJudge("Servers are asked to think, or not to, at the endpoint “chat” only.")
+    return {name: value for name, value in (("thinking", mode), ("thinking_tokens", tokens)) if value}
+
+
+def _checked_extra(extra: Any) -> dict[str, Any]:
+    """Return further parameters of every request. Raises BadJudge for those that are set elsewhere."""
+    if not isinstance(extra, dict):
+        raise BadJudge("The extra parameters must be a JSON object.")
+    if ours := sorted({*OWN_PARAMETERS, *SWITCHES} & set(extra)):
+        raise BadJudge(f"Assize itself sends {', '.join(ours)}: remove it from the extra parameters.")
+    try:
+        written = json.dumps(extra, allow_nan=False)
+        strict_object(written)
+    except (ValueError, BrokenLine) as error:
+        raise BadJudge(f"The extra parameters cannot be stored. {error}") from error
+    if len(written) > LONGEST_EXTRA:
+        raise BadJudge(f"The extra parameters may take {LONGEST_EXTRA:,} characters of JSON.")
+    return {"extra": extra} if extra else {}
 
 
 def _measuring(engine: str, criterion_name: str, scale: Scale) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from collection.api_tools import NumberField, WholeField
 from collection.completeness import JudgesOfStudies
 from collection.models import Scale, Study
 from judging.data.quota_serializers import QuotaSerializer, quota_in
+from judging.engines.thinking import MODES, MOST_ROOM, SERVERS_OWN
 from judging.judges.ensembles import EXPECTED, MOST_MEMBERS, RULES, TIES
 from judging.models import Combination, Judge, PromptTemplate
 from judging.prompts.criteria import JUDGED_CRITERIA
@@ -127,6 +128,12 @@ class JudgeSerializer(serializers.ModelSerializer[Judge]):
     scale = serializers.SlugRelatedField[Scale](slug_field="content_hash", read_only=True)
     decoding = serializers.DictField()
     content_hash = serializers.CharField()
+    other_names = serializers.ListField(
+        child=serializers.CharField(), help_text="Names other than the model's under which it was seen to reply."
+    )
+    not_sent = serializers.ListField(
+        child=serializers.CharField(), help_text="Parameters that its servers refuse: grades cannot be reproduced."
+    )
     examples = serializers.SerializerMethodField(help_text="Number of examples in the prompt.")
     weak = serializers.BooleanField(help_text="A baseline for trying things out; use a real model for real work.")
     quota = serializers.SerializerMethodField(help_text="Your token quota, if this judge uses it and there is a limit.")
@@ -137,7 +144,7 @@ class JudgeSerializer(serializers.ModelSerializer[Judge]):
         model = Judge
         fields = [
             "name", "engine", "model", "template", "task_type", "criterion_name", "scale", "decoding", "examples",
-            "weak", "mark", "mark_reason", "content_hash", "created_at", "quota",
+            "other_names", "not_sent", "weak", "mark", "mark_reason", "content_hash", "created_at", "quota",
         ]  # fmt: skip
 
     def get_examples(self, judge: Judge) -> int:
@@ -162,6 +169,13 @@ class DecodingSerializer(serializers.Serializer[Any]):
     temperature = NumberField(default=0, min_value=0, max_value=2)
     seed = WholeField(default=0, min_value=0, max_value=2**31 - 1)
     endpoint = serializers.ChoiceField(choices=["chat", "completions"], default="chat")
+    thinking = serializers.ChoiceField(
+        choices=list(MODES), default=SERVERS_OWN, help_text="Empty: as the server does by itself."
+    )
+    thinking_tokens = WholeField(
+        default=0, min_value=0, max_value=MOST_ROOM, help_text="The most tokens of thinking; 0 leaves it open."
+    )
+    extra = serializers.DictField(required=False, help_text="Further parameters of every request.")
 
 
 class NewJudgeSerializer(serializers.Serializer[Any]):

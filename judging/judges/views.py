@@ -58,12 +58,12 @@ def judges(request: SignedInRequest) -> HttpResponse:
     """Every judge, with what it graded in the user's studies; unfinished and failing ones are marked and last."""
     refuse_unless_researcher(request.user)
     counts = dict(
-        Judgment.objects.filter(rater__judge__isnull=False, criterion__study__in=Study.objects.of(request.user))
+        Judgment.objects.filter(rater__judge__isnull=False, criterion__study__in=Study.objects.read_by(request.user))
         .values_list("rater")
         .annotate(Count("pk"))
         .order_by()
     )
-    found = judges_of_studies(Study.objects.of(request.user))
+    found = judges_of_studies(Study.objects.read_by(request.user))
     judges = Judge.objects.select_related("rater", "template", "scale")
     rows = complete_first(
         ((judge, counts.get(judge.rater_id, 0), found.worst_of(judge.rater_id)) for judge in judges),
@@ -84,9 +84,9 @@ def judge(request: SignedInRequest, name: str) -> HttpResponse:
     context = {"judge": found, "jobs": jobs, "decoding": decoding, "servers": servers_of(found)}
     context["errand"] = probe_under_way(found, request.user)
     context["quota"] = quota_for(found, request.user, at=now())
-    graded = Judgment.objects.filter(rater=found.rater_id, criterion__study__in=Study.objects.of(request.user))
+    graded = Judgment.objects.filter(rater=found.rater_id, criterion__study__in=Study.objects.read_by(request.user))
     context["flagged"] = flagged_grades(graded)
-    context["completeness"] = judges_of_studies(Study.objects.of(request.user)).worst_of(found.rater_id)
+    context["completeness"] = judges_of_studies(Study.objects.read_by(request.user)).worst_of(found.rater_id)
     context["brought"] = brought_by(found, request.user)
     context |= ensemble_context(found, request.user) | {"examples": examples_for(found, request.user)}
     return render(request, "judging/judge.html", context)
@@ -104,7 +104,7 @@ def brought_by(judge: Judge, user: User) -> Brought | None:
     """Count what a model's latest replies in the user's studies brought; None for judges without any."""
     if judge.template is None:
         return None
-    latest = Completion.objects.filter(judge=judge, criterion__study__in=Study.objects.of(user)).order_by("-pk")
+    latest = Completion.objects.filter(judge=judge, criterion__study__in=Study.objects.read_by(user)).order_by("-pk")
     brought = list(latest.values_list("log_probabilities", flat=True)[:LATEST_REPLIES])
     return Brought(len(brought), sum(each is not None for each in brought)) if brought else None
 
@@ -163,7 +163,7 @@ def judge_new(request: SignedInRequest) -> HttpResponse:
                 scale=wanted.scale,
                 model=form.cleaned_data["model"],
                 template=form.cleaned_data["template"],
-                decoding={name: form.cleaned_data[name] for name in ("temperature", "seed", "endpoint")},
+                decoding=form.decoding,
                 examples=form.drawn_examples(),
                 name=form.cleaned_data["name"],
                 by=request.user,

@@ -9,7 +9,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from collection.api_tools import checked, invalid_on, study_of, user_of
+from collection.api_tools import checked, invalid_on, study_to_set_up, user_of
 from judging.data.api_access import ById, Researches
 from judging.models import PromptTemplate
 from judging.prompt_templates.serializers import NewTemplateSerializer, PreviewSerializer, TemplateSerializer
@@ -48,7 +48,7 @@ class TemplateViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets
     def preview(self, request: Request, content_hash: str) -> Response:  # noqa: ARG002
         """Preview what a model reads about an item of a study of yours, with an estimate of its tokens."""
         template = self.get_object()
-        study = study_of(request, request.query_params.get("study"))
+        study = study_to_set_up(request, request.query_params.get("study"))
         named = request.query_params.get("item")
         items = items_to_preview(template).filter(study=study, **({"item_id": named} if named else {}))
         shown = preview(template, items.order_by("pk").first(), study)

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from collection.accounts.access import refuse_unless_researcher, study_of
+from collection.accounts.access import refuse_unless_researcher, study_to_set_up
 from collection.accounts.views import SignedInRequest
 from collection.completeness import judges_of_studies
 from collection.models import Study, User
@@ -88,7 +88,7 @@ def template_trial(request: SignedInRequest, name: str, version: int) -> HttpRes
     """Have a judge with this template grade five items of a study, beside what people said. Nothing is graded."""
     refuse_unless_researcher(request.user)
     found = get_object_or_404(PromptTemplate, name=name, version=version)
-    study = study_of(request.user, request.POST.get("study", ""))
+    study = study_to_set_up(request.user, request.POST.get("study", ""))
     judge = get_object_or_404(judges_to_try(found, study), name=request.POST.get("judge", ""))
     criterion = criterion_for(found, study)
     assert criterion is not None  # a judge fits it

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +14,13 @@ from collection.models import Criterion, Item, Study, User
 from judging.data.selection import items_asked, without_text
 from judging.engines import Engine, EngineUnavailable, GradeRequest, lexical
 from judging.engines.embedded import EmbeddedEngine, EmbeddedServer
+from judging.engines.probe_store import change_attribute, room_of_thinking
 from judging.engines.registry import engine_of
 from judging.engines.token_quotas import check_quota, note_use
 from judging.grading.budget import expected_use
 from judging.models import Judge, TokenUse
 from judging.prompts.rendering import ANSWER_IS_THE_QUERY, request_for
-from judging.trial_runs.run import SECONDS, TrialItems, TrialRun, run_trial
+from judging.trial_runs.run import SECONDS, THINKING_SECONDS, TrialItems, TrialRun, run_trial
 
 # The embedded model of a trial run is a process of its own, gone when the run is over: one at a time.
 _embedded = threading.Lock()
@@ -82,19 +83,26 @@ def seen_by(judge: Judge, criterion: Criterion, *, item: str = "", after: str = 
 
 
 def try_out(
-    judge: Judge, drawn: TrialItems, *, by: User | None, seconds: float = SECONDS, with_vllm: bool = False
+    judge: Judge, drawn: TrialItems, *, by: User | None, seconds: float | None = None, with_vllm: bool = False
 ) -> list[TrialRun]:
     """Let the judge grade these items beside people, for so long. Only the tokens that it took are stored.
 
     Raises EngineUnavailable, BadTemplate, QuotaSpent, and NoTrialHere for what needs another process: vLLM in a
     worker, unless `with_vllm` says that it may be loaded into this one.
     """
+    seconds = seconds_for(judge) if seconds is None else seconds
     check_quota(judge, by, at=now())
     with engine_to_try(judge, with_vllm=with_vllm) as engine:
         trials = run_trial(judge=judge, drawn=drawn, engine_for=lambda _: engine, seconds=seconds)
+    _accept_names(judge, trials)
     # What comes too late is paid for all the same: it counts as what was expected of it.
     note_use(judge, by, TokenUse.For.TRIAL, map(_tokens_of, trials), at=now())
     return trials
+
+
+def seconds_for(judge: Judge) -> float:
+    """Return how long a trial run of the judge may take: thinking takes its time."""
+    return THINKING_SECONDS if room_of_thinking(judge) else SECONDS
 
 
 def refuse_elsewhere(judge: Judge, *, with_vllm: bool = False) -> None:
@@ -113,7 +121,7 @@ def refuse_elsewhere(judge: Judge, *, with_vllm: bool = False) -> None:
 def engine_to_try(judge: Judge, *, with_vllm: bool = False) -> Iterator[Engine]:
     """Give an engine for a trial run, and put away what was started for it."""
     refuse_elsewhere(judge, with_vllm=with_vllm)
-    engine = engine_of(judge)
+    engine = engine_of(judge, any_name=True)
     if not isinstance(engine, EmbeddedEngine):
         yield engine
         return
@@ -131,6 +139,15 @@ def engine_to_try(judge: Judge, *, with_vllm: bool = False) -> Iterator[Engine]:
     finally:
         server.stop()
         _embedded.release()
+
+
+def _accept_names(judge: Judge, trials: Iterable[TrialRun]) -> None:
+    """Note under which other names the model replied: the page of the trial run shows them."""
+    replies = [trial.reply for trial in trials if trial.reply is not None]
+    names = {each.answered_as for reply in replies for each in (reply, reply.swapped) if each is not None} - {""}
+    if names - set(judge.other_names):
+        seen = dict.fromkeys(names, now().isoformat())
+        change_attribute(judge, "answers_as", lambda known: seen | (known or {}))
 
 
 def _tokens_of(trial: TrialRun) -> tuple[int | None, int | None]:

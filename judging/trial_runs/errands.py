@@ -19,6 +19,7 @@ from kombu.exceptions import OperationalError
 
 from collection.importing.background import LONG_PATIENCE, PATIENCE, Beat
 from collection.models import Criterion, Item, Study, User
+from collection.signs_of_life import heard_of
 from judging.engines import EngineUnavailable, Reply
 from judging.engines.http import addresses
 from judging.engines.probe_store import probe_judge
@@ -116,7 +117,7 @@ def as_it_stands(errand: Errand, *, at: datetime) -> Errand:
             errand.state, errand.error = State.FAILED, NOBODY
         elif waited > LONG_PATIENCE:
             errand.error = NOBODY_YET
-    elif at - (Beat(errand.sign_of_life).last_sign() or errand.begun_at) > PATIENCE:
+    elif not heard_of(Beat(errand.sign_of_life).last_sign() or errand.begun_at, at=at, patience=PATIENCE):
         errand.refresh_from_db(fields=["state", "result", "error", "ended_at"])  # it may just have ended
         if errand.is_at_work:
             errand.state, errand.error = State.FAILED, LOST
@@ -143,7 +144,7 @@ def _reply_from(stored: dict[str, Any] | None) -> Reply | None:
 
 
 def _may_see(errand: Errand, user: User) -> bool:
-    return errand.criterion is None or Study.objects.of(user).filter(pk=errand.criterion.study_id).exists()
+    return errand.criterion is None or Study.objects.read_by(user).filter(pk=errand.criterion.study_id).exists()
 
 
 def _whole() -> Any:

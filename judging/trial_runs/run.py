@@ -22,6 +22,7 @@ from stats.votes import majority_of, most_given_of
 
 ITEMS = 5
 SECONDS = 45.0
+THINKING_SECONDS = 240.0
 
 
 @dataclass(frozen=True)

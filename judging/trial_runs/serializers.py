@@ -46,6 +46,10 @@ class TrialSerializer(serializers.Serializer[Any]):
     reply = serializers.CharField(
         source="reply.text", allow_null=True, default=None, help_text="Null: no reply in time."
     )
+    thinking = serializers.CharField(source="reply.thinking", default="", help_text="What the model thought first.")
+    answered_as = serializers.CharField(
+        source="reply.answered_as", default="", help_text="The model's name in the reply, where it is another."
+    )
     agrees = serializers.BooleanField(allow_null=True)
 
 

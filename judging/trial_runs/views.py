@@ -35,7 +35,9 @@ def judge_trial(request: SignedInRequest, name: str) -> HttpResponse:
         name=name,
     )
     sent = request.POST if request.method == "POST" else request.GET
-    studies = Study.objects.of(request.user).filter(criteria__task_type=judge.task_type, criteria__scale=judge.scale_id)
+    studies = Study.objects.read_by(request.user).filter(
+        criteria__task_type=judge.task_type, criteria__scale=judge.scale_id
+    )
     studies = studies.distinct().select_related("collection")
     study = studies.filter(name=sent.get("study", "")).first()
     if study is None and sent.get("study"):

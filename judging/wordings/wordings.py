@@ -16,6 +16,7 @@ from judging.engines.registry import engine_of
 from judging.engines.token_quotas import check_quota, note_use, quota_for
 from judging.grading.budget import budget_of, expected_use, within
 from judging.models import Judge, TokenUse
+from judging.prompts.refusals import is_refusal
 from judging.trial_runs.run import SECONDS, replies_in_time
 from judging.wordings.prompt import NAME, Highlighted, NoWords, request_of, words_in
 
@@ -23,6 +24,7 @@ logger = logging.getLogger(__name__)
 
 State = NuggetWording.State
 NOT_IN_TIME = "The judge did not reply within {:.0f} seconds."
+REFUSED = "The judge declined: “{}”."
 FAULT = "An internal error occurred ({}). See the worker’s log."
 
 
@@ -72,6 +74,8 @@ def _reply_to(wording: NuggetWording, engine_for: Callable[[Judge], Engine]) -> 
     NuggetWording.objects.filter(pk=wording.pk).update(
         reply=reply.text, model=(reply.identity or judge.model)[:300], prompt=NAME
     )
+    if is_refusal(reply.text):
+        raise NoWords(REFUSED.format(reply.text[:200]))
     if reply.ungraded or reply.finish_reason == "length":
         raise NoWords(reply.error or "The reply was cut off.")
     return reply

@@ -7,7 +7,7 @@ import pytest
 from collection.models import Study
 from judging.data.pool_statistics import counted
 from judging.engines import probe_store
-from judging.engines.registry import engine_of
+from judging.engines.registry import kept_engine
 from tests.judging.scripted_server import ScriptedServer
 from tests.judging.world import with_items
 
@@ -15,10 +15,10 @@ from tests.judging.world import with_items
 @pytest.fixture(autouse=True)
 def fresh_engines() -> Iterator[None]:
     """Engines and what BM25 knows of a study are kept while a process lives; test databases give keys out anew."""
-    engine_of.cache_clear()
+    kept_engine.cache_clear()
     counted.cache_clear()
     yield
-    engine_of.cache_clear()
+    kept_engine.cache_clear()
     counted.cache_clear()
 
 

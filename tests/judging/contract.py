@@ -10,9 +10,10 @@ import pytest
 
 from collection.models import Judgment
 from judging.engines import EngineUnavailable, GradeRequest, Reply
+from judging.engines.constraints import Endpoint
 from judging.engines.http import client_for
 from judging.engines.openai import OpenAIEngine
-from judging.engines.server_probe import Endpoint, Kind, examine, identify
+from judging.engines.server_probe import Kind, examine, identify
 from judging.prompts.grade_parsing import read_reply
 
 DIGITS = ("0", "1", "2", "3", "4", "5")

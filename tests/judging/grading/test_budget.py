@@ -15,7 +15,7 @@ from pytest_django.fixtures import Settings as SettingsWrapper
 from collection.models import Study
 from judging.celery_tasks import grade
 from judging.engines import EngineState, EngineUnavailable, GradeRequest, Reply
-from judging.engines.registry import engine_of
+from judging.engines.registry import kept_engine
 from judging.grading import budget as budgets
 from judging.grading.budget import Budget, WithinBudget, budget_of, pause_if_spent
 from judging.grading.jobs import JobLimits, resume_job, start_job
@@ -115,6 +115,20 @@ class Late:
         self.most = max(self.most, len(under_way))
         for request in under_way:
             yield request, Reply(text="1", prompt_tokens=self.prompt_tokens, completion_tokens=1)
+
+
+@pytest.mark.parametrize(("orders", "most"), [(1, 9), (2, 10)])
+def test_no_more_calls_are_begun_than_the_limit_allows(orders: int, most: int) -> None:
+    budget = Budget(limited(call_limit=9))
+    engine = Late(9)
+    pairs = requests(1_000)
+    if orders == 2:
+        pairs = [replace(one, swapped=replace(one, prompt="y")) for one in pairs]
+
+    replies = list(InBothOrders(WithinBudget(engine, budget)).grade(pairs, stopping=lambda: False))
+
+    assert len(replies) * orders == most
+    assert budget.begin(requests(1)[0]) is None
 
 
 def test_what_was_learnt_is_expected_of_the_next() -> None:
@@ -237,7 +251,7 @@ class TestOfAJob:
         self, judged_study: Study, server: ScriptedServer, settings: SettingsWrapper
     ) -> None:
         settings.JUDGE_BASE_URL, settings.JUDGE_CONCURRENCY = server.url, 16
-        engine_of.cache_clear()
+        kept_engine.cache_clear()
         server.script(slowly(0.005))
         many_items(judged_study, 400)
         judge = a_model_judge(judged_study)
@@ -256,7 +270,7 @@ class TestOfAJob:
         self, judged_study: Study, server: ScriptedServer, settings: SettingsWrapper
     ) -> None:
         settings.JUDGE_BASE_URL = server.url
-        engine_of.cache_clear()
+        kept_engine.cache_clear()
         judge = a_judge()
         criterion = criterion_of(judged_study, "rating")
         job = start_job(criterion=criterion, judge=judge, terms=JobLimits(token_limit=300), by=None, at=now())

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.timezone import now
 
-from collection.models import Study, User
+from collection.models import Item, RubricElement, Study, User
 from judging.engines import EngineUnavailable, GradeRequest, Reply
 from judging.grading.drift import ANCHOR_ITEMS, drift_of
 from judging.grading.jobs import grade_again, resume_job, start_job
@@ -29,8 +29,6 @@ def a_graded_study(study: Study) -> tuple[Judge, GradingJob]:
     work_through(start_job(criterion=criterion_of(study), judge=judge, by=None, at=now()), from_server("A"))
     report = study.items.get(item_id="many/many-0").report
     assert report is not None
-    from collection.models import Item, RubricElement
-
     for number in range(20):
         element = RubricElement.objects.create(
             topic=report.topic, kind="sub_question", element_id=f"new-{number}", position=5000 + number, text="What?"
@@ -47,6 +45,12 @@ def test_the_items_are_chosen_once_by_chance_and_stored(judged_study: Study) -> 
 
     chosen = AnchorSet.objects.get(criterion=second.criterion)
     assert chosen.items.count() == ANCHOR_ITEMS
+    cut = {
+        item.report_id
+        for item in Item.objects.filter(study=judged_study, report__in=chosen.items.values("report"))
+        if not item.item_id.startswith("new/") and not chosen.items.filter(pk=item.pk).exists()
+    }
+    assert len(cut) <= 1
     assert not chosen.items.filter(item_id__startswith="new/").exists()
 
 
@@ -179,7 +183,8 @@ def test_the_job_page_shows_the_drift_and_resuming_there_confirms_it(
     client.post(reverse("judging:job_move", args=[judged_study.name, second.pk, "resume"]))
 
     assert ">Drift</h2>" in page
-    assert "100 %, 95 % interval 88 to 100 %" in page
+    assert "100 %" in page
+    assert drift_of(AnchorCheck.objects.get()).changed_interval is None  # they are about few texts
     assert "Accept the new model’s grades" in page
     assert AnchorCheck.objects.get().confirmed_by == rosa
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -159,13 +160,22 @@ def test_two_workers_share_a_job_without_grading_anything_twice(
 ) -> None:
     monkeypatch.setattr("judging.grading.jobs.CHUNK_SIZE", 20)
     job = a_slow_job(study, server)
+    both_ask = threading.Event()
+
+    def once_both_ask(body: dict[str, Any]) -> Any:
+        if server.most_at_once > 16:  # more than one worker's worth of requests
+            both_ask.set()
+        both_ask.wait(60)
+        return chat_completion("1")
+
+    server.script(once_both_ask)
     start_worker()
     start_worker()
 
     wait_until(lambda: state_of(job) == GradingJob.State.DONE)
 
     check_each_pair_was_graded_once(job)
-    assert server.most_at_once > 16  # more than one worker's worth of requests
+    assert both_ask.is_set()
 
 
 def test_a_worker_that_is_told_to_stop_keeps_what_was_replied_and_ends(
