@@ -1,15 +1,19 @@
-"""Corrected scores, and which labels come next."""
+"""Corrected scores, which labels come next, and what is declared of labels."""
 
 from __future__ import annotations
 
+from django.core.exceptions import ValidationError as Contradiction
 from django.utils.timezone import now
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from collection.api_tools import study_of
+from collection.judgments.declarations import declarations_of, declare
 from evaluation.calibration.planning import draw_next
-from evaluation.calibration.serializers import CalibrationChoice, DrawChoice, PlanChoice
+from evaluation.calibration.serializers import CalibrationChoice, DeclarationsChoice, DrawChoice, PlanChoice
 from evaluation.data.judgments import load_criterion
 from evaluation.data.population import find_judge, judge_choices, load_population
 from evaluation.parameters.api import CRITERION, answers, chosen_by, criterion_of, figures_of, shows
@@ -56,3 +60,27 @@ def draw(request: Request, name: str) -> Response:
     n = draw_next(population, n=chosen["n"], how=chosen["how"], judges=judges, at=now())
     answer = {"drawn": n, "left": int(population.undrawn.sum()) - n, **population.sight.as_dict()}
     return Response(answer, status=201)
+
+
+@extend_schema(
+    operation_id="studies_declarations",
+    methods=["GET"],
+    description="What is declared of the study's labels.",
+    responses=DeclarationsChoice,
+)
+@extend_schema(
+    operation_id="studies_declare",
+    methods=["POST"],
+    description="Declare something of the study's labels, or take it back; what is not named does not change.",
+    request=DeclarationsChoice,
+    responses=DeclarationsChoice,
+)
+@answers("GET", "POST")
+def declarations(request: Request, name: str) -> Response:
+    study = study_of(request, name)
+    if request.method == "POST":
+        try:
+            declare(study, **chosen_by(request, DeclarationsChoice))
+        except Contradiction as refused:
+            raise ValidationError(refused.messages) from refused
+    return Response(declarations_of(study))

@@ -4,7 +4,13 @@ from typing import Any
 
 from django import forms
 
-from evaluation.calibration.serializers import CalibrationChoice, DrawChoice, PlanChoice
+from evaluation.calibration.serializers import (
+    MOST_CHARACTERS,
+    CalibrationChoice,
+    DeclarationsChoice,
+    DrawChoice,
+    PlanChoice,
+)
 from evaluation.parameters.options import OptionsForm
 
 
@@ -12,7 +18,7 @@ class CalibrationForm(OptionsForm):
     """Which judge is corrected, and what the researcher declares."""
 
     options = CalibrationChoice
-    asked = ("label_shift", "random_sample")
+    asked = ("label_shift",)
     judge = forms.ChoiceField(label="Judge")
 
     def __init__(self, *args: Any, judges: list[tuple[str, str]], **kwargs: Any) -> None:
@@ -24,14 +30,16 @@ class PlanForm(OptionsForm):
     """What the researcher wants to know: a score within so much, or one system from another."""
 
     options = PlanChoice
-    asked = ("half_width", "system", "difference")
-    field_order = ("half_width", "system", "first", "second", "difference")
+    asked = ("measure", "half_width", "system", "difference")
+    field_order = ("measure", "half_width", "system", "first", "second", "difference")
     first = forms.ChoiceField(required=False, label="Detect a difference between")
     second = forms.ChoiceField(required=False, label="and")
 
-    def __init__(self, *args: Any, systems: list[str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, systems: list[str], measures: list[str], **kwargs: Any) -> None:
         named = [(name, name) for name in systems]
-        super().__init__(*args, choices={"system": [("", "All items"), *named]}, **kwargs)
+        of_all = [("", "All items")]
+        offered = [*((name, name) for name in measures), ("", "Share of yes")]
+        super().__init__(*args, choices={"system": [*of_all, *named], "measure": offered}, **kwargs)
         for name in ("first", "second"):
             self.fields[name].choices = [("", "–"), *named]  # type: ignore[attr-defined]
 
@@ -50,3 +58,33 @@ class DrawForm(OptionsForm):
 
     options = DrawChoice
     asked = ("n", "how")
+
+
+class DeclarationsForm(OptionsForm):
+    """What the researcher declares of the labels."""
+
+    options = DeclarationsChoice
+    asked = ("random_sample",)
+    source = forms.ChoiceField(
+        required=False,
+        label="What this source does not name is irrelevant",
+        help_text="Gold passages are all that is relevant to their topics, say. It then counts as judged everywhere.",
+    )
+    reason = forms.CharField(
+        required=False,
+        max_length=MOST_CHARACTERS,
+        label="Because",
+        help_text="The reason is published with the figures. Empty: it is taken back.",
+    )
+    field_order = ("random_sample", "source", "reason")
+
+    def __init__(self, *args: Any, sources: list[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["source"].choices = [("", "–"), *((one, one) for one in sources)]  # type: ignore[attr-defined]
+
+    @property
+    def declared_now(self) -> dict[str, Any]:
+        """What is declared by the form as it was sent."""
+        source = self.cleaned_data["source"]
+        irrelevant = {source: self.cleaned_data["reason"]} if source else {}
+        return {"random_sample": bool(self.cleaned_data["random_sample"]), "irrelevant": irrelevant}

@@ -17,12 +17,14 @@ from stats.calibration.active_sampling import Drawn, draw_by_doubt, draw_by_stra
 from stats.calibration.allocation import strata_of
 from stats.calibration.labels import Labels
 from stats.calibration.pilots import NoPlan, Pilot, pilot_of
-from stats.calibration.planning import MOST_TOPICS, Plan, plan_half_width, plan_separation
+from stats.calibration.planning import Plan, more_labels, plan_half_width, plan_separation, topics_answer
 from stats.calibration.recalibration import recalibration_curve
 from stats.plurals import counted
 from stats.ratings import FloatArray, IntArray, grades_of
 
 How = Literal["strata", "doubt"]
+# What a plan is for where no measure is named.
+SHARE_OF_YES = "the share of yes"
 HOW = {
     "strata": "by the judge’s grade, more where human grades vary (Neyman)",
     "doubt": "with probabilities that increase with uncertainty",
@@ -41,19 +43,20 @@ class HalfWidthPlan:
     @property
     def answer(self) -> str:
         """What these items need, in words."""
-        score = f"the score of {self.system}" if self.system else "the score of all items"
+        score = f"{SHARE_OF_YES} of {self.system or 'all items'}"
         if self.plan.needed is None:
             return f"An interval of ± {self.half_width:g} around {score} is not possible here: {self.plan.reason}."
         needed = f"people must label {counted(self.plan.needed, 'items')} in all"
-        return f"{_more(self.plan, 'labels')} ({needed}) for an interval of ± {self.half_width:g} around {score}."
+        return f"{more_labels(self.plan, 'labels')} ({needed}) for an interval of ± {self.half_width:g} around {score}."
 
     @property
     def topics_answer(self) -> str:
         """What topics like these it needs, in words; empty where items belong to no topics."""
-        return _topics_answer(self.pilot, self.plan, "items")
+        return topics_answer(self.pilot, self.plan, "items")
 
     def as_dict(self) -> dict[str, Any]:
         return {
+            "measure": SHARE_OF_YES,
             "half_width": self.half_width,
             "system": self.system or None,
             "pilot": self.pilot.as_dict(),
@@ -74,23 +77,25 @@ class SeparationPlan:
     difference: float
     pilot: Pilot
     plan: Plan
+    counts = "questions"
 
     @property
     def answer(self) -> str:
         """What these questions need, in words."""
-        wanted = f"a difference of {abs(self.difference):.3f} between {' and '.join(self.systems)}"
+        wanted = f"a difference of {abs(self.difference):.3f} in {SHARE_OF_YES} between {' and '.join(self.systems)}"
         if self.plan.needed is None:
             return f"Here {wanted} cannot be detected with 80 % power: {self.plan.reason}."
         needed = f"people must label {counted(self.plan.needed, 'questions')} for both systems"
-        return f"{_more(self.plan, 'questions')} ({needed}, two labels each) to detect {wanted} with 80 % power."
+        return f"{more_labels(self.plan, 'questions')} ({needed}, two labels each) to detect {wanted} with 80 % power."
 
     @property
     def topics_answer(self) -> str:
         """What topics like these it needs, in words."""
-        return _topics_answer(self.pilot, self.plan, "questions")
+        return topics_answer(self.pilot, self.plan, "questions")
 
     def as_dict(self) -> dict[str, Any]:
         return {
+            "measure": SHARE_OF_YES,
             "systems": list(self.systems),
             "difference": self.difference,
             "pilot": self.pilot.as_dict(),
@@ -98,22 +103,6 @@ class SeparationPlan:
             "answer": self.answer,
             "topics_answer": self.topics_answer,
         }
-
-
-def _more(plan: Plan, what: str) -> str:
-    return counted(plan.more, f"more {what}") + " needed" if plan.more else f"No more {what} needed"
-
-
-def _topics_answer(pilot: Pilot, plan: Plan, what: str) -> str:
-    if pilot.n_topics is None:
-        return ""
-    if plan.topics is None:
-        return f"Even {MOST_TOPICS:,} topics are not enough."
-    found = f"About {plan.topics:,} topics like these are enough if assessors label all their {what}"
-    if plan.topics_range is None:
-        return f"{found}."
-    low, high = plan.topics_range
-    return f"{found}: between {low:,} and {high:,}, as far as {counted(pilot.n_topics, 'topics')} can tell."
 
 
 def plan_of(

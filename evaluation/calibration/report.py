@@ -241,11 +241,10 @@ def calibrate(
     *,
     judge: str | None = None,
     label_shift: bool = False,
-    declared_random: bool = False,
     part: AskedPart = "development",
 ) -> Calibration:
     """Correct a judge's scores under the criterion, on the topics in sight. Raises as `population_of` does."""
-    population = population_of(criterion, judge, declared_random=declared_random, part=part)
+    population = population_of(criterion, judge, part=part)
     return calibrate_population(population, label_shift=label_shift)
 
 

@@ -12,14 +12,9 @@ from evaluation.parameters.options import PART
 
 
 class JudgeChoice(serializers.Serializer[Any]):
-    """Which judge is corrected, and what is declared of the labels."""
+    """Which judge is corrected."""
 
     judge = serializers.CharField(default=None, help_text="The judge’s name, if there are several.")
-    random_sample = serializers.BooleanField(
-        default=False,
-        label="I declare the labelled items a simple random sample",
-        help_text="Only if no draw is stored. If the items were selected by hand, every figure is biased.",
-    )
 
 
 class CalibrationChoice(JudgeChoice):
@@ -45,6 +40,12 @@ class PlanChoice(JudgeChoice):
         max_value=0.5,
         label="Half-width of the interval",
         help_text="0.05 means that the score is known to within ± 5 points.",
+    )
+    measure = serializers.CharField(
+        default="",
+        max_length=60,
+        label="Measure",
+        help_text="Of rankings, whose mean over topics is planned: nDCG@10, P@10, DCG@10; default: the share of yes.",
     )
     system = serializers.CharField(
         default="", label="Score", help_text="For this system’s score instead of that of all items."
@@ -78,3 +79,27 @@ class DrawChoice(serializers.Serializer[Any]):
     judge = serializers.CharField(default=None)
     n = WholeField(min_value=1, label="Number of items")
     how = serializers.ChoiceField(choices=list(HOW.items()), default="strata", label="Sampling")
+
+
+MOST_CHARACTERS = 500
+
+
+class DeclarationsChoice(serializers.Serializer[Any]):
+    """What is declared; what is not named does not change."""
+
+    random_sample = serializers.BooleanField(
+        required=False,
+        label="I declare the labelled items a simple random sample",
+        help_text=(
+            "Of all items that were judged by anybody. It counts only where no draw is stored. If the items were "
+            "selected by hand, or are the first of each ranking, every corrected figure and every plan is biased."
+        ),
+    )
+    irrelevant = serializers.DictField(
+        child=serializers.CharField(max_length=MOST_CHARACTERS, allow_blank=True),
+        required=False,
+        help_text=(
+            "Why passages that a source (people, or a judge by its name) does not name are irrelevant, by source; an "
+            "empty reason takes it back."
+        ),
+    )

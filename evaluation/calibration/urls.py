@@ -6,6 +6,7 @@ from evaluation.charts.urls import chart_paths
 urlpatterns: list[URLPattern] = [
     path("studies/<slug:name>/calibration/", views.calibration, name="calibration"),
     path("studies/<slug:name>/calibration/calibration.json", views.calibration_json, name="calibration_json"),
+    path("studies/<slug:name>/calibration/declarations/", views.declarations, name="declarations"),
     path("studies/<slug:name>/calibration/draw/", views.label_next, name="label_next"),
     *(
         address

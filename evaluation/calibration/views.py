@@ -1,4 +1,4 @@
-"""The page that corrects a judge's scores by people's labels, plans further labels and draws them."""
+"""The page that corrects a judge's scores by people's labels, plans further labels and draws them; declarations."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.timezone import now
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from collection.accounts.views import SignedInRequest
+from collection.judgments.declarations import declarations_of, declare, sources_to_declare
 from collection.models import Criterion
-from evaluation.calibration.forms import CalibrationForm, DrawForm, PlanForm
+from evaluation.calibration.forms import CalibrationForm, DeclarationsForm, DrawForm, PlanForm
 from evaluation.calibration.planning import draw_next
 from evaluation.calibration.report import METHODS, Calibration
 from evaluation.data.judgments import load_criterion
@@ -42,6 +44,8 @@ from evaluation.parameters.pages import (
     study_and_criterion,
 )
 
+MOST_LISTED = 100
+
 
 @require_safe
 @login_required
@@ -49,7 +53,7 @@ def calibration(request: SignedInRequest, name: str) -> HttpResponse:
     """One judge's scores under one criterion, corrected by people's labels."""
     study, criteria, chosen = study_and_criterion(request, name)
 
-    choices, form, figures, nothing = _figures(request, chosen)
+    choices, measures, form, figures, nothing = _figures(request, chosen)
 
     query = _query(chosen, form)
     context = {
@@ -63,7 +67,8 @@ def calibration(request: SignedInRequest, name: str) -> HttpResponse:
         "methods": METHODS,
         "chosen_anywhere": query,
         "chosen": f"{query}&part=test" if asked_part(request) == "test" else query,
-        **(_planning(request, figures, _asked(request, chosen, form)) if chosen and form and figures else {}),
+        **(_planning(request, figures, measures, _asked(request, chosen, form)) if chosen and form and figures else {}),
+        "most_listed": MOST_LISTED,
     }
     template = "evaluation/calibration.html"
     if request.htmx:
@@ -76,17 +81,25 @@ def calibration(request: SignedInRequest, name: str) -> HttpResponse:
     return render(request, template, context, status=422 if wrong else 200)
 
 
-def _planning(request: SignedInRequest, figures: Calibration, asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the forms of the plan and of the next draw, and the plan that is asked for."""
+def _planning(
+    request: SignedInRequest, figures: Calibration, measures: list[str], asked: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the forms of the plan and of the next draw, the plan asked for, and scores by the first measure."""
     names = [system.name for system in figures.population.systems]
-    form = PlanForm(request.GET if "half_width" in request.GET else None, systems=names)
+    criterion = figures.criterion
+    form = PlanForm(request.GET if "half_width" in request.GET else None, systems=names, measures=measures)
     found: dict[str, Any] = {
         "plan_form": form,
         "draw_form": DrawForm(),
         "n_undrawn": int(figures.population.undrawn.sum()),
     }
+    if measures and figures.population.sight.part != "test":
+        of = {"criterion": criterion.pk, "judge": figures.choice.key, "measure": measures[0]}
+        found["corrected"] = figures_of(request, "corrected_scores", criterion.study, **of)
+        found["measure"] = measures[0]
     if form.is_valid():
-        wanted = {name: form.cleaned_data[name] for name in ("half_width", "system", "first", "second", "difference")}
+        chosen = ("measure", "half_width", "system", "first", "second", "difference")
+        wanted = {name: form.cleaned_data[name] for name in chosen}
         plans = figures_of(request, "label_plans", figures.criterion.study, **wanted, **asked)
         found["interval_plan"], found["separation_plan"] = plans["interval"], plans["separation"]
         for field, reason in plans["refused"].items():
@@ -120,6 +133,28 @@ def label_next(request: SignedInRequest, name: str) -> HttpResponse:
     return render(request, "evaluation/label_next.html", context, status=422)
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def declarations(request: SignedInRequest, name: str) -> HttpResponse:
+    """What is declared, and the form that changes it."""
+    study = my_study(request, name)
+    declared = declarations_of(study)
+    sent = request.POST if request.method == "POST" else None
+    form = DeclarationsForm(sent, initial=declared, sources=sources_to_declare(study))
+
+    if request.method == "POST" and form.is_valid():
+        try:
+            declare(study, **form.declared_now)
+        except ValidationError as refused:
+            form.add_error(None, refused)
+        else:
+            messages.success(request, "The declarations are stored. All figures of the study follow them.")
+            return redirect("evaluation:declarations", name)
+
+    context = {"study": study, "form": form, "irrelevant": declared["irrelevant"]}
+    return render(request, "evaluation/declarations.html", context, status=422 if form.errors else 200)
+
+
 @require_safe
 @login_required
 def calibration_json(request: SignedInRequest, name: str) -> HttpResponse:
@@ -151,33 +186,31 @@ def calibration_chart(request: SignedInRequest, name: str, chart: str, form: str
 
 def _figures(
     request: SignedInRequest, criterion: Criterion | None
-) -> tuple[list[tuple[str, str]], CalibrationForm | None, Calibration | None, str]:
-    """Return the judges' names, the form as it was sent, and the figures it asks for, or why they are empty.
+) -> tuple[list[tuple[str, str]], list[str], CalibrationForm | None, Calibration | None, str]:
+    """Return the judges' names, the measures to plan for, the form as it was sent, and its figures or why it has none.
 
     The test part is shown once somebody has read it by POST; before that there is no such page.
     """
     if criterion is None:
-        return [], None, None, ""
-    choices = figures_of(request, "judges_to_calibrate", criterion.study, criterion=criterion.pk)
+        return [], [], None, None, ""
+    choices, measures = figures_of(request, "calibration_choices", criterion.study, criterion=criterion.pk)
     if not choices:
-        return [], None, None, ""
+        return [], [], None, None, ""
     form = CalibrationForm({"judge": choices[0][0], **request.GET.dict()}, judges=choices)
     if not form.is_valid():
-        return choices, form, None, ""
+        return choices, measures, form, None, ""
     try:
         with locked_is_not_found():
             asked = _asked(request, criterion, form)
             figures: Calibration = figures_of(request, "calibration", criterion.study, **asked)
     except NothingInSight as nothing:
-        return choices, form, None, str(nothing)
-    if figures.population.known in ("drawn", "all"):
-        del form.fields["random_sample"]
-    return choices, form, figures, ""
+        return choices, measures, form, None, str(nothing)
+    return choices, measures, form, figures, ""
 
 
 def _asked(request: SignedInRequest, criterion: Criterion, form: CalibrationForm) -> dict[str, Any]:
     """Return what the calibration's computation is asked for."""
-    chosen = {name: form.cleaned_data[name] for name in ("judge", "label_shift", "random_sample")}
+    chosen = {name: form.cleaned_data[name] for name in ("judge", "label_shift")}
     return {"criterion": criterion.pk, "part": asked_part(request), **chosen}
 
 
@@ -185,7 +218,7 @@ def _asked_for(request: SignedInRequest, name: str) -> tuple[Calibration, dict[s
     """Return the figures that a download's address asks for, and what their computation was asked for."""
     criterion = asked_criterion(request, name)
     with refused_is_not_found():
-        _, form, figures, nothing = _figures(request, criterion)
+        _, _, form, figures, nothing = _figures(request, criterion)
     if form is None or figures is None:
         raise Http404(nothing or "No judge of this name has graded these items.")
     return figures, _asked(request, criterion, form)
@@ -203,7 +236,7 @@ def _query(criterion: Criterion | None, form: CalibrationForm | None) -> str:
     """Return the page's choices as the query of its downloads."""
     if criterion is None or form is None or not form.is_valid():
         return ""
-    ticked = {name: "on" for name in ("label_shift", "random_sample") if form.cleaned_data[name]}
+    ticked = {"label_shift": "on"} if form.cleaned_data["label_shift"] else {}
     return urlencode({"criterion": criterion.name, "judge": form.cleaned_data["judge"], **ticked})
 
 

@@ -16,8 +16,9 @@ from evaluation.data.visibility import Part, Parts, parts_of
 from stats.completeness import Completeness, complete_first
 from stats.judges.comparison import Comparison, compare
 from stats.judges.coverage import coverage
+from stats.judges.thresholds import kappa_at_threshold
 from stats.pairing import NotComparable, Paired, pair
-from stats.ratings import MISSING, grades_of
+from stats.ratings import MISSING, grades_of, majority
 
 # SQLite takes 32,766 parameters a query.
 IDS_AT_ONCE = 10_000
@@ -54,6 +55,13 @@ class PairedJudge:
     paired: Paired
     completeness: Completeness
     people_simulated: bool
+
+    def kappa(self) -> float:
+        """Return κ of yes and no with people's majority over their own items, −∞ where there is none."""
+        people, judge = self.paired.people, self.paired.judge
+        graded, grades = grades_of(majority(people), people.numbers), grades_of(judge.codes[:, 0], judge.numbers)
+        found = kappa_at_threshold(graded >= self.people_at, grades >= self.at, np.isnan(grades), None)
+        return -math.inf if found.value is None else found.value
 
     def compared(self) -> Comparison:
         """Return all figures."""

@@ -9,25 +9,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from collection.completeness import judges_of_studies
-from collection.models import Criterion, Draw, Item, RankedPassage, Rater, Report
+from collection.models import Criterion, Item, RankedPassage, Rater, Report
+from evaluation.data.drawn_labels import NEVER, Known, draws_of_items, weights_of_labels
 from evaluation.data.judge_pairs import graded_versions
 from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.data.visibility import AskedPart, Sight, in_sight, parts_of
-from stats.calibration.labels import Labels, equal_weights, weights_of_waves
+from stats.calibration.labels import Labels
 from stats.completeness import Completeness, complete_first
 from stats.ratings import BoolArray, FloatArray, IntArray, grades_of
 from stats.refusals import Refused
 from stats.votes_on_items import votes_on
-
-Known = Literal["drawn", "all", "declared", "unknown"]
-
-# In the place of a wave, for items that were never drawn.
-NEVER = -1
 
 
 class JudgeNotFound(Refused):
@@ -72,8 +67,7 @@ class Population:
 
     - `labels`: people's and the judge's yes and no, with weights as far as the draws are known;
     - `units`: the number of each item's text where people were given whole texts to label; None where single items;
-    - `known`: how the weights are known: items were `drawn` with stored probabilities, `all` are labelled, the
-      researcher `declared` a simple random sample, or nobody knows;
+    - `known`: how the weights are known, as `weights_of_labels` says;
     - `undrawn`: items that may still be drawn, no people having been asked about them;
     - `n_waiting`: items that were drawn and that nobody has judged yet;
     - `n_set_aside`: labelled items outside the draw, whose labels are not used;
@@ -154,29 +148,20 @@ def find_judge(choices: Sequence[JudgeChoice], name: str | None) -> JudgeChoice:
     raise JudgeNotFound(f"No judge {f'“{name}” ' if name else ''}graded these items. Judges that did: {listed}.")
 
 
-def population_of(
-    criterion: Criterion, judge: str | None, *, declared_random: bool = False, part: AskedPart = "development"
-) -> Population:
+def population_of(criterion: Criterion, judge: str | None, *, part: AskedPart = "development") -> Population:
     """Read the criterion's judgments and return the population of the judge of this name.
 
     Raises JudgeNotFound, and as `in_sight` does.
     """
     of_people = load_criterion(criterion)
     choice = find_judge(judge_choices(of_people), judge)
-    return load_population(of_people, choice, declared_random=declared_random, part=part)
+    return load_population(of_people, choice, part=part)
 
 
-def load_population(
-    of_people: CriterionRatings,
-    choice: JudgeChoice,
-    *,
-    declared_random: bool = False,
-    part: AskedPart = "development",
-) -> Population:
+def load_population(of_people: CriterionRatings, choice: JudgeChoice, *, part: AskedPart = "development") -> Population:
     """Read the items that the judge was asked about with all that is known of them, on the topics in sight.
 
-    `declared_random` says that the labelled items are a simple random sample where no draw tells. Raises
-    NothingInSight, and as `in_sight` does.
+    Raises NothingInSight, and as `in_sight` does.
     """
     criterion = of_people.criterion
     sight = in_sight(parts_of(criterion.study), [choice.rater], part=part)
@@ -191,11 +176,9 @@ def load_population(
     judge_yes = np.where(np.isnan(judge_grades), np.nan, judge_grades >= choice.criterion.threshold)
     votes = votes_on(of_people.people, asked.items, at=criterion.threshold)
     assert asked.topics is not None  # load_criterion
-    waves, probabilities = draws_of_items(criterion, item_ids)
+    draws = draws_of_items(criterion, item_ids)
     labelled = np.isfinite(votes.yes)
-    weights, known, kept = weights_of_labels(
-        labelled, waves, probabilities, asked.topics, declared_random=declared_random
-    )
+    weights, known, kept = weights_of_labels(labelled, draws, asked.topics)
     labels = Labels(
         people=np.where(kept, votes.yes, np.nan),
         judge=judge_yes,
@@ -213,8 +196,8 @@ def load_population(
         units=_whole_texts(labels.labelled, asked.texts),
         systems=systems_of(criterion, item_ids),
         known=known,
-        undrawn=(waves == NEVER) & ~labelled,
-        n_waiting=int(((waves >= 0) & ~labelled).sum()),
+        undrawn=(draws.waves == NEVER) & ~labelled,
+        n_waiting=int((draws.drawn & ~labelled).sum()),
         n_set_aside=int((labelled & ~kept).sum()),
         n_people_only=votes.n_elsewhere,
         disagreement=votes.disagreement,
@@ -230,64 +213,6 @@ def _whole_texts(labelled: BoolArray, texts: IntArray | None) -> IntArray | None
     n_labelled = np.bincount(places, weights=labelled)
     whole = bool(((n_labelled == 0) | (n_labelled == sizes)).all())
     return texts if whole and sizes.max() > 1 else None
-
-
-def draws_of_items(criterion: Criterion, item_ids: IntArray) -> tuple[IntArray, FloatArray]:
-    """Return for each item the wave in which it was drawn, or NEVER, and with which probability.
-
-    Samples for people are wave 0, whenever they were drawn, for each text meets the same line. Every moment of active
-    drawing is a wave of its own, which knew the waves before.
-    """
-    draws = Draw.objects.filter(item__study=criterion.study_id, item__task_type=criterion.task_type)
-    rows = list(draws.values_list("item", "purpose", "inclusion_probability", "drawn_at"))
-    moments = sorted({at for _, purpose, _, at in rows if purpose == Draw.Purpose.ACTIVE})
-    wave_of = {at: number for number, at in enumerate(moments, start=1)}
-    places = {pk: place for place, pk in enumerate(item_ids.tolist())}
-    waves = np.full(len(item_ids), NEVER, dtype=np.int64)
-    probabilities = np.full(len(item_ids), np.nan)
-    # A sample for people is taken before a control item, and either before an active draw of the same item.
-    first = {Draw.Purpose.SAMPLE: 0, Draw.Purpose.CONTROL: 1, Draw.Purpose.ACTIVE: 2}
-    for pk, purpose, probability, at in sorted(rows, key=lambda row: first[Draw.Purpose(row[1])], reverse=True):
-        if (place := places.get(pk)) is not None:
-            waves[place] = wave_of[at] if purpose == Draw.Purpose.ACTIVE else 0
-            probabilities[place] = probability
-    return waves, probabilities
-
-
-def weights_of_labels(
-    labelled: BoolArray, waves: IntArray, probabilities: FloatArray, topics: IntArray, *, declared_random: bool = False
-) -> tuple[FloatArray | None, Known, BoolArray]:
-    """Return how many items each label stands for, how that is known, and which labels may be used."""
-    if labelled.all():
-        return np.ones(len(labelled)), "all", labelled
-    drawn = waves >= 0
-    if not drawn.any():
-        if declared_random:
-            return equal_weights(np.where(labelled, 1.0, np.nan)), "declared", labelled
-        return None, "unknown", labelled
-    # Items that people had judged before anybody drew are known for certain, and draws were made from the others.
-    certain = labelled & ~drawn if not (waves == 0).any() else np.zeros(len(labelled), dtype=bool)
-    kept = labelled & (drawn | certain)
-    weights = weights_of_waves(waves, probabilities, drawn=drawn)
-    weights = np.where(certain, 1.0, weights * _waiting_stand_for(drawn, kept, waves, topics, weights))
-    return np.where(kept, weights, np.nan), "drawn", kept
-
-
-def _waiting_stand_for(
-    drawn: BoolArray, kept: BoolArray, waves: IntArray, topics: IntArray, weights: FloatArray
-) -> FloatArray:
-    """By how much a label counts more, for drawn items of its topic (later: of its wave) that nobody has judged yet.
-
-    Source: weighting within response homogeneity groups, Särndal, Swensson and Wretman, Model Assisted Survey Sampling
-    (1992), section 15.6.
-    """
-    groups = np.where(waves > 0, -waves, topics)
-    _, groups = np.unique(groups, return_inverse=True)
-    all_drawn = np.bincount(groups, weights=np.where(drawn, weights, 0.0))
-    judged = np.bincount(groups, weights=np.where(drawn & kept, weights, 0.0))
-    factors = np.ones(len(all_drawn))
-    np.divide(all_drawn, judged, out=factors, where=judged > 0)
-    return np.asarray(factors[groups])
 
 
 def systems_of(criterion: Criterion, item_ids: IntArray) -> tuple[System, ...]:

@@ -19,8 +19,10 @@ OWN = "run"
 NUGGET_SCORES = {
     "nuggets-vital": "vital",
     "nuggets-all": "all",
+    "nuggets-weighted": "weighted",
     "nuggets-strict-vital": "strict_vital",
     "nuggets-strict-all": "strict_all",
+    "nuggets-strict-weighted": "strict_weighted",
 }
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.db.models import Exists, OuterRef, Q
 
 from collection.banks.versions import newest_versions
-from collection.models import BankEntry, Draw, Judgment, RankedPassage, Study
+from collection.models import BankEntry, Judgment, RankedPassage, Study
 from collection.models.studies import TaskType
+from evaluation.data.drawn_labels import labels_are_a_sample
 from evaluation.leaderboards.sources import ANSWERED, CITED, GROUNDED, ORACLE
 from stats.ranking.answer_measures import CITATIONS, NUGGETS, NUGGETS_OF_REPORTS, RATINGS, TEXTS, UNANSWERABLE, group_of
 
-DEEPEST, POOL = 20, 10
+FIRST, DEEPEST = 10, 100
 
 
 def offered_measures(study: Study) -> list[str]:
@@ -35,6 +38,11 @@ def offered_measures(study: Study) -> list[str]:
     return offered
 
 
+def measure_choices(study: Study, asked: str = "") -> list[tuple[str, str]]:
+    """Return the same as choices of a form: each measure's value and name."""
+    return [(one, one) for one in with_asked(offered_measures(study), asked)]
+
+
 def matrix_of(offered: list[str]) -> list[str]:
     """Return those of the offered measures that a matrix of correlations shows unless others are asked for."""
     return [one for one in offered if not one.startswith("density") and not group_of(one)]
@@ -42,11 +50,15 @@ def matrix_of(offered: list[str]) -> list[str]:
 
 def _of_qrels(study: Study) -> list[str]:
     """Return measures on qrels down to the depth of the study's pool; of a drawn sample first what it can give."""
-    k = min(study.depth or DEEPEST, DEEPEST)
-    passages = Draw.objects.filter(item__study=study, item__passage__isnull=False)
-    if passages.filter(inclusion_probability__lt=1).exists():
-        return [f"P(rel=η)@{min(k, POOL)}", f"DCG@{min(k, POOL)}", f"nDCG@{k}", "AP(rel=η)"]
-    return [f"nDCG@{k}", f"P(rel=η)@{k}", "AP(rel=η)"]
+    k, deepest = (min(study.depth or DEEPEST, depth) for depth in (FIRST, DEEPEST))
+    if labels_are_a_sample(study):
+        return [f"P(rel=η)@{k}", f"DCG@{k}", f"nDCG@{k}", "AP(rel=η)"]
+    return [f"nDCG@{k}", f"P(rel=η)@{k}", f"R(rel=η)@{deepest}", "AP(rel=η)", f"RR(rel=η)@{k}"]
+
+
+def with_asked(offered: Sequence[str], asked: str) -> list[str]:
+    """Return the measures that are offered, with the one that was asked for among them."""
+    return list(dict.fromkeys([*offered, *filter(None, [asked])]))
 
 
 def _of_answers(study: Study, judged: set[tuple[str, str]]) -> list[str]:

@@ -7,7 +7,7 @@ answer).
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,7 +94,10 @@ def break_down(
     group_of = length_groups(boards, by, lengths) if by in (LENGTH, DOCUMENTS) else _attribute(boards, by)
     means = {
         column.name: {
-            str(system): mean_by_attribute(_scores(row), group_of(str(system)))
+            str(system): {
+                group: mean if mean.value is None else replace(mean, value=column.scored.within.held(mean.value))
+                for group, mean in mean_by_attribute(_scores(row), group_of(str(system))).items()
+            }
             for system, row in column.table.iterrows()
         }
         for column in columns

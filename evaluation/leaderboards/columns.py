@@ -23,12 +23,12 @@ from stats.ranking.leaderboard import (
     RankStability,
     Standing,
     compare_pairs,
-    complete,
     leaderboard,
     rank_stability,
 )
+from stats.ranking.rankable import complete
 from stats.ranking.scoring import ScoreTable
-from stats.ranking.unjudged import MOST_UNJUDGED
+from stats.ranking.unjudged import withheld_in_words
 from stats.rounding import rounded
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Standings:
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
-        return tuple(leaderboard(self.table, within=self.scored.within, ranked=not self.unordered))
+        return tuple(leaderboard(self.table, within=self.scored.within, ranked=[*map(str, self.ordered.index)]))
 
     @cached_property
     def by_system(self) -> dict[str, Standing]:
@@ -87,7 +87,11 @@ class Standings:
     @cached_property
     def ordered(self) -> pd.DataFrame:
         """The scores of the systems that are put in an order."""
-        return self.table.iloc[:0] if self.unordered else complete(self.table)
+        return self.table.iloc[:0] if self.unordered else self._complete
+
+    @cached_property
+    def _complete(self) -> pd.DataFrame:
+        return complete(self.table, without=self.scored.few)
 
     @cached_property
     def means(self) -> dict[str, float]:
@@ -101,7 +105,7 @@ class Standings:
     @cached_property
     def pairs(self) -> tuple[PairedComparison, ...]:
         """The systems with scores on all topics, two by two: differences need no order of all of them."""
-        return tuple(compare_pairs(self.table))
+        return tuple(compare_pairs(self._complete, within=self.scored.within))
 
     @cached_property
     def marks(self) -> LeaderboardMarks | None:
@@ -152,7 +156,8 @@ class Standings:
         if bounds is None:
             return {}
         found = ScoreBounds(self._compared(bounds.low), self._compared(bounds.high)).means()
-        return {system: of for system, of in found.items() if not np.isnan(of[0])}
+        held = self.scored.within.held
+        return {system: (held(low), held(high)) for system, (low, high) in found.items() if not np.isnan(low)}
 
     def _compared(self, table: pd.DataFrame | None) -> pd.DataFrame:
         """Return what belongs to the topics that are compared; all of it where none are."""
@@ -183,7 +188,9 @@ class Standings:
         if standing is None:
             return "not judged by this source"
         if standing.mean.value is None:
-            return self.scored.withheld.get(system, standing.mean.reason)
+            return self.scored.why_unranked(system) or standing.mean.reason
+        if few := self.scored.few.get(system, ""):
+            return few
         if standing.rank is None and not self.unordered:
             return f"a score on {standing.n_topics} of {counted(self.n_topics, 'topics')} alone"
         return self.unordered
@@ -202,12 +209,12 @@ class Standings:
     @property
     def withheld_in_words(self) -> str:
         """Say why systems are given no score, with how much is unjudged where there are several reasons."""
-        reasons = sorted(set(self.scored.withheld.values()))
-        shares = [share for system in self.scored.withheld if (share := self.judged(system)) is not None]
-        if len(reasons) < 2 or len(shares) < len(self.scored.withheld):
-            return "; ".join(reasons)
-        most, least = 1 - min(shares), 1 - max(shares)
-        return f"{least:.0%} to {most:.0%} of what scores rest on is unjudged, more than {MOST_UNJUDGED:.0%}"
+        return withheld_in_words(self.scored.withheld, self._judged)
+
+    def fewer_topics(self, system: str) -> bool:
+        """Whether the system has a mean over fewer topics than are compared."""
+        standing = self.by_system.get(system)
+        return standing is not None and 0 < standing.n_topics < self.n_topics
 
     def judged(self, system: str) -> float | None:
         """Return judged@k, the share of what the system's scores rest on that the source judged; None without any."""
@@ -288,6 +295,7 @@ class Cell:
 
     `percentile`: 85 or 75 where its mean is above that percentile of the systems. `why_not`: why it has no mean, or no
     rank. `bounds`: those of its mean, where something is not judged. `micro`: its figure over everything.
+    `fewer_topics`: whether its mean is over fewer topics than its source's.
     """
 
     standing: Standing | None
@@ -299,6 +307,7 @@ class Cell:
     why_not: str
     bounds: MeanBounds | None = None
     micro: Estimate | None = None
+    fewer_topics: bool = False
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class NamedScores:
     @property
     def table(self) -> pd.DataFrame:
         """The scores whose order may be compared."""
-        return self.scored.given.iloc[:0] if self.scored.estimated else self.scored.given
+        return self.scored.rankable
 
     @property
     def reason(self) -> str:
@@ -54,7 +54,8 @@ class NamedScores:
         if self.scored.estimated:
             return f"{self.key}: estimates from a drawn sample are not ranked."
         none = not self.table.notna().to_numpy().any()
-        why = next(iter(self.scored.withheld.values()), "the measure is undefined for every topic")
+        reasons = {**self.scored.few, **self.scored.withheld}
+        why = next(iter(reasons.values()), "the measure is undefined for every topic")
         return f"{self.key}: {why}." if none else ""
 
 
@@ -150,7 +151,8 @@ def place_systems(boards: StudySources, one: NamedScores, other: NamedScores) ->
     tables = list(on_common_topics({one.key: one.table, other.key: other.table}).values())
     reason = one.reason or other.reason
     means = [
-        {} if reason else {str(system): float(mean) for system, mean in table.mean(axis=1).items()} for table in tables
+        {} if reason else {str(system): of.scored.within.held(mean) for system, mean in table.mean(axis=1).items()}
+        for of, table in zip((one, other), tables, strict=True)
     ]
     systems = divergent_systems(*means)
     if not reason and not systems:

@@ -5,22 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from collection.models import Criterion
-from evaluation.data.population import draws_of_items, weights_of_labels
+from evaluation.data.drawn_labels import Draws, draws_of_items, weights_of_labels
 from evaluation.leaderboards.grade_tables import Layout
 from stats.ranking.sampled_labels import LabelDraw
-from stats.ratings import FloatArray, IntArray
+from stats.ratings import FloatArray
 
 # A judge that graded what was drawn for people, and hardly anything else, graded a sample too.
 MOSTLY = 0.9
 
-Draws = tuple[IntArray, FloatArray]
-
 
 def read_draws(criterion: Criterion, layout: Layout) -> Draws | None:
-    """Return each item's wave and inclusion probability, in the order of the layout; None where nothing was drawn."""
-    waves, probabilities = draws_of_items(criterion, layout.items)
-    drawn = np.isfinite(probabilities)
-    return (waves, probabilities) if (probabilities[drawn] < 1).any() else None
+    """Return how the items were drawn, in the order of the layout; None where nothing was."""
+    draws = draws_of_items(criterion, layout.items)
+    return draws if (draws.probabilities[draws.drawn] < 1).any() else None
 
 
 def label_draw(draws: Draws | None, layout: Layout, grades: FloatArray) -> LabelDraw | None:
@@ -33,12 +30,12 @@ def label_draw(draws: Draws | None, layout: Layout, grades: FloatArray) -> Label
     rows = np.concatenate([shape.places for shape in layout.shapes.values()])
     topics = np.repeat(np.arange(len(layout.shapes)), [len(shape.places) for shape in layout.shapes.values()])
     labelled = np.isfinite(grades[rows])
-    waves, probabilities = (of[rows] for of in draws)
-    drawn = np.isfinite(probabilities)
+    of_rows = draws.of(rows)
+    drawn = of_rows.drawn
     if labelled.all() or not labelled.any() or (drawn & labelled).sum() < MOSTLY * labelled.sum():
         return None
-    weights, known, kept = weights_of_labels(labelled, waves, probabilities, topics)
-    if weights is None or known != "drawn":
+    weights, known, kept = weights_of_labels(labelled, of_rows, topics)
+    if weights is None or known == "all":
         return None
     of_items = np.full(len(layout.items), np.nan)
     of_items[rows] = np.where(kept, weights, np.nan)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from collection.judgments.declarations import irrelevant_by_origin
 from collection.models import Rater, Study
 from collection.rankings import ORDERS, Order
 from evaluation.charts.leaderboard import ScorePoint
@@ -24,11 +25,10 @@ from stats.plurals import counted
 from stats.qrels import COMBINES
 from stats.ranking.answer_measures import meaning_of
 from stats.ranking.common_topics import CommonTopics, TopicChoice, common_topics, named
-from stats.ranking.leaderboard import Flip, divergent_systems, flipped_pairs
+from stats.ranking.leaderboard import Flip, Standing, divergent_systems, flipped_pairs
 from stats.ranking.measure_names import NoLeaderboard, SystemMeasure
 from stats.ranking.qrels_scoring import parse_qrels_measure
 from stats.ranking.rank_correlation import Correlation, several_over_topics
-from stats.ranking.unjudged import DEPTH
 
 ESTIMATED = "its scores are estimates from a drawn sample, which are not ranked"
 OWN_TOPICS = "the sources score different topics, and means over different topics cannot be ranked together"
@@ -107,6 +107,9 @@ class Leaderboard:
         if meaning := meaning_of(self.measure.name):
             return [f"{meaning[0].upper()}{meaning[1:]}.", *([str(self.confidence)] if self.confidence else [])]
         found = [f"Passages are ordered {ORDERS[self.order]}."] if self.measure.of_rankings else []
+        sources = [column.board.source for column in self.columns if self.measure.of_rankings]
+        declared = {source.name: irrelevant_by_origin(self.study, source.declared_as) for source in sources}
+        found += [f"What {name} does not name is declared irrelevant: {why}" for name, why in declared.items() if why]
         if self.measure.family in ("coverage", "density"):
             found.append(self._what_is_answerable())
         if self.measure.needs_texts:
@@ -162,7 +165,7 @@ class Leaderboard:
         if not measure.of_qrels:
             return "judged@oracle" if measure.at_oracle else f"judged@{measure.cutoff}"
         asked = parse_qrels_measure(measure.name, threshold=1)
-        return "judged@oracle" if asked.at_oracle else f"judged@{asked.cutoff or DEPTH}"
+        return "judged@oracle" if asked.at_oracle else f"judged@{asked.looks_to}"
 
     @property
     def has_bounds(self) -> bool:
@@ -205,6 +208,7 @@ class Leaderboard:
             column.why_not(system),
             column.bounds.get(system),
             column.micro.get(system),
+            column.fewer_topics(system),
         )
 
 
@@ -223,15 +227,15 @@ def measure_leaderboard(
 ) -> Leaderboard:
     """Return the leaderboard under the measure, by all sources, those named or all but judges, as far as in sight.
 
-    Of sources that nobody named, the first `most_sources` are shown, and the rest are named in `left_out`.
+    Of more than `most_sources` that nobody named, people and three judges are shown, the rest are named in `left_out`.
     `by`: one of `groupings`, by which means are broken down, lengths as `lengths` says. `topics`: whether the sources
     are compared on the topics that they share (“common”: unfinished and failing judges have no say in which these are;
     “all”: they have), or each stands on its own, without ranks. Raises NoLeaderboard, and as `in_sight` does.
     """
     wanted = wanted_sources(boards, measure, sources, without_judges=without_judges)
     boards, sight = _seen(boards, wanted, part, named=bool(sources))
-    in_sight = list(boards.marked(source for source in wanted if boards.shows(source)))
-    shown = in_sight if sources else in_sight[:most_sources]
+    there = list(boards.marked(source for source in wanted if boards.shows(source)))
+    shown = there if sources or len(there) <= (most_sources or len(there)) else boards.first(there)
     scored = [score(boards, measure, source) for source in shown]
     columns, common = compare_on_topics(scored, topics)
     confidence = boards.confidence if measure.of_answers else None
@@ -249,7 +253,7 @@ def measure_leaderboard(
         topics=topics,
         breakdown=break_down(boards, columns, by, lengths) if by else None,
         corrected=() if confidence and confidence.at_least is not None else correct_judges(boards, measure, columns),
-        left_out=tuple(source.name for source in in_sight[len(shown) :]),
+        left_out=tuple(source.name for source in there if source not in shown),
         confidence=confidence,
     )
 
@@ -262,10 +266,9 @@ def compare_on_topics(scored: Sequence[SourceScores], topics: TopicChoice) -> tu
 
 def _common(scored: Sequence[SourceScores], topics: TopicChoice) -> CommonTopics:
     """Return the topics that are compared."""
-    tables = {board.source.name: board.scored.given for board in scored}
-    complete = {board.source.name: board.scored.given for board in scored if not board.source.completeness.mark}
-    found = common_topics(tables if topics == "all" else complete)
-    return found if found.topics else common_topics(tables)
+    counting = [board for board in scored if topics == "all" or not board.source.completeness.mark]
+    found = common_topics({board.source.name: board.scored.given for board in counting})
+    return found if found.topics else common_topics({board.source.name: board.scored.given for board in scored})
 
 
 def _columns(scored: Sequence[SourceScores], common: CommonTopics, topics: TopicChoice) -> Iterator[Column]:
@@ -355,12 +358,20 @@ def _reasons(column: Column) -> str:
     return "; ".join(sorted({reason for system in column.by_system if (reason := column.why_not(system))}))
 
 
+def _set_off(column: Column, standing: Standing) -> str:
+    """Return what sets a mean off from the others of its source in the chart."""
+    if column.board.scored.estimated:
+        return " (estimated)"
+    few = column.fewer_topics(standing.system)
+    return f" ({standing.n_topics} of {counted(column.n_topics, 'topics')})" if few else ""
+
+
 def score_points(board: Leaderboard, *, sort: str = "") -> list[ScorePoint]:
     """Return what the chart shows, in the order of `Leaderboard.rows`."""
     return [
         ScorePoint(
             system=system,
-            source=f"{column.name} (estimated)" if column.board.scored.estimated else column.name,
+            source=f"{column.name}{_set_off(column, standing)}",
             mean=mean.value,
             low=mean.value if mean.low is None else mean.low,
             high=mean.value if mean.high is None else mean.high,

@@ -9,12 +9,19 @@ from evaluation.leaderboards.oracle_contexts import load_oracle, load_tokens
 from evaluation.leaderboards.sources import Source, SourceScores, StudySources
 from stats.ranking.measure_names import SystemMeasure
 from stats.ranking.scoring import ScoreTable, score_systems
-from stats.ranking.unjudged import ITSELF, runs_that_are_the_labels, withheld_for_unjudged
+from stats.ranking.unjudged import withheld_for_unjudged
 
 
 def score(boards: StudySources, measure: SystemMeasure, source: Source) -> SourceScores:
-    """Return the measure's scores by the source's judgments. Raises Refused."""
+    """Return the measure's scores by the source's judgments. Raises Refused.
+
+    A judge none of whose replies could be read judged all the same: its replies are counted, and are why there is none.
+    """
     scored = _scored_answers(boards, measure, source) if measure.of_answers else _scored(boards, measure, source)
+    if source.completeness.unreadable:
+        n, why = source.completeness.replies, source.completeness.why
+        withheld = dict.fromkeys(map(str, scored.table.index), why)
+        scored = replace(scored, reasons={}, withheld=withheld, n_ungraded=n, n_asked=n)
     return SourceScores(source, scored.without(boards.apart), boards.circular_systems(source))
 
 
@@ -23,11 +30,7 @@ def _scored(boards: StudySources, measure: SystemMeasure, source: Source) -> Sco
     rankings = boards.reports(source) if measure.of_reports else boards.rankings
     oracle = load_oracle(boards, measure, source)
     tokens = load_tokens(boards, measure, oracle) if measure.needs_texts else None
-    scored = score_systems(measure, grades, rankings, oracle=oracle, tokens=tokens)
-    if not measure.of_qrels:
-        return scored
-    itself = dict.fromkeys(runs_that_are_the_labels(grades.tables, rankings), ITSELF)
-    return replace(scored, withheld={**scored.withheld, **itself})
+    return score_systems(measure, grades, rankings, oracle=oracle, tokens=tokens)
 
 
 LEAVE_OUT = ("citations", "nuggets of reports", "ratings")

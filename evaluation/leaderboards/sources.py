@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
@@ -17,6 +18,8 @@ from django.db.models import QuerySet
 
 from collection.banks.versions import dropped_elements
 from collection.completeness import JudgesOfStudies, judges_of_studies
+from collection.judgments.declarations import PEOPLE as PEOPLE
+from collection.judgments.declarations import irrelevant_by_origin
 from collection.models import Criterion, Item, Rater, Report, Run, Study
 from collection.models.studies import TaskType
 from collection.rankings import Order, read_rankings
@@ -27,6 +30,7 @@ from evaluation.data.confidence import (
     confidence_said,
     of_the_confident,
 )
+from evaluation.data.judge_pairs import pair_judges
 from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.data.visibility import AskedPart, Part, Sight, in_sight, parts_of
 from evaluation.leaderboards.grade_tables import Layout, load_layout
@@ -42,11 +46,11 @@ from stats.votes import TIES_OF_PEOPLE
 Combine = Literal["majority", "median"]
 GROUNDED = "grounded"
 ORACLE = "oracle"
-PEOPLE = "people"
 TEXTS = "texts"
 REFERENCES = "references"
 NOT_JUDGED = "the source has no judgments of the system on the topic"
 T = TypeVar("T")
+OF_PASSAGES = (TaskType.RELEVANCE, TaskType.RATING)
 CITED = ((TaskType.CITATION_SUPPORT, "citation_support"),)
 ANSWERED = (
     (TaskType.SENTENCE_NUGGET, "answers"),
@@ -76,6 +80,11 @@ class Source:
     def is_text(self) -> bool:
         """Whether it is no rater but the texts themselves: answers held against references."""
         return self.kind == TEXTS
+
+    @property
+    def declared_as(self) -> str:
+        """What a study's declarations call it: people together, a judge by its own name."""
+        return self.raters[0].name if self.kind == Rater.Kind.JUDGE else PEOPLE
 
     @property
     def family(self) -> str:
@@ -212,6 +221,16 @@ class StudySources:
         ]
         return complete_first(found, of=lambda one: one.completeness)
 
+    def first(self, sources: Sequence[Source]) -> list[Source]:
+        """Return all but judges, and of the complete judges those with the highest, the middle and the lowest κ."""
+        people = [self.judgments(source.criterion) for source in sources if source.kind == Rater.Kind.ASSESSOR]
+        found = [one for pairs in map(pair_judges, people) for one in (*pairs.pairs, *pairs.tests)]
+        kappas = {(one.judge.pk, one.criterion.pk): one.kappa() for one in found}
+        judges = [source for source in sources if source.kind == Rater.Kind.JUDGE and not source.completeness.mark]
+        judges.sort(key=lambda source: -kappas.get((source.raters[0].pk, source.criterion.pk), -inf))
+        shown = {judges[place].name for place in (0, len(judges) // 2, -1)} if judges else set()
+        return [source for source in sources if source.kind != Rater.Kind.JUDGE or source.name in shown]
+
     def grades(self, source: Source) -> SourceGrades:
         """Return the source's grades by topic; of several people by the rule for combining them."""
         return self.once(
@@ -223,12 +242,18 @@ class StudySources:
         items = np.asarray(self.judgments(criterion).ratings.items, dtype=np.int64)
         known = layout.place(items, self._combined_grades(source))
         draws = self.once(f"draws of {criterion.task_type}", lambda: read_draws(criterion, layout))
+        tables = layout.tables(known)
+        irrelevant = bool(irrelevant_by_origin(self.study, source.declared_as)) and criterion.task_type in OF_PASSAGES
+        if irrelevant:
+            asked = self.judgments(criterion).asked[:, list(source.columns)].any(axis=1)
+            named = layout.tables(layout.place(items, np.where(asked, 1.0, np.nan)))
+            tables = {topic: table.with_unnamed(named[topic].grades, grade=0) for topic, table in tables.items()}
         return SourceGrades(
-            tables=layout.tables(known),
+            tables=tables,
             threshold=criterion.threshold,
             scale=tuple(map(float, criterion.scale.values)),
             asked=layout.asked if criterion.task_type == TaskType.KEY_POINT else None,
-            draw=label_draw(draws, layout, known),
+            draw=None if irrelevant else label_draw(draws, layout, known),
         )
 
     def item_grades(self, source: Source) -> dict[int, float]:
@@ -309,7 +334,7 @@ class StudySources:
     def criteria_for(self, measure: SystemMeasure) -> list[Criterion]:
         """Return the study's criteria whose judgments the measure is made of."""
         if measure.of_qrels:
-            return [one for one in self.criteria if one.task_type in (TaskType.RELEVANCE, TaskType.RATING)]
+            return [one for one in self.criteria if one.task_type in OF_PASSAGES]
         if measure.of_answers:
             wanted = answer_criteria(measure)
             of_answers = [one for one in self.criteria if (one.task_type, one.name) in wanted]

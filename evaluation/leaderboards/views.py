@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from evaluation.leaderboards.measure_correlations import MeasureCorrelations
 
 MOST_LISTED = 100
-# People and five judges stay legible side by side. All are a click away.
+# People and five judges stay legible side by side. Of more, people and three judges are shown; all are a click away.
 MOST_AT_FIRST = 6
 MOST_IN_A_NAME = 3
 TABLES = {
@@ -153,6 +153,7 @@ def leaderboard_evaluation(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def correlations(request: SignedInRequest, name: str) -> HttpResponse:
     """Whether measures, thresholds and values of k rank the systems in the same order."""
+    from evaluation.leaderboards.available_measures import with_asked
     from evaluation.leaderboards.measure_correlations import COEFFICIENTS
 
     study = my_study(request, name)
@@ -162,7 +163,9 @@ def correlations(request: SignedInRequest, name: str) -> HttpResponse:
     context = {
         "study": study,
         "found": found,
-        "offered": [measure for measure in offered if "@" in measure or measure.startswith(("coverage", "AP("))],
+        "offered": with_asked(
+            [one for one in offered if "@" in one or one.startswith(("coverage", "AP("))], found.varied if found else ""
+        ),
         "asked": "; ".join(board.key for board in found.boards) if found else "",
         "columns": [one.strip() for one in [*request.GET.getlist("column"), *request.GET.get("also", "").split(";")]],
         "coefficients": COEFFICIENTS,
@@ -221,7 +224,7 @@ def _stem(name: str, what: str, found: Leaderboard) -> str:
 
 def _form(request: SignedInRequest, study: Study) -> tuple[LeaderboardForm, list[str]]:
     """Return the form with what was chosen, else with the first measure there is; and the measures there are."""
-    from evaluation.leaderboards.available_measures import offered_measures
+    from evaluation.leaderboards.available_measures import offered_measures, with_asked
     from evaluation.leaderboards.breakdown import groupings
     from evaluation.leaderboards.sources import StudySources
 
@@ -231,7 +234,7 @@ def _form(request: SignedInRequest, study: Study) -> tuple[LeaderboardForm, list
     runs = [(name, name) for name in study.collection.runs.values_list("name", flat=True)]
     by = [(name, name) for name in groupings(StudySources(study))]
     choices = {"oracle": [("", "The run named “oracle”, if it exists"), *runs], "by": [("", "–"), *by]}
-    return LeaderboardForm(data, choices=choices), offered
+    return LeaderboardForm(data, choices=choices), with_asked(offered, data["measure"])
 
 
 def _board(request: SignedInRequest, study: Study, form: LeaderboardForm) -> tuple[Leaderboard | None, str]:

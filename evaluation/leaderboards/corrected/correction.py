@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from collection.models import Criterion, Rater
+from evaluation.data.drawn_labels import weights_of_labels
 from evaluation.data.judge_pairs import is_graded_version
-from evaluation.data.population import weights_of_labels
 from evaluation.leaderboards.columns import Column
 from evaluation.leaderboards.corrected.draws import (
     NO_DRAW,
@@ -32,7 +32,7 @@ from stats.completeness import Completeness
 from stats.intervals import FEWEST_TOPICS, SHARE, Estimate, mean_interval, undefined
 from stats.measures.rubric import qrels_from_grades
 from stats.plurals import counted
-from stats.ranking.corrected_ratios import MOST_OFF, Pool, RatioMeasure, ratio_of
+from stats.ranking.corrected_ratios import MOST_OFF, CorrectedRatios, Pool, RatioMeasure, ratio_of
 from stats.ranking.corrected_scores import CorrectedBoard, CorrectedScore, SummedScores
 from stats.ranking.leaderboard import PairedComparison, Standing, compare_pairs
 from stats.ranking.measure_names import SystemMeasure
@@ -75,6 +75,11 @@ class Corrected:
     circular: frozenset[str] = frozenset()
     simulated: bool = False
 
+    @property
+    def undeclared(self) -> bool:
+        """Whether there are none since nobody said how the labelled items were chosen."""
+        return self.reason == NO_DRAW
+
     @cached_property
     def scores(self) -> dict[str, Estimate]:
         """The corrected score of each system."""
@@ -106,7 +111,8 @@ class Corrected:
     @cached_property
     def answer(self) -> str:
         """Which system is first, and how surely, in a sentence; empty where there are no scores."""
-        means = {name: one for name, one in self.scores.items() if one.value is not None}
+        ranked = self.board.ranked if self.board else ()
+        means = {name: one for name, one in self.scores.items() if one.value is not None and name in ranked}
         values = rounded([_value(one) for one in means.values()])
         standings = [
             Standing(name, 1 + int((values > value).sum()), one, (one.sample.n_topics if one.sample else 0) or 0)
@@ -163,10 +169,8 @@ def _with_people_of(board: CorrectedBoard | None, column: Column | None) -> Corr
     """Show people’s labels alone as their own column does, where it estimates the same from the same draw."""
     if board is None or column is None:
         return board
-    scores = {
-        name: replace(one, people=standing.mean) if (standing := column.by_system.get(name)) else one
-        for name, one in board.scores.items()
-    }
+    means = {name: standing.mean for name, standing in column.by_system.items() if standing.mean.value is not None}
+    scores = {name: replace(one, people=means.get(name, one.people)) for name, one in board.scores.items()}
     return replace(board, scores=scores)
 
 
@@ -191,15 +195,14 @@ def _corrected_items(
 ) -> Corrected:
     """Correct scores of reports and answers, whose values belong to items."""
     ids, first, part_of = np.unique(values.items, return_index=True, return_inverse=True)
-    draws = DrawsOfItems.of(boards, people.criterion)
-    waves, probabilities = draws.waves[draws.places(ids)], draws.probabilities[draws.places(ids)]
+    draws = DrawsOfItems.under(people.criterion, boards)
+    of_ids = draws.of(ids)
     labelled = np.isfinite(values.people[first])
-    refuse_without_draw(labelled, probabilities)
-    drawn = np.isfinite(probabilities)
-    if reason := waiting_for(int((drawn & ~labelled).sum()), int(drawn.sum())):
+    refuse_without_draw(labelled, of_ids.probabilities)
+    if reason := waiting_for(int((of_ids.drawn & ~labelled).sum()), int(of_ids.drawn.sum())):
         raise NothingToCorrect(sentence(reason))
-    weights, known, kept = weights_of_labels(labelled, waves, probabilities, values.topics[first])
-    if weights is None or known != "drawn":
+    weights, known, kept = weights_of_labels(labelled, of_ids, values.topics[first])
+    if weights is None or known == "all":
         raise NothingToCorrect(NO_DRAW)
     numbers, topics = np.unique(values.topics, return_inverse=True)
     items = LabelledItems(
@@ -207,13 +210,40 @@ def _corrected_items(
     )
     shares = Shares(values.systems, values.entries, values.shares, len(values.names))
     board = SummedScores(items, shares, values.names, measure.within).corrected()
-    words = draws.in_words(int(kept.sum()), len(ids), len(numbers), probabilities[kept])
+    words = draws.in_words(int(kept.sum()), len(ids), len(numbers), of_ids.probabilities[kept])
     return Corrected(judge.name, judge.completeness, draw=words, board=board)
 
 
-def _corrected_rankings(boards: StudySources, measure: SystemMeasure, people: Source, column: Column) -> Corrected:
-    """Correct measures of rankings, whose values belong to passages: a passage's label is its highest grade."""
-    judge = column.board.source
+@dataclass(frozen=True)
+class Ready:
+    """Everything that people's labels and a judge's grades say of rankings under one measure, before it is summed."""
+
+    measure: SystemMeasure
+    asked: QrelsMeasure
+    by_the_judge: QrelsMeasure
+    ratio: RatioMeasure | None
+    pool: PassagePool
+    rankings: Rankings
+    sizes: dict[str, int]
+    withheld: dict[str, str]
+    draw: LabelDraw
+    words: str
+
+    def sums(self) -> SummedScores:
+        """Return what P@k and DCG@k are made of."""
+        return _sums(self)
+
+    def ratios(self) -> CorrectedRatios:
+        """Return the scores of AP and nDCG. Raises NothingToCorrect where their denominators are too little known."""
+        assert self.ratio is not None
+        return _ratios(self, self.ratio)
+
+
+def ready_to_correct(boards: StudySources, measure: SystemMeasure, people: Source, judge: Source) -> Ready:
+    """Return what corrects a judge's scores of rankings: a passage's label is its highest grade.
+
+    Raises NothingToCorrect.
+    """
     by_people, by_judge = boards.grades(people), boards.grades(judge)
     asked = parse_qrels_measure(measure.name, threshold=by_people.threshold)
     by_the_judge = parse_qrels_measure(measure.name, threshold=by_judge.threshold)
@@ -223,26 +253,33 @@ def _corrected_rankings(boards: StudySources, measure: SystemMeasure, people: So
     for grades, of in ((by_people, asked), (by_judge, by_the_judge)):
         if reason := grades.unreached(of.relevant) or grades.no_labels:
             raise NothingToCorrect(sentence(reason))
-    draws = DrawsOfItems.of(boards, people.criterion)
+    draws = DrawsOfItems.under(people.criterion, boards)
     known = boards.once(f"labelled under {people.criterion.pk}", lambda: _labelled(boards, people, draws))
-    refuse_without_draw(known, draws.probabilities)
+    refuse_without_draw(known, draws.draws.probabilities)
     draw = by_people.draw
     if draw is None:
         raise NothingToCorrect(NO_DRAW)
     if draw.unusable:
         raise NothingToCorrect(sentence(draw.unusable))
-    pool = _Pool.of(draw, by_people, by_judge)
+    pool = PassagePool.of(draw, by_people, by_judge)
     sizes = _cutoffs(boards, asked, pool.topics)
     withheld = withheld_outside(boards.rankings, draw, sizes)
     rankings = {name: of for name, of in boards.rankings.items() if name not in withheld}
+    words = draws.in_words(draw.n_labelled, draw.n_items, len(pool.topics), draws.draws.probabilities[known])
+    return Ready(measure, asked, by_the_judge, ratio, pool, rankings, sizes, withheld, draw, words)
+
+
+def _corrected_rankings(boards: StudySources, measure: SystemMeasure, people: Source, column: Column) -> Corrected:
+    """Correct measures of rankings, whose values belong to passages."""
+    judge = column.board.source
+    ready = ready_to_correct(boards, measure, people, judge)
     board = None
-    if rankings and ratio is None:
-        board = _corrected_sums(pool, rankings, asked, by_the_judge, sizes, measure)
-    elif rankings and ratio is not None:
-        board = _corrected_ratios(pool, rankings, ratio, sizes, column)
-    words = draws.in_words(draw.n_labelled, draw.n_items, len(pool.topics), draws.probabilities[known])
-    method = PPI if ratio is None else APPROXIMATE
-    return Corrected(judge.name, judge.completeness, method, draw=words, board=board, withheld=withheld)
+    if ready.rankings and ready.ratio is None:
+        board = ready.sums().corrected()
+    elif ready.rankings:
+        board = _board_of_ratios(ready, column)
+    method = PPI if ready.ratio is None else APPROXIMATE
+    return Corrected(judge.name, judge.completeness, method, draw=ready.words, board=board, withheld=ready.withheld)
 
 
 def _labelled(boards: StudySources, people: Source, draws: DrawsOfItems) -> BoolArray:
@@ -253,7 +290,7 @@ def _labelled(boards: StudySources, people: Source, draws: DrawsOfItems) -> Bool
 
 
 @dataclass(frozen=True)
-class _Pool:
+class PassagePool:
     """The passages that could be drawn, by topic and docno, with people's labels, the judge's, and weights.
 
     `widest`: by how much the judge's grades are multiplied to be on people's scale.
@@ -268,7 +305,7 @@ class _Pool:
     widest: float
 
     @classmethod
-    def of(cls, draw: LabelDraw, by_people: SourceGrades, by_judge: SourceGrades) -> _Pool:
+    def of(cls, draw: LabelDraw, by_people: SourceGrades, by_judge: SourceGrades) -> PassagePool:
         tables = {topic: table for topic, table in draw.weights.items() if table.elements}
         passages = [(topic, docno) for topic, table in tables.items() for docno in table.passages]
         weights = np.concatenate([np.empty(0), *(table.grades[:, 0] for table in tables.values())])
@@ -296,15 +333,9 @@ class _Pool:
         return [self.place_of.get((topic, docno), -1) for docno in ranking]
 
 
-def _corrected_sums(
-    pool: _Pool,
-    rankings: Rankings,
-    asked: QrelsMeasure,
-    by_the_judge: QrelsMeasure,
-    sizes: dict[str, int],
-    measure: SystemMeasure,
-) -> CorrectedBoard:
-    """Correct P@k and DCG@k."""
+def _sums(ready: Ready) -> SummedScores:
+    pool, asked, sizes = ready.pool, ready.asked, ready.sizes
+    by_the_judge = ready.by_the_judge
     items = LabelledItems(
         people=_gains(asked, pool.people),
         judge=_gains(by_the_judge, pool.judge * pool.widest if asked.family in DISCOUNTED else pool.judge),
@@ -314,15 +345,16 @@ def _corrected_sums(
     )
     entries = [
         (number, place, discount(rank) if asked.family in DISCOUNTED else 1 / sizes[topic])
-        for number, of_topics in enumerate(rankings.values())
+        for number, of_topics in enumerate(ready.rankings.values())
         for topic in pool.topics
         for rank, place in enumerate(pool.places(topic, of_topics.get(topic, ())[: sizes[topic]]))
         if place >= 0
     ]
     systems, listed, shares = (np.array(column) for column in zip(*entries, strict=True)) if entries else _NOTHING
-    parts = Shares(systems.astype(np.int64), listed.astype(np.int64), shares.astype(np.float64), len(rankings))
-    everywhere = np.ones((len(rankings), len(pool.topics)), dtype=bool)
-    return SummedScores(items, parts, tuple(rankings), measure.within, everywhere, pool.topics).corrected()
+    n = len(ready.rankings)
+    parts = Shares(systems.astype(np.int64), listed.astype(np.int64), shares.astype(np.float64), n)
+    everywhere = np.ones((n, len(pool.topics)), dtype=bool)
+    return SummedScores(items, parts, tuple(ready.rankings), ready.measure.within, everywhere, pool.topics)
 
 
 _NOTHING = (np.empty(0), np.empty(0), np.empty(0))
@@ -335,25 +367,33 @@ def _gains(measure: QrelsMeasure, grades: FloatArray) -> FloatArray:
     return np.where(np.isnan(grades), np.nan, grades >= (measure.relevant or 1))
 
 
-def _corrected_ratios(
-    pool: _Pool, rankings: Rankings, ratio: RatioMeasure, sizes: dict[str, int], column: Column
-) -> CorrectedBoard:
+def _ratios(ready: Ready, ratio: RatioMeasure) -> CorrectedRatios:
     """Correct AP and nDCG, as far as their denominators are known. Raises NothingToCorrect."""
+    pool = ready.pool
     n_labelled_topics = len(np.unique(pool.topic_of[np.isfinite(pool.people)]))
     if n_labelled_topics < max(FEWEST_TOPICS, FOLDS):
         few = counted(n_labelled_topics, "topics")
         raise NothingToCorrect(f"{few} with human labels {'is' if n_labelled_topics == 1 else 'are'} too few.")
-    places = [
-        [np.array(pool.places(topic, of_topics.get(topic, ())), dtype=np.int64) for topic in pool.topics]
-        for of_topics in rankings.values()
-    ]
     passages = Pool(pool.people, pool.judge, pool.weights, pool.topic_of, len(pool.topics))
-    found = ratio.corrected(passages, places, list(rankings), pool.topics)
+    found = ratio.corrected(passages, _places(ready), list(ready.rankings), pool.topics)
     if found.mean_off > MOST_OFF[ratio.kind]:
         raise NothingToCorrect(TOO_FEW_FOR_RATIO.format(kind=ratio.kind, off=found.mean_off))
+    return found
+
+
+def _places(ready: Ready) -> list[list[IntArray]]:
+    """Return where each system's passages stand in the pool, topic by topic."""
+    return [
+        [np.array(ready.pool.places(topic, of_topics.get(topic, ())), dtype=np.int64) for topic in ready.pool.topics]
+        for of_topics in ready.rankings.values()
+    ]
+
+
+def _board_of_ratios(ready: Ready, column: Column) -> CorrectedBoard:
+    pool, sizes, found = ready.pool, ready.sizes, ready.ratios()
     labelled = np.isfinite(pool.people)
     scores = {}
-    for name, of_topics in zip(rankings, places, strict=True):
+    for name, of_topics in zip(ready.rankings, _places(ready), strict=True):
         tops = np.concatenate([of[: sizes[topic] or None] for topic, of in zip(pool.topics, of_topics, strict=True)])
         tops = tops[tops >= 0]
         standing = column.by_system.get(name)
@@ -370,7 +410,9 @@ def _corrected_ratios(
         name: dict(zip(map(str, found.table.columns), map(float, row), strict=True))
         for name, row in zip(scores, found.table.to_numpy(dtype=np.float64), strict=True)
     }
-    return CorrectedBoard(scores, tuple(compare_pairs(found.table)), by_topic)
+    return CorrectedBoard(
+        scores, tuple(compare_pairs(found.table)), by_topic, tuple(map(str, found.table.dropna().index))
+    )
 
 
 def _within_bounds(mean: Estimate) -> Estimate:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collection.models import Criterion, Draw
-from evaluation.data.population import draws_of_items
+from collection.models import Criterion
+from evaluation.data.drawn_labels import Draws, draws_of_items
 from evaluation.leaderboards.sources import StudySources
 from stats.plurals import counted
 from stats.ratings import BoolArray, FloatArray, IntArray
@@ -16,7 +16,10 @@ HOW_TO_DRAW = (
     "Have a part of the items drawn: set how many texts assessors judge when you make a study, or draw the next "
     "items to label on the calibration page."
 )
-NO_DRAW = f"The probabilities with which the labelled items were chosen are not recorded. {HOW_TO_DRAW}"
+NO_DRAW = (
+    "The probabilities with which the labelled items were chosen are not recorded. If they are a simple random sample, "
+    f"declare it on the page Declarations. {HOW_TO_DRAW}"
+)
 EVERYTHING = "Assessors have labelled every item that the judge was asked about, so there is nothing to correct."
 NOTHING = f"No item that the judge was asked about has a human label. {HOW_TO_DRAW}"
 NOT_DRAWN = (
@@ -49,33 +52,30 @@ def refuse_without_draw(labelled: BoolArray, probabilities: FloatArray) -> None:
 
 @dataclass(frozen=True)
 class DrawsOfItems:
-    """How a criterion's items in sight, by primary key, were drawn: waves, probabilities, and names of the designs."""
+    """How a criterion's items in sight, by primary key, were drawn."""
 
     items: IntArray
-    waves: IntArray
-    probabilities: FloatArray
-    designs: str
+    draws: Draws
 
     @classmethod
-    def of(cls, boards: StudySources, criterion: Criterion) -> DrawsOfItems:
+    def under(cls, criterion: Criterion, boards: StudySources) -> DrawsOfItems:
         return boards.once(f"draws under {criterion.pk}", lambda: cls._read(boards, criterion))
 
     @classmethod
     def _read(cls, boards: StudySources, criterion: Criterion) -> DrawsOfItems:
         under = boards.items_under(criterion).order_by("pk").values_list("pk", flat=True)
         items = np.array(list(under), dtype=np.int64)
-        drawn = Draw.objects.filter(item__study=criterion.study_id, item__task_type=criterion.task_type)
-        designs = ", ".join(sorted(filter(None, drawn.values_list("design", flat=True).distinct())))
-        return cls(items, *draws_of_items(criterion, items), designs)
+        return cls(items, draws_of_items(criterion, items))
 
-    def places(self, items: IntArray) -> IntArray:
-        return np.searchsorted(self.items, items)
+    def of(self, items: IntArray) -> Draws:
+        """Return the draws of these items."""
+        return self.draws.of(np.searchsorted(self.items, items))
 
     def in_words(self, n_labelled: int, n_items: int, n_topics: int, probabilities: FloatArray) -> str:
         """Return “463 of 9,260 items of 43 topics have human labels, drawn with probability 0.05 (simple)”."""
         known = probabilities[np.isfinite(probabilities)]
         least, most = (f"{edge:.2g}" for edge in (known.min(), known.max()))
         chance = f"probability {least}" if least == most else f"probabilities from {least} to {most}"
-        named = f" ({self.designs})" if self.designs else ""
+        named = f" ({self.draws.designs})" if self.draws.designs else ""
         items = f"{n_labelled:,} of {counted(n_items, 'items')} of {counted(n_topics, 'topics')}"
         return f"{items} have human labels, drawn with {chance}{named}"

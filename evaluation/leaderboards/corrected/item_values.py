@@ -16,7 +16,7 @@ from evaluation.leaderboards.answer_texts import unanswerable_topics
 from evaluation.leaderboards.sources import Source, StudySources, yes
 from stats.measures.cited_reports import support_of_grade
 from stats.measures.clapnq import WORTH
-from stats.measures.nuggets import CREDIT, support_of
+from stats.measures.nuggets import CREDIT, WEIGHTS, support_of
 from stats.ranking.answer_measures import NUGGETS, OF_ANSWERABLE, RATINGS, ties_of
 from stats.ranking.measure_names import SystemMeasure
 from stats.ratings import FloatArray, IntArray
@@ -136,7 +136,7 @@ def _n_key_points(boards: StudySources) -> dict[int, int]:
 def _nuggets(boards: StudySources, name: str, people: Source, judge: Source) -> Iterator[Part] | None:
     """Credit for nuggets; which are vital must be known without labels, or the sum is over unknown items."""
     importance = boards.once("stated importance", lambda: stated_importance(boards))
-    if "vital" in name and boards.criterion_named(TaskType.NUGGET, "importance"):
+    if name.endswith(("vital", "weighted")) and boards.criterion_named(TaskType.NUGGET, "importance"):
         rows = _of_reports(boards, people, judge)
         if any(element not in importance for *_, element in rows):
             return None
@@ -146,15 +146,18 @@ def _nuggets(boards: StudySources, name: str, people: Source, judge: Source) -> 
 def _credits(
     boards: StudySources, importance: Mapping[int, str], name: str, people: Source, judge: Source
 ) -> Iterator[Part]:
-    vital = "vital" in name
-    rows = [row for row in _of_reports(boards, people, judge) if not vital or importance.get(row[3]) == "vital"]
-    n_items: dict[tuple[int, str], int] = defaultdict(int)
-    for _, topic, run, _ in rows:
-        n_items[topic, run] += 1
+    weights: dict[str, float] = {"vital": 1.0, "okay": 0.0 if name.endswith("vital") else 1.0}
+    if name.endswith("weighted"):
+        weights = {str(importance): weight for importance, weight in WEIGHTS.items()}
+    rows = [(*row[:3], weights[importance.get(row[3], "okay")]) for row in _of_reports(boards, people, judge)]
+    rows = [row for row in rows if row[3]]
+    totals: dict[tuple[int, str], float] = defaultdict(float)
+    for _, topic, run, weight in rows:
+        totals[topic, run] += weight
     sides = [(boards.item_grades(source), source.criterion) for source in (people, judge)]
-    for item, topic, run, _ in rows:
+    for item, topic, run, weight in rows:
         values = [_credit(grades.get(item), criterion, strict="strict" in name) for grades, criterion in sides]
-        yield item, topic, run, 1 / n_items[topic, run], values[0], values[1]
+        yield item, topic, run, weight / totals[topic, run], values[0], values[1]
 
 
 def _credit(grade: float | None, criterion: Criterion, *, strict: bool) -> float:

@@ -21,7 +21,6 @@ from evaluation.leaderboards.corrected.correction import Corrected
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.sources import PEOPLE, Combine, Source, StudySources
 from stats.intervals import Estimate
-from stats.measures.rubric import qrels_from_grades
 from stats.ranking.measure_names import NoLeaderboard, SystemMeasure, parse_measure
 from stats.ranking.qrels_scoring import AT_ORACLE, parse_qrels_measure
 from stats.ranking.sampled_labels import Rankings
@@ -198,10 +197,9 @@ def _counts(boards: StudySources, source: Source, measure: SystemMeasure) -> tup
     cutoff = parse_qrels_measure(measure.name, threshold=grades.threshold).cutoff
     looked_at = unjudged = 0
     for topic, table in grades.tables.items():
-        known = qrels_from_grades(table)
         for docno in boards.rankings[POSTED].get(topic, ())[:cutoff]:
             looked_at += 1
-            unjudged += math.isnan(known.get(docno, math.nan))
+            unjudged += not table.n_known(docno)
     return looked_at, unjudged
 
 

@@ -42,7 +42,7 @@ def correlate(
     """Hold the files against the board's first source, or against the first file. Raises BrokenFile and Refused."""
     found: list[Evaluation] = []
     if board is not None:
-        rows = rows_of_leaderboard(board)
+        rows = rows_of_leaderboard(board, to_compare=True)
         if not rows:
             raise NothingToCompare(f"No system has a score under {board.measure.name}.")
         source = next(iter(rows))

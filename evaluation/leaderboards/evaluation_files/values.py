@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from django.utils.timezone import now
 
-from collection.formats.scores.evaluation_files import ALL, EvaluationRow, by_run, written_evaluation
+from collection.formats.scores.evaluation_files import ALL, EvaluationRow, by_run, trec_eval_name, written_evaluation
 from evaluation.formats.file_names import file_stem, file_word
 from evaluation.formats.zip_files import archive_bytes
 from evaluation.leaderboards.evaluation_files.every_eval_ever import every_eval_ever
@@ -17,6 +17,7 @@ from stats.answers_in_words import order_of_evaluation
 from stats.intervals import Estimate
 from stats.ranking.evaluation_tables import COEFFICIENTS, EvaluationTable, compare_tables
 from stats.ranking.missing_values import Missing
+from stats.ranking.order_verdict import OrderVerdict
 from stats.refusals import Refused
 
 if TYPE_CHECKING:
@@ -54,9 +55,14 @@ class EvaluationsCompared:
     n_runs: int
     n_topics: int
     notes: tuple[str, ...]
+    verdict: OrderVerdict | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        return {**vars(self), "correlations": {name: found.as_dict() for name, found in self.correlations.items()}}
+        return {
+            **{name: value for name, value in vars(self).items() if name != "verdict"},
+            "correlations": {name: found.as_dict() for name, found in self.correlations.items()},
+            "same_order": self.verdict.as_dict() if self.verdict else None,
+        }
 
 
 def answer_of(compared: Sequence[EvaluationsCompared]) -> str:
@@ -66,26 +72,26 @@ def answer_of(compared: Sequence[EvaluationsCompared]) -> str:
         return ""
     least = min(known, key=lambda one: one.correlations["kendall"].value or 0.0) if known else compared[0]
     other, reference = f"{least.other} ({least.other_measure})", f"{least.reference} ({least.measure})"
-    return order_of_evaluation(other, reference, least.correlations["kendall"], n=len(known) or 1)
+    return order_of_evaluation(other, reference, least.correlations["kendall"], least.verdict, n=len(known) or 1)
 
 
-def rows_of_leaderboard(board: Leaderboard) -> dict[str, list[EvaluationRow]]:
-    """Return each source's rows: every system with a mean, on the topics that it is over, then “all”.
+def rows_of_leaderboard(board: Leaderboard, *, to_compare: bool = False) -> dict[str, list[EvaluationRow]]:
+    """Return each source's rows: every system with a score, on the topics that are compared, then “all”.
 
-    A system whose score is withheld, or that lacks topics, has no “all”, and no rows where it has no mean.
+    A run scores 0 where it ranks nothing, as by trec_eval's -c. Rows `to_compare` orders with others are of the systems
+    that may be ranked alone. A system that lacks scores has no “all”.
     """
     found = {}
     for column in board.columns:
-        given = column.scored.given
+        scores = column.scored.rankable if to_compare else column.scored.evaluated
         rows: list[EvaluationRow] = []
         for one in column.standings:
-            if one.mean.value is None:
-                continue
-            of_system = given.loc[one.system].reindex(list(column.topics)).dropna()
+            of_system = scores.loc[one.system].reindex(list(column.topics)).dropna()
             known = list(zip(map(str, of_system.index), map(float, of_system.to_numpy()), strict=True))
             rows += [EvaluationRow(one.system, topic, board.measure.name, value) for topic, value in known]
-            if len(known) == len(column.topics):
-                rows.append(EvaluationRow(one.system, ALL, board.measure.name, float(one.mean.value)))
+            if known and len(known) == len(column.topics):
+                mean = column.scored.within.held(sum(value for _, value in known) / len(known))
+                rows.append(EvaluationRow(one.system, ALL, board.measure.name, mean))
         if rows:
             found[column.name] = rows
     return found
@@ -152,7 +158,7 @@ def compare_evaluations(
     if len(evaluations) < 2:
         raise NothingToCompare("A correlation takes two evaluations.")
     reference, *others = evaluations
-    found = []
+    asked: list[tuple[Evaluation, str, str]] = []
     n_cells = 0
     for other in others:
         pairs = _pairs(reference, other, measure, other_measure)
@@ -161,10 +167,18 @@ def compare_evaluations(
         n_cells += sum(len(reference.tables[one].runs) ** 2 for one, _ in pairs)
         if most_cells and n_cells > most_cells:
             raise NothingToCompare("So many runs and measures take too long here. Use the command correlate.")
-        for one, two in pairs:
-            compared = compare_tables(reference.tables[one], other.tables[two], missing=missing, default=default, at=at)
-            found.append(EvaluationsCompared(reference.name, one, other.name, two, **vars(compared)))
-    return found
+        asked += [(other, one, two) for one, two in pairs]
+    rules: dict[str, Any] = {"missing": missing, "default": default, "at": at, "among": len(asked)}
+    return [
+        EvaluationsCompared(
+            reference.name,
+            one,
+            other.name,
+            two,
+            **vars(compare_tables(reference.tables[one], other.tables[two], **rules)),
+        )
+        for other, one, two in asked
+    ]
 
 
 def _pairs(reference: Evaluation, other: Evaluation, measure: str, other_measure: str) -> list[tuple[str, str]]:
@@ -174,6 +188,7 @@ def _pairs(reference: Evaluation, other: Evaluation, measure: str, other_measure
     ones = [measure] if measure else list(reference.tables)
     twos = [other_measure] if other_measure else list(other.tables)
     alike = [(one, one) for one in ones if one in twos]
+    alike = alike or [(one, two) for one in ones for two in twos if trec_eval_name(one) == trec_eval_name(two)]
     return alike if alike and not other_measure else [(one, two) for one in ones for two in twos]
 
 

@@ -27,7 +27,7 @@ from stats.ranking.leaderboard import Standing
 from stats.ranking.measure_names import NoLeaderboard, SystemMeasure, parse_measure
 from stats.rounding import rounded
 
-AT_FIRST = 7
+AT_FIRST = 9
 SET_APART = "set apart, so that it is not ranked"
 FAMILY = "family"
 # A longer value tells runs apart, it does not group them.
@@ -73,6 +73,10 @@ class MeasureColumn:
     def why_not(self, system: str) -> str:
         return (self.aside if system in self.aside.by_system else self.column).why_not(system)
 
+    def fewer_topics(self, system: str) -> bool:
+        """Whether the system has a mean over fewer topics than the column says."""
+        return (self.aside if system in self.aside.by_system else self.column).fewer_topics(system)
+
     def spread(self, systems: Sequence[str]) -> Spread | None:
         """Return how the measure spreads over those of the systems that have a rank; None without any."""
         means = {system: mean for system, mean in self.column.means.items() if system in systems}
@@ -100,6 +104,7 @@ class MeasureCell:
     percentile: int | None
     circular: bool
     why_not: str
+    fewer_topics: bool
 
 
 @dataclass(frozen=True)
@@ -197,6 +202,7 @@ class MeasuresBoard:
                     percentile=spread.percentile(system) if spread else None,
                     circular=system in one.column.board.circular,
                     why_not=one.why_not(system),
+                    fewer_topics=one.fewer_topics(system),
                 )
                 for one, spread in zip(self.columns, spreads, strict=True)
             ),

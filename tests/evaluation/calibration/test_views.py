@@ -68,14 +68,16 @@ def test_a_study_drawn_without_probabilities_says_what_it_cannot_have(
 
     assert "are not recorded" in page
     assert "None: the probabilities with which the labelled items were drawn are not recorded." in page
-    assert "I declare the labelled items a simple random sample" in page
+    assert 'href="/studies/bridges-study/calibration/declarations/"' in page
 
 
 def test_a_declared_sample_brings_the_estimates_back(client: Client, sampled: Study, rosa: User) -> None:
     Draw.objects.all().delete()
     client.force_login(rosa)
 
-    answer = client.get(f"{PAGE}calibration.json{QUERY}&random_sample=on").json()
+    client.post(f"{PAGE}declarations/", {"random_sample": "on"})
+
+    answer = client.get(f"{PAGE}calibration.json{QUERY}").json()
 
     assert answer["inclusion_probabilities"] == "declared"
     assert answer["overall"]["scores"]["ppi"]["value"] is not None
@@ -86,7 +88,7 @@ def test_the_plan_says_how_many_more_labels(client: Client, sampled: Study, rosa
 
     page = client.get(PAGE, {"half_width": "0.12", "first": "heron", "second": "ibis"}).content.decode()
 
-    assert "items in all) for an interval of ± 0.12 around the score of all items." in page
+    assert "items in all) for an interval of ± 0.12 around the share of yes of all items." in page
     assert "between heron and ibis" in page or "heron and ibis cannot be told apart here" in page
 
 

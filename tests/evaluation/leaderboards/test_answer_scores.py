@@ -60,6 +60,8 @@ def judge_nuggets(study: Study, rater: Rater) -> list[Item]:
         ("nuggets-all", 0.625),
         ("nuggets-strict-vital", 0.5),
         ("nuggets-strict-all", 0.5),
+        ("nuggets-weighted", 0.6667),
+        ("nuggets-strict-weighted", 0.5),
     ],
 )
 def test_nuggets_score_strictly_or_not_vital_or_all(
@@ -228,7 +230,9 @@ def test_win_rates_count_ties_as_they_are_told(
     board = board_of(answers, measure)
 
     assert means(board) == expected
-    assert board.columns[1].board.scored.reasons == {"the source has no judgments of the system on the topic": 2}
+    of_judge = board.columns[1].board
+    assert (of_judge.scored.n_ungraded, of_judge.scored.reasons) == (1, {})
+    assert set(of_judge.scored.withheld.values()) == {of_judge.source.completeness.why}
     assert board.rule
 
 

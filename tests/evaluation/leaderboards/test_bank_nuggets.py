@@ -8,14 +8,17 @@ from django.test import Client
 from django.utils.html import strip_tags
 
 from collection.banks.versions import NewEntry, make_version
+from collection.formats.scores.evaluation_files import ALL
 from collection.models import Item, NuggetBank, Rater, RubricElement, Study, User
 from evaluation.computing.fingerprints import fingerprint_of
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.columns import MeanBounds, Standings
+from evaluation.leaderboards.evaluation_files.values import rows_of_leaderboard
 from evaluation.leaderboards.export import leaderboard_as_dict, tables_of_leaderboard
 from evaluation.management.commands.leaderboard import board_text
 from stats.intervals import SHARE
 from stats.measures.score_bounds import ScoreBounds
+from stats.ranking.measure_names import parse_measure
 from stats.ranking.scoring import ScoreTable
 from tests.evaluation.answered import an_answered_study, an_item, element, give, report_of
 from tests.evaluation.judged import AT
@@ -74,6 +77,44 @@ def test_weights_of_the_newest_version_make_a_rubrics_score(
     assert means(board_of(answers, "rubric-score")) == {"long": 0.2}
     assert "rubric-score" in offered_measures(answers)
     assert fingerprint_of(answers) != before
+
+
+def test_the_mean_of_a_rubrics_scores_is_clipped_and_no_topics_score_is(
+    answers: Study, items: list[Item], bank: NuggetBank
+) -> None:
+    keep(bank, answers, *(entry(item, weight=weight) for item, weight in zip(items, (1, 2, -10, 4), strict=True)))
+
+    board = board_of(answers, "rubric-score")
+    [rows] = rows_of_leaderboard(board).values()
+
+    # 1 + ½ · 2 − 10 of 7 on the one topic.
+    assert means(board) == {"long": 0}
+    assert [(row.topic == ALL, row.value) for row in rows] == [(False, pytest.approx(-8 / 7)), (True, 0)]
+
+
+@pytest.mark.parametrize("n_topics", [6, 20])
+def test_bounds_and_intervals_of_a_clipped_mean_are_clipped(n_topics: int) -> None:
+    topics = [f"t{n}" for n in range(n_topics)]
+    rows = [([-3, 0.5] * n_topics)[:n_topics], ([0.6, 1, 0.9, 1, 1, 0.9] * n_topics)[:n_topics]]
+    low = pd.DataFrame(rows, index=["a", "b"], columns=topics)
+    one = pd.DataFrame(1, index=low.index, columns=topics)
+    within = parse_measure("rubric-score").within
+    scored = ScoreTable(low, {}, 12, 120, within=within, bounds=ScoreBounds(low, low + 0.1), unjudged=one)
+
+    found = Standings(scored=scored, topics=tuple(topics))
+    first, last = found.standings
+    [pair] = found.pairs
+
+    assert last.mean.value == 0
+    assert first.mean.value == pytest.approx(low.loc["b"].mean())
+    assert (found.bounds["a"].low, found.bounds["a"].high) == (0, 0)
+    assert pair.difference.value == pytest.approx(low.loc["a"].mean() - low.loc["b"].mean())
+    if n_topics < 20:
+        assert (last.mean.low, first.mean.high, pair.p) == (None, None, None)
+        assert "20" in last.mean.reason
+    else:
+        assert (last.mean.low, last.mean.high) == (0, 0)
+        assert pair.significant
 
 
 def test_a_dropped_nugget_does_not_count_and_a_new_one_is_unjudged(

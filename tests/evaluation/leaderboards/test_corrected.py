@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from collection.models import Draw, Item, Judgment, Rater, Study, User
-from evaluation.leaderboards.corrected.correction import Corrected
+from evaluation.leaderboards.corrected.correction import NOT_BY_PEOPLE, Corrected
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.sources import StudySources
 from stats.ranking.measure_names import parse_measure
@@ -98,6 +98,12 @@ def test_a_draw_that_waits_for_labels_gives_nothing_yet(drawn: Study) -> None:
     Judgment.objects.filter(pk__in=list(labelled.values_list("pk", flat=True)[:60])).delete()
 
     assert corrected_of(drawn, MEASURE).reason == "60 of the 400 drawn items have no label yet."
+
+
+def test_people_alone_say_why_they_have_no_ndcg(drawn: Study) -> None:
+    for _, score in corrected_of(drawn, "nDCG@10").rows:
+        assert score.people.value is None
+        assert score.people.reason == NOT_BY_PEOPLE
 
 
 def test_ndcg_and_ap_are_corrected_approximately_with_intervals(drawn: Study) -> None:

@@ -67,6 +67,7 @@ def answers(rosa: User, ada_as_rater: Rater) -> Study:
     "measure",
     [
         *("KPR", "nuggets-vital", "nuggets-all", "nuggets-strict-vital", "nuggets-strict-all"),
+        *("nuggets-weighted", "nuggets-strict-weighted"),
         *("faithful", "appropriate", "F+A", "win-rate", "win-rate(ties=half)", "win-rate(ties=both)"),
     ],
 )

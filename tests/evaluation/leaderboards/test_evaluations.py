@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,8 @@ def test_a_leaderboard_goes_out_in_every_form_and_is_read_equal(tied: Study, tmp
 
     read = [row for path in files for row in read_evaluation(InputFile(path))]
     expected = [row for rows in rows_of_leaderboard(board).values() for row in rows]
+    if form == "trec_eval":
+        expected = [replace(row, measure="ndcg_cut_5") for row in expected]
     assert set(read) == set(expected)
     assert len(read) == len(expected)
     assert len(files) == (2 if form != "trec_eval" else 2 * len(board.columns[0].standings))
@@ -66,6 +69,19 @@ def test_correlations_with_a_file_are_those_of_the_leaderboard(
     assert found["correlations"]["spearman"] == agreement.spearman.as_dict()
     assert (found["n_runs"], found["n_topics"]) == (agreement.n_systems, agreement.n_topics)
     assert {"pearson", "kendall@3"} <= found["correlations"].keys()
+
+
+def test_a_measure_and_its_name_by_trec_eval_are_held_against_one_another(
+    tied: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "runs.txt"
+    lines = [f"{run}\t1\t{name}\t0.{place}\n" for name in ("map", "ndcg_cut_5") for place, run in enumerate("abcd")]
+    file.write_text("run\ttopic\tmeasure\tvalue\n" + "".join(lines))
+
+    call_command("correlate", str(file), study=tied.name, board="nDCG@5", source="people", json=True)
+
+    (found,) = json.loads(capsys.readouterr().out)["comparisons"]
+    assert (found["measure"], found["other_measure"]) == ("nDCG@5", "ndcg_cut_5")
 
 
 @pytest.mark.parametrize(

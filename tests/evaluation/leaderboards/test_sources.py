@@ -160,9 +160,11 @@ def test_what_is_offered_follows_what_was_judged(ranked: Study) -> None:
         "Cover@20>=3",
         "coverage@10",
         "alpha-nDCG@10",
-        "nDCG@20",
-        "P(rel=η)@20",
+        "nDCG@10",
+        "P(rel=η)@10",
+        "R(rel=η)@100",
         "AP(rel=η)",
+        "RR(rel=η)@10",
     ]
     assert offered_measures(ranked) == ["coverage"]
 

@@ -81,6 +81,17 @@ def test_another_measure_is_asked_for_by_name(client: Client, ranked: Study, ros
     assert "P(≤ 2)" in page
 
 
+def test_what_was_asked_for_is_among_what_is_offered(client: Client, ranked: Study, rosa: User) -> None:
+    client.force_login(rosa)
+
+    leaderboard = client.get(PAGE, {"measure": "P@3"})
+    correlations = client.get(CORRELATIONS, {"measure": "P@3"})
+
+    assert "P@3" in leaderboard.context["offered"]
+    assert correlations.context["found"].varied == "P@3"
+    assert "P@3" in correlations.context["offered"]
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [

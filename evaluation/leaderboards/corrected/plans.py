@@ -1,0 +1,202 @@
+"""How many labels give a system's score under a measure of rankings an interval, or tell two systems apart in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from collection.models import Criterion, Rater
+from evaluation.calibration.planning import HalfWidthPlan, SeparationPlan, plan_of
+from evaluation.data.population import Population
+from evaluation.leaderboards.available_measures import offered_measures
+from evaluation.leaderboards.corrected.correction import Corrected, Ready, ready_to_correct
+from evaluation.leaderboards.corrected.draws import NothingToCorrect
+from evaluation.leaderboards.leaderboard import measure_leaderboard
+from evaluation.leaderboards.scores import score
+from evaluation.leaderboards.sources import Source, StudySources
+from stats.calibration.pilots import NoPlan, Pilot
+from stats.calibration.planning import Plan, more_labels, topics_answer
+from stats.plurals import counted
+from stats.ranking.label_pilots import RESAMPLES_OF_LABELS, TopicPilot
+from stats.ranking.measure_names import SystemMeasure, parse_measure
+from stats.ranking.qrels_scoring import parse_qrels_measure
+from stats.ratings import FloatArray
+
+USUAL = "nDCG@10"
+NO_AP = (
+    "The error of AP falls with the square of the labels, which no plan here follows. Plan nDCG@k, P@k or DCG@k, which "
+    "need about as many."
+)
+
+
+@dataclass(frozen=True)
+class MeasurePlan:
+    """What gives one system's mean an interval of ± `wanted`, or finds a difference of `wanted` between two."""
+
+    measure: str
+    systems: tuple[str, ...]
+    wanted: float
+    pilot: Pilot
+    plan: Plan
+    counts = "items"
+
+    @property
+    def answer(self) -> str:
+        """What it takes, in words."""
+        if len(self.systems) == 2:
+            wanted = f"a difference of {abs(self.wanted):.3f} in {self.measure} between {' and '.join(self.systems)}"
+            not_possible = f"Here {wanted} cannot be detected with 80 % power: {self.plan.reason}"
+            purpose = f"to detect {wanted} with 80 % power"
+        else:
+            wanted = f"an interval of ± {self.wanted:g} around {self.measure} of {self.systems[0]}"
+            not_possible = f"{wanted[0].upper()}{wanted[1:]} is not possible here: {self.plan.reason}"
+            purpose = f"for {wanted}"
+        if self.plan.needed is None:
+            return f"{not_possible}{self._left_open}."
+        if self.plan.needed <= self.pilot.n_labelled:
+            return f"No more labels needed {purpose}: the {self.pilot.n_labelled:,} at hand do; {self._between}."
+        needed = f"people must label {counted(self.plan.needed, 'items')} of {self.pilot.n_items:,} in all, drawn alike"
+        return f"{more_labels(self.plan, 'labels')} ({needed}; {self._between}) {purpose}."
+
+    @property
+    def _between(self) -> str:
+        assert self.plan.needed_range is not None  # of every pilot of topics
+        low, high = self.plan.needed_range
+        most = f"more than all {self.pilot.n_items:,}" if high is None else f"{high:,}"
+        return f"between {low:,} and {most} as far as {counted(self.pilot.n_labelled, 'labels')} can tell, 80 %"
+
+    @property
+    def _left_open(self) -> str:
+        assert self.plan.needed_range is not None
+        low, _ = self.plan.needed_range
+        return f". As far as these labels can tell (80 %), {low:,} may do" if low < self.pilot.n_items else ""
+
+    @property
+    def topics_answer(self) -> str:
+        """What topics like these it needs, in words."""
+        return topics_answer(self.pilot, self.plan, "items")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as commands and the API have it."""
+        of_pair = len(self.systems) == 2
+        return {
+            "measure": self.measure,
+            **({"systems": list(self.systems)} if of_pair else {"system": self.systems[0]}),
+            **({"difference": self.wanted} if of_pair else {"half_width": self.wanted}),
+            "pilot": self.pilot.as_dict(),
+            "plan": self.plan.as_dict(),
+            "answer": self.answer,
+            "topics_answer": self.topics_answer,
+        }
+
+
+def measures_to_plan(criterion: Criterion) -> list[str]:
+    """Return the measures of rankings that can be planned by labels under the criterion, the usual one first."""
+    if not criterion.study.items.filter(task_type=criterion.task_type, passage__isnull=False).exists():
+        return []
+    offered = [parse_measure(name) for name in offered_measures(criterion.study)]
+    return [USUAL, *(one.name for one in offered if one.of_qrels and _planned(one) and one.name != USUAL)]
+
+
+def _planned(measure: SystemMeasure) -> bool:
+    asked = parse_qrels_measure(measure.name, threshold=1)
+    return not asked.at_oracle and (asked.family == "nDCG" or asked.estimable)
+
+
+def plan(population: Population, *, measure: str = "", **asked: Any) -> HalfWidthPlan | SeparationPlan | MeasurePlan:
+    """Return the plan that is asked for: of a measure of rankings, or without one of the share of yes.
+
+    Raises as `plan_measure` and `plan_of` do.
+    """
+    if not measure:
+        return plan_of(population, **asked)
+    return plan_measure(population.criterion, measure=measure, judge=population.choice.key, **asked)
+
+
+def plan_measure(
+    criterion: Criterion,
+    *,
+    measure: str,
+    judge: str | None = None,
+    half_width: float | None = None,
+    system: str = "",
+    separate: Sequence[str] | None = None,
+    difference: float | None = None,
+) -> MeasurePlan:
+    """Plan for telling two systems apart in the measure, or for an interval around one's mean.
+
+    Without a difference to expect, the one that the judge sees. Raises NoPlan, and as `parse_qrels_measure` does.
+    """
+    asked = parse_measure(measure)
+    systems = tuple(separate or filter(None, [system]))
+    if not asked.of_qrels:
+        raise NoPlan(f"{asked.name} does not measure rankings. Plan nDCG@k, P@k or DCG@k.")
+    if not systems or len(set(systems)) < len(systems):
+        raise NoPlan(f"Choose the system whose {asked.name} it is, or two different systems.")
+    if asked.name.startswith("AP"):
+        raise NoPlan(NO_AP)
+    boards, people, by_judge = _sources(criterion, asked, judge)
+    try:
+        ready = ready_to_correct(boards, asked, people, by_judge)
+        values, deviations = _by_topic(ready, systems)
+    except NothingToCorrect as nothing:
+        raise NoPlan(str(nothing)) from nothing
+    signs = np.array([1.0, -1.0][: len(systems)])
+    graded = score(boards, asked, by_judge).scored.evaluated.reindex(index=list(systems), columns=ready.pool.topics)
+    judged = signs @ graded.fillna(0.0).to_numpy(dtype=np.float64)
+    if len(systems) == 2 and difference is None:
+        difference = float(judged.mean())
+    if len(systems) == 2 and not difference:
+        raise NoPlan("According to the judge these systems do not differ. Give the difference that you want to detect.")
+    moved = np.einsum("s,rst->rt", signs, deviations)
+    pilot = TopicPilot(signs @ values, moved, judged, ready.draw.n_labelled, ready.draw.n_items)
+    wanted = difference if len(systems) == 2 else half_width
+    assert wanted is not None  # PlanChoice asks for either
+    plan = pilot.plan_separation(wanted) if len(systems) == 2 else pilot.plan_half_width(wanted)
+    return MeasurePlan(ready.asked.shown, systems, wanted, pilot.pilot, plan)
+
+
+def _sources(criterion: Criterion, measure: SystemMeasure, judge: str | None) -> tuple[StudySources, Source, Source]:
+    """Return the boards in sight, the people under the criterion, and the judge. Raises NoPlan."""
+    everything = StudySources(criterion.study)
+    sources = everything.sources(measure)
+    boards = everything.seen(sources)
+    judges = [one for one in sources if one.kind == Rater.Kind.JUDGE and judge in (None, one.name)]
+    people = [one for one in sources if one.kind == Rater.Kind.ASSESSOR and one.criterion.pk == criterion.pk]
+    if not people or len(judges) != 1:
+        listed = ", ".join(one.name for one in sources if one.kind == Rater.Kind.JUDGE) or "none yet"
+        raise NoPlan(f"A plan needs people’s labels and one judge that graded these passages. Judges: {listed}.")
+    return boards, people[0], judges[0]
+
+
+def _by_topic(ready: Ready, systems: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    """Return the systems' corrected scores by topic, and how far other labels of the draw move them."""
+    names = list(ready.rankings)
+    for system in systems:
+        if system not in names:
+            listed = ", ".join(names) or "none"
+            raise NoPlan(ready.withheld.get(system) or f"No run is called “{system}”. Systems: {listed}.")
+    rows = [names.index(system) for system in systems]
+    if ready.ratio is not None:
+        found = ready.ratios()
+        return found.table.to_numpy(dtype=np.float64)[rows], found.deviations[:, rows]
+    values, deviations = ready.sums().linear(RESAMPLES_OF_LABELS)
+    if np.isnan(values[rows]).any():
+        raise NoPlan(f"Nobody labelled any of the first passages of {' or of '.join(systems)}.")
+    return values[rows], deviations[:, rows]
+
+
+def corrected_by(criterion: Criterion, *, measure: str, judge: str) -> Corrected | None:
+    """Return the systems' scores under the measure by the judge as people correct it; None where it has no part."""
+    boards = StudySources(criterion.study)
+    asked = parse_measure(measure)
+    names = [
+        one.name
+        for one in boards.sources(asked)
+        if one.name == judge or (one.kind == Rater.Kind.ASSESSOR and one.criterion.pk == criterion.pk)
+    ]
+    board = measure_leaderboard(boards, asked, sources=names) if len(names) == 2 else None
+    return next(iter(board.corrected), None) if board else None
