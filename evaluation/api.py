@@ -42,6 +42,7 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:name>/calibration/", calibration.calibration, name="study_calibration"),
     path("studies/<slug:name>/calibration/plan/", calibration.label_plan, name="study_label_plan"),
     path("studies/<slug:name>/calibration/draw/", calibration.draw, name="study_draw"),
+    path("studies/<slug:name>/declarations/", calibration.declarations, name="study_declarations"),
     path("studies/<slug:name>/qrels/", publishing.qrels, name="study_qrels"),
     path("studies/<slug:name>/filled-qrels/", publishing.filled_qrels, name="study_filled_qrels"),
     path("studies/<slug:name>/making/", publishing.making, name="study_making"),

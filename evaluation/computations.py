@@ -15,7 +15,6 @@ from evaluation.agreement.breakdowns import Breakdowns, measure_breakdowns
 from evaluation.agreement.errors.report import Errors, measure_errors
 from evaluation.agreement.report import CriterionFigures, coverage_points, judged_unit, measure_criterion
 from evaluation.battles.battles import Battles, measure_battles
-from evaluation.calibration.planning import plan_difference, plan_interval, plan_of
 from evaluation.calibration.report import METHODS, MOST_SYSTEMS_DRAWN, Calibration, calibrate
 from evaluation.charts.battles import against_chart
 from evaluation.charts.drawing import coverage_chart, drawn
@@ -31,6 +30,7 @@ from evaluation.data.visibility import in_words
 from evaluation.figures.figure import StudyFigure
 from evaluation.figures.studies import draw_figure
 from evaluation.leaderboards.available_measures import matrix_of, offered_measures
+from evaluation.leaderboards.corrected import plans
 from evaluation.leaderboards.divergence import MeasureDivergence, chosen_pair, compare_places
 from evaluation.leaderboards.export import leaderboard_as_dict, tables_of_leaderboard
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard, score_points
@@ -57,10 +57,10 @@ from evaluation.trust.comparison_charts import agreement_chart, differences_char
 from evaluation.trust.overview import trust_in_judges as measure_trust_in_judges
 from evaluation.trust.page import Examination, examine
 from evaluation.trust.suggestion_effects import SuggestionEffects, measure_effects, suggested_in
-from stats.calibration.pilots import NoPlan
 from stats.completeness import Completeness
 from stats.qrels import Rule
 from stats.ranking.measure_names import parse_measure
+from stats.refusals import Refused
 
 # A chart in its forms (`charts.drawing.drawn`); None where there is nothing to draw.
 Chart = dict[str, Any] | None
@@ -207,17 +207,16 @@ def thresholds_chart(study: Study, **asked: Any) -> Chart:
     return drawn(threshold_chart(curves, chosen=choice.at, judge=examined.name))
 
 
-def judges_to_calibrate(study: Study, *, criterion: int) -> list[tuple[str, str]]:
-    """Return what the judges are called that may be calibrated, each with its name as a list to choose from has it."""
-    choices = judge_choices(load_criterion(_criterion(study, criterion)))
-    return [(choice.key, choice.completeness.after(choice.key)) for choice in choices]
-
-
-def calibration(
-    study: Study, *, criterion: int, judge: str | None, random_sample: bool, label_shift: bool, part: Any
-) -> Calibration:
+def calibration_choices(study: Study, *, criterion: int) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the judges that may be calibrated, each with its name as a list has it, and measures to plan for."""
     chosen = _criterion(study, criterion)
-    found = calibrate(chosen, judge=judge, label_shift=label_shift, declared_random=random_sample, part=part)
+    choices = judge_choices(load_criterion(chosen))
+    judges = [(choice.key, choice.completeness.after(choice.key)) for choice in choices]
+    return judges, plans.measures_to_plan(chosen) if judges else []
+
+
+def calibration(study: Study, *, criterion: int, judge: str | None, label_shift: bool, part: Any) -> Calibration:
+    found = calibrate(_criterion(study, criterion), judge=judge, label_shift=label_shift, part=part)
     found.as_dict(), found.tables()
     return found
 
@@ -238,34 +237,39 @@ def calibration_chart(study: Study, *, chart: str, **asked: Any) -> Chart:
     return drawn(corrected_scores_chart(scores, judge=figures.choice.key, n_systems=len(figures.systems)))
 
 
+def corrected_scores(study: Study, *, criterion: int, judge: str, measure: str) -> Any:
+    """Return a judge's scores of systems under the measure as people's labels correct them."""
+    return plans.corrected_by(_criterion(study, criterion), measure=measure, judge=judge)
+
+
 def label_plans(
     study: Study, *, half_width: float | None, system: str, first: str, second: str, difference: float | None,
-    **asked: Any,
+    measure: str, **asked: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the plans that are asked for, and by the name of the field why there is none."""
     population = kept_here("calibration", study, **asked).population
     found: dict[str, Any] = {"interval": None, "separation": None, "refused": {}}
-    try:
-        if half_width is not None:
-            found["interval"] = plan_interval(population, half_width, system=system)
-    except NoPlan as none:
-        found["refused"]["half_width"] = str(none)
-    try:
-        if first:
-            found["separation"] = plan_difference(population, first, second, difference=difference)
-    except NoPlan as none:
-        found["refused"]["second"] = str(none)
+    wanted: dict[str, dict[str, Any]] = {}
+    if half_width is not None:
+        wanted["interval"] = {"half_width": half_width, "system": system}
+    if first:
+        wanted["separation"] = {"separate": [first, second], "difference": difference}
+    for name, of in wanted.items():
+        try:
+            found[name] = plans.plan(population, measure=measure, **of)
+        except Refused as none:
+            found["refused"]["second" if name == "separation" else "half_width"] = str(none)
     return found
 
 
 def label_plan(
-    study: Study, *, criterion: int, judge: str | None, random_sample: bool, system: str,
+    study: Study, *, criterion: int, judge: str | None, system: str, measure: str,
     half_width: float | None = None, separate: list[str] | None = None, difference: float | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the plan that is asked for: for an interval, or for telling two systems apart."""
-    population = population_of(_criterion(study, criterion), judge, declared_random=random_sample)
-    plan = plan_of(population, half_width=half_width, system=system, separate=separate, difference=difference)
-    return {**plan.as_dict(), **population.sight.as_dict()}
+    population = population_of(_criterion(study, criterion), judge)
+    asked = {"half_width": half_width, "system": system, "separate": separate, "difference": difference}
+    return {**plans.plan(population, measure=measure, **asked).as_dict(), **population.sight.as_dict()}
 
 
 def divergence(

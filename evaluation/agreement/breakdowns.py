@@ -63,7 +63,7 @@ class Breakdowns:
     def answer(self) -> str:
         """Between which groups agreement differs most, in a sentence; empty where there are no two to compare."""
         said = (
-            furthest_groups(one.name, {group.name: group.statistics["percent_agreement"] for group in one.groups})
+            furthest_groups(one.name, {group.name: group.statistics["krippendorff_alpha"] for group in one.groups})
             for one in self.breakdowns
         )
         return next(filter(None, said), "")

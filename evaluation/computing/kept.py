@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from kombu.exceptions import OperationalError
 
 from collection.importing.background import LONG_PATIENCE, PATIENCE, Beat
 from collection.models import Study
+from collection.signs_of_life import heard_of
 from evaluation.computing.fingerprints import fingerprint_of, fingerprint_of_code
 
 logger = logging.getLogger(__name__)
@@ -48,6 +50,7 @@ SHOWN_FOR_SECONDS = 60.0
 MOST_SHOWN = 3
 FAILED_FOR_SECONDS = 30.0
 OLD_SECONDS = 24 * 3600
+TOO_LONG = "These figures could not be computed: the database needed too long for one statement (STATEMENT_TIMEOUT)."
 FAULT = "These figures could not be computed because of an internal error ({}). See the worker’s log."
 
 # Of these the newest are kept too, whatever was judged since, for as long as somebody may look on.
@@ -154,11 +157,11 @@ def begun(key: str) -> bool | None:
     """Whether a worker has begun; None if none was asked that is not known to be gone."""
     sign = _sign(key)
     try:
-        has_begun, quiet = bool(sign.read_text()), time.time() - sign.stat().st_mtime
+        has_begun, last = bool(sign.read_text()), datetime.fromtimestamp(sign.stat().st_mtime, UTC)
     except FileNotFoundError:
         return None
-    patience = PATIENCE if has_begun else LONG_PATIENCE
-    return has_begun if quiet < patience.total_seconds() else None
+    at = datetime.fromtimestamp(time.time(), UTC)
+    return has_begun if heard_of(last, at=at, patience=PATIENCE if has_begun else LONG_PATIENCE) else None
 
 
 def _just_computed(key: str, subject: str) -> Kept | None:
@@ -238,7 +241,9 @@ def _keep(kind: str, study: Study | None, asked: dict[str, Any], key: str) -> Ke
             found = Kept(subject, time.time(), refusal=error.with_traceback(None))
         else:
             logger.exception("%s of “%s” could not be computed.", kind, study)
-            found = Kept(subject, time.time(), fault=FAULT.format(type(error).__name__))
+            # 57014: PostgreSQL's query_canceled
+            too_long = getattr(error.__cause__, "sqlstate", "") == "57014"
+            found = Kept(subject, time.time(), fault=TOO_LONG if too_long else FAULT.format(type(error).__name__))
     _, key_now = _now_at(kind, study, asked)
     lasting = key == key_before == key_now and not found.fault
     if kind in KEPT_LATELY and found.value is not None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -13,6 +14,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from collection.accounts.access import refuse_unless_researcher
 from collection.accounts.views import SignedInRequest
+from collection.addresses import parts_of
 from evaluation.computing.kept import MOST_SHOWN, NotComputed, StillComputing, begun, is_there
 
 ASK_AGAIN_SECONDS = "1"
@@ -82,7 +84,10 @@ def computing(request: SignedInRequest, key: str) -> HttpResponse:
         return JsonResponse({"there": there, "begun": bool(at_work)})
     if there:
         # Not by HX-Redirect: a file leaves this page where it is, and it must not go on saying that one is at work.
-        address = with_shown(request.htmx.current_url_abs_path or "/", key)
+        try:
+            address = with_shown(request.htmx.current_url_abs_path or "/", key)
+        except ValueError as error:  # no browser's
+            raise BadRequest("The header HX-Current-URL is not an address.") from error
         return render(request, "evaluation/computed.html", {"address": address})
     if at_work is None:  # the worker is gone, and the page asks another
         return HttpResponseClientRefresh()
@@ -96,7 +101,7 @@ def is_for_an_image(request: HttpRequest) -> bool:
 
 def with_shown(address: str, key: str) -> str:
     """Return the address, asking for these figures beside those that were waited for before."""
-    parts = urlsplit(address)
+    parts = parts_of(address)
     asked = parse_qsl(parts.query, keep_blank_values=True)
     shown = [value for name, value in asked if name == "shown" and value != key]
     asked = [(name, value) for name, value in asked if name != "shown"]

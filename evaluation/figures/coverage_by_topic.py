@@ -138,7 +138,8 @@ def _covers(people: Mapping[tuple[str, str, str], float], runs: Sequence[str]) -
     said = [f"“{run}” {in_brackets('coverage', found[run])}" for run in ordered]
     if len(said) == 1:
         return f"People judged the reports of {said[0]}."
-    return f"By people, reports of {said[0]} cover most of what is asked, and those of {said[-1]} least."
+    own = "each interval is of its own, without a correction for their number"
+    return f"By people, reports of {said[0]} cover most of what is asked, and those of {said[-1]} least; {own}."
 
 
 def _agrees(rho: Mapping[str, tuple[int, Estimate]], judge: str) -> str:

@@ -102,5 +102,6 @@ def _answer(found: Sequence[ScoreThreshold], unit: str) -> str:
         return f"No higher threshold has fewer false positives than {lowest.at:.3g}, where they are {first:.1%}."
     return (
         f"From {lowest.at:.3g} to {best.at:.3g} the threshold lowers false positives from {first:.1%} to {fewest:.1%}, "
-        f"and keeps {best.share_kept:.1%} of the {unit}, {best.n_labelled:,} of them labelled."
+        f"and keeps {best.share_kept:.1%} of the {unit}, {best.n_labelled:,} of them labelled. It was picked for "
+        f"the fewest of {len(known)} thresholds, so on other {unit} they are more."
     )

@@ -11,7 +11,7 @@ from typing import Any
 from collection.models import Study
 from evaluation.charts.slices import Slice, slices_chart
 from evaluation.figures.figure import Choices, StudyFigure, chosen_of
-from evaluation.leaderboards.available_measures import offered_measures
+from evaluation.leaderboards.available_measures import measure_choices, offered_measures
 from evaluation.leaderboards.breakdown import (
     CHARACTERS,
     DOCUMENTS,
@@ -45,7 +45,7 @@ def slices(
     Raises NoFigure, and NoLeaderboard.
     """
     boards = StudySources(study)
-    measures = [(one, one) for one in offered_measures(study)]
+    measures = measure_choices(study, measure)
     name = measure or chosen_of("", measures, "measure")
     sources = [(one.name, one.shown) for one in boards.sources(parse_measure(name))]
     whose = chosen_of(source, sources, "source of judgments")
@@ -94,7 +94,7 @@ def slices(
             if mean is not None
         ],
         notes=[*board.notes, *board.topic_notes, *([_cut(way, lengths)] if ordered else [])],
-        choices={"measure": list(dict.fromkeys([*measures, (name, name)])), "source": sources, "by": ways} | lengths_in,
+        choices={"measure": measures, "source": sources, "by": ways} | lengths_in,
         chosen={"measure": name, "source": whose, "by": way} | ({"unit": lengths.unit} if ordered else {}),
         typed={"edges": edges} if ordered else {},
         answer=_answer(found),
@@ -113,7 +113,8 @@ def _answer(found: list[Slice]) -> str:
     high, low = (pick(means, key=means.__getitem__) for pick in (max, min))
     return (
         f"Over {counted(len(systems), 'systems')} the mean is highest in “{high}” ({means[high]:.3f}) and lowest in "
-        f"“{low}” ({means[low]:.3f})."
+        f"“{low}” ({means[low]:.3f}), without an interval; of {len(means)} means the ends are further apart than on "
+        "other topics."
     )
 
 

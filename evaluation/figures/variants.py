@@ -6,12 +6,13 @@ Source: Qi et al., LONG²RAG (2024), Table 2: each model with its documents cut 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from collection.models import Run, Study
 from evaluation.charts.slices import Slice, slices_chart
 from evaluation.figures.figure import NoFigure, StudyFigure, chosen_of
-from evaluation.leaderboards.available_measures import offered_measures
+from evaluation.leaderboards.available_measures import measure_choices, offered_measures
 from evaluation.leaderboards.leaderboard import measure_leaderboard
 from evaluation.leaderboards.sources import StudySources
 from stats.answers_in_words import in_brackets
@@ -30,7 +31,7 @@ def variants(
 ) -> StudyFigure:
     """Return each system's mean under each value of an attribute of its runs. Raises NoFigure, and NoLeaderboard."""
     boards = StudySources(study)
-    measures = [(one, one) for one in offered_measures(study)]
+    measures = measure_choices(study, measure)
     name = measure or chosen_of("", measures, "measure")
     sources = [(one.name, one.shown) for one in boards.sources(parse_measure(name))]
     whose = chosen_of(source, sources, "source of judgments")
@@ -48,8 +49,6 @@ def variants(
     values = list(dict.fromkeys(value for _, value in there[way]))
     cells = [(system, value, of[value]) for system, of in sorted(found.items()) for value in values if value in of]
     drawn = [Slice(system, value, one.mean.value or 0, one.n_topics) for system, value, one in cells]
-    best = max(cells, key=lambda cell: cell[2].mean.value or 0)
-    worst = min(cells, key=lambda cell: cell[2].mean.value or 0)
     return StudyFigure(
         name=NAME,
         title=f"{name} by {way}",
@@ -74,12 +73,24 @@ def variants(
             for system, value, one in cells
         ],
         notes=[*board.notes, *board.topic_notes],
-        choices={"measure": list(dict.fromkeys([*measures, (name, name)])), "source": sources, "by": ways},
+        choices={
+            "measure": measures,
+            "source": sources,
+            "by": ways,
+        },
         chosen={"measure": name, "source": whose, "by": way},
-        answer=(
-            f"“{best[0]}” with “{best[1]}” is highest {in_brackets(name, best[2].mean)}, "
-            f"“{worst[0]}” with “{worst[1]}” lowest {in_brackets(name, worst[2].mean)}."
-        ),
+        answer=_answer(name, cells),
+    )
+
+
+def _answer(measure: str, cells: Sequence[tuple[str, str, Standing]]) -> str:
+    """Return which system with which value has the highest mean, and which the lowest."""
+    best, worst = (pick(cells, key=lambda cell: cell[2].mean.value or 0) for pick in (max, min))
+    (system, value, high), (other, of_other, low) = best, worst
+    return (
+        f"“{system}” with “{value}” is highest {in_brackets(measure, high.mean)}, “{other}” with “{of_other}” lowest "
+        f"{in_brackets(measure, low.mean)}; each interval is of its own, and of {len(cells)} means the highest is "
+        "biased upwards, the lowest downwards."
     )
 
 

@@ -142,7 +142,7 @@ def _number(figure: dict[str, Any]) -> str:
     if figure["value"] is None:
         return "–"
     if figure["low"] is None:
-        return f"{figure['value']:.3f} (no interval)"
+        return f"{figure['value']:.3f} ({figure['reason']})"
     drawn = "items" if figure["n_topics"] is None else "topics"
     over = counted(figure[f"n_{drawn}"], drawn)
     return f"{figure['value']:.3f} [{figure['low']:.3f}, {figure['high']:.3f}] ({over})"

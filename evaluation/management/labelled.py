@@ -21,6 +21,9 @@ def add_source(parser: CommandParser) -> None:
     parser.add_argument(
         "--human-threshold", type=finite, metavar="η", help="the same for the human grades, if different"
     )
+    parser.add_argument(
+        "--random-sample", action="store_true", help="tables: the labelled items are a simple random sample"
+    )
 
 
 def check_source(options: dict[str, Any]) -> None:
@@ -30,6 +33,8 @@ def check_source(options: dict[str, Any]) -> None:
     of_tables = [options["threshold"], options["human_threshold"]]
     if options["study"] and any(threshold is not None for threshold in of_tables):
         raise CommandError("A study's criteria have their own thresholds; --threshold is only for tables.")
+    if options["study"] and options["random_sample"]:
+        raise CommandError("Declare it of the study, with the command declare; --random-sample is only for tables.")
     if not options["study"] and options["threshold"] is None:
         raise CommandError("Give --threshold, the lowest grade that counts as positive.")
 

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404
 
+from collection.accounts.access import study_of
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Study
 from evaluation.computing.kept import kept
@@ -22,8 +23,8 @@ from evaluation.parameters.options import REFUSALS
 
 
 def my_study(request: SignedInRequest, name: str) -> Study:
-    """Return the study if it is this user's; else there is nothing here."""
-    return get_object_or_404(Study.objects.of(request.user).select_related("collection"), name=name)
+    """Return the study if it is this user's; else there is nothing here. Raises StillAssesses."""
+    return study_of(request.user, name)
 
 
 def figures_of(request: HttpRequest, kind: str, study: Study, **asked: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, Q, Sum
 
+from collection.judgments.declarations import declarations_of
 from collection.models import (
     Draw,
     Guideline,
@@ -112,7 +113,7 @@ def _who(card: Card) -> Iterator[str]:
         yield "None yet."
         return
     if not card.names:
-        yield "Assessors are numbered; a number means the same person in all published files of this study."
+        yield "Who judged here is numbered; a number means the same person in all published files of this study."
         yield ""
     rows = []
     for rater in complete_first(card.raters, of=lambda rater: card.completeness.worst_of(rater.pk)):
@@ -145,8 +146,12 @@ def _drawn(card: Card) -> Iterator[str]:
         .values("purpose", "design", "stratum", "item__task_type")
         .annotate(n=Count("pk"), least=Min("inclusion_probability"), most=Max("inclusion_probability"))
     )
+    declared = declarations_of(card.study)["random_sample"]
+    if declared:
+        yield "Declared by the researchers, not recorded: the items that people labelled are a simple random sample."
     if not rows:
-        yield "No draw is stored: the probability with which an item was chosen for judging is not known."
+        if not declared:
+            yield "No draw is stored: the probability with which an item was chosen for judging is not known."
         return
     yield from markdown_table(
         ["For", "Design", "Stratum", "Task type", "Items", "Inclusion probability"],
@@ -273,7 +278,9 @@ def _limits(card: Card) -> Iterator[str]:
             alone = agreement.n_items - agreement.n_pairable
             items = counted(alone, "items")
             yield f"- Under `{figures.criterion.name}`, with one grade by a person, which nobody checked: {items}."
-    if not Draw.objects.filter(item__study=card.study).exists():
+    if declarations_of(card.study)["random_sample"]:
+        yield "- Figures beyond the items that people judged rest on the declaration that these are a random sample."
+    elif not Draw.objects.filter(item__study=card.study).exists():
         yield "- Without stored draws, the figures cannot be generalised to items that were not judged."
     if any(rater.origin == Rater.Origin.IMPORTED for rater in card.raters):
         yield "- Some judgments were imported: their origin is known only as far as their file states it."
@@ -283,4 +290,11 @@ def _limits(card: Card) -> Iterator[str]:
     n_ungraded = sum(ungraded for _, ungraded in card.counts.values())
     if n_ungraded:
         yield f"- Ungraded: {counted(n_ungraded, 'judgments')}, counted above and never taken for 0."
-    yield "- In qrels, a passage that is not listed is unjudged, which is not the same as not relevant."
+    irrelevant = declarations_of(card.study)["irrelevant"]
+    for source, reason in irrelevant.items():
+        yield f"- What {plain(source)} does not name is declared irrelevant: {plain(reason)}"
+    yield (
+        "- In qrels of other raters, a passage that is not listed is unjudged, which is not the same as not relevant."
+        if irrelevant
+        else "- In qrels, a passage that is not listed is unjudged, which is not the same as not relevant."
+    )

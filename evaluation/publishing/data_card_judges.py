@@ -35,6 +35,8 @@ def describe_judges(card: Card) -> Iterator[str]:
             "model family": family_of(judge),
             "prompt template": making.template,
             "settings": json.dumps(told["decoding"], ensure_ascii=False) if told.get("decoding") else "",
+            "replies as": ", ".join(told.get("answers_as") or ()),
+            "cannot be reproduced, for its servers refuse": ", ".join(told.get("not_sent") or ()),
             "examples in the prompt": len(told.get("examples") or ()) or "",
         }
         said = "; ".join(f"{name} {plain(str(value))}" for name, value in facts.items() if value)

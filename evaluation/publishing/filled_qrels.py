@@ -79,9 +79,7 @@ class FilledQrels:
         """What filling does to the order of systems, in a sentence; empty without scores."""
         if not self.scores:
             return ""
-        first, n_filled = self.scores[0], self.counts["filled_lines"]
-        n_systems = len(first.systems)
-        return filled_order(self.judge, first.measure, len(first.moved), n_systems, first.kendall, n_filled=n_filled)
+        return filled_order(self.judge, self.scores[0], n_filled=self.counts["filled_lines"])
 
     @property
     def by_label(self) -> list[tuple[str, int, int]]:
@@ -103,11 +101,11 @@ class FilledQrels:
     def scores_table(self) -> list[list[Any]]:
         """Return every system under every measure, with a first row of names."""
         names = ["before", "low", "high", "rank", "after", "low_after", "high_after", "rank_after"]
+        names += ["unjudged", "unjudged_after", "reason", "reason_after"]
         return [
-            ["measure", "topics", "system", *names, "unjudged", "unjudged_after"],
+            ["measure", "topics", "system", *names],
             *(
-                [found.measure, found.n_topics, one.system]
-                + [getattr(one, name) for name in (*names, "unjudged", "unjudged_after")]
+                [found.measure, one.n_topics, one.system, *(getattr(one, name) for name in names)]
                 for found in self.scores
                 for one in found.systems
             ),

@@ -89,12 +89,13 @@ def _refused(refusal: str) -> HttpResponse:
 
 def _asked(request: SignedInRequest, name: str) -> QrelsChoice:
     """Return what was chosen; without a choice the first judge, and the usual measures."""
+    measures = [one.strip() for one in request.GET.getlist("measure") if one.strip()]
 
     def more(study: Study, criterion: Criterion) -> dict[str, Choices]:
         return {
             "judge": figures_of(request, "filling_judges", study, criterion=criterion.pk),
             "run": [(run, run) for run in study.collection.runs.order_by("name").values_list("name", flat=True)],
-            "measure": [(measure, measure) for measure in FilledQrelsForm.measures],
+            "measure": [(one, one) for one in dict.fromkeys([*FilledQrelsForm.measures, *measures])],
         }
 
     return chosen_qrels(request, name, form=FilledQrelsForm, usual={}, more=more)

@@ -46,7 +46,7 @@ class FilledQrelsForm(QrelsForm):
         *("judge", "mapping", "depth", "run", "all_topics", "measure"),
         *("rater", "with_simulated", "combine", "votes", "ties", "fewest_raters", "binary_at", "adjudicated", "names"),
     )
-    measures = (*FILLED_MEASURES, "nDCG@20", "P(rel=η)@20", "R(rel=η)@100", "RR(rel=η)", "DCG@10")
+    measures = (*FILLED_MEASURES, "nDCG@20", "P(rel=η)@20", "R(rel=η)@100", "RR(rel=η)@10", "RR(rel=η)", "DCG@10")
 
     def __init__(self, *args: Any, more: dict[str, Choices] | None = None, **kwargs: Any) -> None:
         # Of a criterion that is not there nothing can be chosen.

@@ -113,8 +113,7 @@ def fill_qrels(
     rule = replace(rule or Rule(), per_element=False)
     judged = load_criterion(criterion)
     people = QrelsSource(judged, _columns_of_people(judged, raters, with_simulated=with_simulated), names)
-    if not people.ranks_passages:
-        raise NotFilled("Holes are filled in qrels of passages. These judgments are of reports.")
+    _refuse_without_holes(people)
     there = filling_judges(judged)
     chosen = find_judge([one.choice for one in there], judge)
     filling = next(one for one in there if one.choice is chosen)
@@ -158,6 +157,13 @@ def fill_qrels(
         scores=scores,
         no_scores="" if rankings else NO_RUN,
     )
+
+
+def _refuse_without_holes(people: QrelsSource) -> None:
+    if not people.ranks_passages:
+        raise NotFilled("Holes are filled in qrels of passages. These judgments are of reports.")
+    if reason := people.irrelevant_unless_named(people.columns):
+        raise NotFilled(f"Nothing is left to fill: what people did not name is declared irrelevant ({reason}).")
 
 
 def filled_files(found: FilledQrels, criterion: Criterion, *, names: bool) -> bytes:

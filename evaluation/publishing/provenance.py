@@ -14,6 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Count, QuerySet
 
+from collection.judgments.declarations import declarations_of
 from collection.models import Criterion, Exclusion, Guideline, Item, Judgment, Rater, Study
 from collection.models.texts import text_hash
 from collection.texts.generated import Generated, generated_in, own_texts
@@ -70,6 +71,7 @@ def about_study(study: Study) -> dict[str, Any]:
         "overlap": study.overlap,
         **({"topics": str(sample)} if sample else {}),
         **({"frame": study.frame} if study.frame else {}),
+        **({"declared": declared} if any((declared := declarations_of(study)).values()) else {}),
         **({"generated": [one.as_dict() for one in generated]} if generated else {}),
         "collection": {"name": collection.name, "title": collection.title, "licence": collection.licence},
     }

@@ -195,7 +195,7 @@ def compile_source(
     if not labels.lines:
         raise QrelsRefused(_nothing(criterion, labels, rule))
     holes: tuple[Unjudged, ...] = ()
-    if holes_at is not None and source.ranks_passages:
+    if holes_at is not None and source.ranks_passages and not source.irrelevant_unless_named(columns):
         holes = _unjudged(criterion.study.collection, labels.judged, k=holes_at)
     about = about_qrels(source, columns, rule, labels, holes, at=at)
     if in_force is not None and decided is None and (not_used := int(np.isfinite(in_force).sum())):

@@ -39,7 +39,7 @@ def about_qrels(
         "code": code_version(),
         "collection": inputs["collection"],
         "study": {name: inputs[name] for name in ("name", "title", "overlap")},
-        **({"generated": inputs["generated"]} if "generated" in inputs else {}),
+        **{name: inputs[name] for name in ("generated", "declared") if name in inputs},
         "criterion": inputs["criterion"],
         "guidelines": inputs["guidelines"],
         "raters": raters,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,8 +11,9 @@ import numpy as np
 from django.db.models import QuerySet
 
 from collection.completeness import JudgesOfStudies, judges_of_studies
+from collection.judgments.declarations import PEOPLE, irrelevant_by_origin
 from collection.judgments.rater_names import published_names
-from collection.models import Item, Judgment, Passage, RubricElement, Run, Topic
+from collection.models import Item, Judgment, Passage, Rater, RubricElement, Run, Topic
 from evaluation.data.judgments import CriterionRatings, read_places
 from evaluation.publishing.provenance import about_criterion, about_guidelines, about_study, items_hash
 from stats.qrels import Places
@@ -70,6 +71,13 @@ class QrelsSource:
     def ranks_passages(self) -> bool:
         """Whether the items judge passages, which runs rank."""
         return self._items.filter(passage__isnull=False).exists()
+
+    def irrelevant_unless_named(self, columns: Sequence[int]) -> str:
+        """Why what these raters do not name is declared irrelevant; empty where that is not declared of each."""
+        raters = [self.judged.raters[column] for column in columns]
+        by = {rater.name if rater.kind == Rater.Kind.JUDGE else PEOPLE for rater in raters}
+        reasons = [irrelevant_by_origin(self.judged.criterion.study, one) for one in sorted(by)]
+        return " ".join(reasons) if all(reasons) else ""
 
     @cached_property
     def inputs(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class Published(serializers.Serializer[Any]):
     names = serializers.BooleanField(
         default=False,
         label="Use assessors’ names",
-        help_text="In the provenance and in file names. Otherwise assessors are numbered.",
+        help_text="In the provenance and in file names. Otherwise assessors who judge here are numbered.",
     )
 
 

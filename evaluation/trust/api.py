@@ -50,7 +50,7 @@ def trust_in_judges(request: Request) -> Response:
     user = user_of(request)
     if not user.is_researcher:
         raise NotFound("Only researchers have studies.")
-    return Response(kept_trust_in_judges(Study.objects.of(user), **chosen_by(request, JudgesChoice)).as_dict())
+    return Response(kept_trust_in_judges(Study.objects.read_by(user), **chosen_by(request, JudgesChoice)).as_dict())
 
 
 @shows(

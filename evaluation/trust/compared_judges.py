@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from collection.models import Criterion, Rater
 from stats.answers_in_words import best_judge, order_of_judge, same_first
 from stats.completeness import Completeness
 from stats.intervals import CELLS, Estimate
+
+if TYPE_CHECKING:
+    from stats.ranking.order_verdict import OrderVerdict
 
 MOST_MOVED = 3
 
@@ -52,7 +55,7 @@ class Moved:
 class JudgeOrder:
     """A judge's order of systems beside people's, over the same systems and topics.
 
-    - `kendall`, `tau_ap`: with the range of the values over resampled topics;
+    - `kendall`, `tau_ap`: with the range of the values over resampled topics; `verdict`: whether the order is people's;
     - `mean`: the judge's score of all systems together; `too_high`: how far it is above people's, paired over topics;
     - `ranks` by system. `recalibrated` is the same once its grades are read as people's of other topics, None where the
       measure is no sum over the first passages;
@@ -61,6 +64,7 @@ class JudgeOrder:
 
     kendall: Estimate
     tau_ap: Estimate
+    verdict: OrderVerdict | None
     mean: Estimate
     too_high: Estimate
     ranks: dict[str, float]
@@ -71,6 +75,7 @@ class JudgeOrder:
         found: dict[str, Any] = {
             "kendall": self.kendall.as_dict(),
             "tau_ap": self.tau_ap.as_dict(),
+            "same_order": self.verdict.as_dict() if self.verdict else None,
             "mean": self.mean.as_dict(),
             "too_high": self.too_high.as_dict(),
             "ranks": self.ranks,
@@ -167,7 +172,7 @@ class JudgeComparison:
     """Judges of a criterion beside its people, the best first, unfinished and failing ones last.
 
     `against`: the judge that differences are to, the best unless another was asked for; `choices`: all judges that may
-    be compared, best covered first; `left_out`: judges that were asked about too few of the items; `development`:
+    be compared, best covered first; `left_out`: those that were asked about too few of the items; `development`:
     whether the study is split, and these are the development part's; `people_simulated`: whether any of the people is a
     simulation.
     """
@@ -199,16 +204,27 @@ class JudgeComparison:
                 self.corrected,
                 len(self.judges),
                 self.not_told_from_best,
-                n_all=len(self.choices),
+                n_all=self.n_comparable,
             )
         ]
-        if best.order and self.orders:
-            found.append(order_of_judge(self.best, best.order.kendall))
+        if best.order and self.orders and self.best_is_named:
+            found.append(order_of_judge(self.best, best.order.kendall, best.order.verdict))
             firsts = [self._same_first(one.order) for one in self.judges if one.order]
             found.append(
                 same_first(_first(self.orders.ranks), sum(firsts), len(firsts), does=self._same_first(best.order))
             )
         return found
+
+    @property
+    def n_comparable(self) -> int:
+        """How many judges could be compared: those that are, and all others that were asked about enough."""
+        return len(self.choices) - len(self.left_out)
+
+    @property
+    def best_is_named(self) -> bool:
+        """Whether it is the only judge, or known to be the best of all."""
+        known = len(self.judges) == 1 or (len(self.judges) == self.n_comparable and self.corrected.low is not None)
+        return bool(self.best) and known
 
     def _same_first(self, order: JudgeOrder) -> bool:
         assert self.orders is not None  # whoever calls has asked
@@ -264,7 +280,7 @@ class JudgeComparison:
             "n_topics": self.n_topics,
             "part": "development" if self.development else "all",
             "simulated": self.simulated,
-            "best": self.best or None,
+            "best": self.best if self.best_is_named else None,
             "best_corrected": self.corrected.as_dict(),
             "against": self.against or None,
             "judges": [one.as_dict() for one in self.judges],

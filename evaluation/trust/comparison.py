@@ -25,8 +25,8 @@ from stats.refusals import Refused
 
 # A judge that was asked about fewer of the items than this share of the most would take items from all others.
 FEWEST_ASKED = 0.5
-# So many are compared where nobody chose any.
-FIRST = 5
+# So many are compared where nobody chose any: all, or the best.
+MOST = 50
 
 Spent = Callable[[Criterion], Mapping[int, Mapping[str, Any]]]
 
@@ -46,18 +46,18 @@ def compare_judges_of(
 ) -> JudgeComparison:
     """Compare judges that graded what people judged under the criterion, on the items that all were asked about.
 
-    They are those named, or `every` one that was asked about enough, or else the five best covered. Where the study is
-    split, items are of its development part. `submitted` are grades of items by further judges, who are not stored,
-    by name; None is ungraded. `measure` orders systems, by default the first that the judgments allow. Raises
-    JudgeNotCompared where a name is no judge's that can be compared, and Refused where the measure is none.
+    They are those named, or else all that were asked about enough: of more than 50 those with the highest κ of their
+    own, unless `every` one is asked for. Where the study is split, items are of its development part. `submitted` are
+    grades of items by further judges, who are not stored, by name; None is ungraded. `measure` orders systems, by
+    default the first that the judgments allow. Raises JudgeNotCompared where a name is no judge's that can be compared,
+    and Refused where the measure is none.
     """
     boards = StudySources(criterion.study)
     if submitted:
         boards.submit(criterion, submitted)
     pairs = pair_judges(boards.judgments(criterion))
     names = _names(pairs.pairs)
-    covered, left_out = _enough_asked(pairs, names)
-    chosen = _chosen(names, covered, judge, every=every)
+    chosen, left_out = _chosen(pairs, names, judge, every=every)
     common = _common([pairs.pairs[place] for place in chosen])
     choices = [
         Choice(names[place], one.completeness.after(names[place]), _asked(one), place in chosen)
@@ -133,22 +133,39 @@ def _coverage(one: PairedJudge, name: str) -> tuple[int, int, str]:
     return one.completeness.rank, -_asked(one), name
 
 
-def _enough_asked(pairs: JudgePairs, names: Sequence[str]) -> tuple[list[int], tuple[str, ...]]:
-    """Return the places of judges that were asked about enough of the items, best covered first, and the others."""
+def _enough_asked(pairs: JudgePairs, names: Sequence[str]) -> tuple[list[int], dict[int, str]]:
+    """Return the places of judges that were asked about enough of the items, and of how many the others were."""
     most = max(map(_asked, pairs.pairs), default=0)
     by_coverage = sorted(range(len(names)), key=lambda place: _coverage(pairs.pairs[place], names[place]))
     few = [place for place in by_coverage if _asked(pairs.pairs[place]) < FEWEST_ASKED * most]
-    told = tuple(f"{names[place]} ({_asked(pairs.pairs[place]):,} of {counted(most, 'items')})" for place in few)
-    return [place for place in by_coverage if place not in few], told
+    n_asked = {place: f"{_asked(pairs.pairs[place]):,} of {counted(most, 'items')}" for place in few}
+    return sorted(set(by_coverage) - set(few)), n_asked
 
 
-def _chosen(names: Sequence[str], covered: Sequence[int], asked: Sequence[str], *, every: bool) -> list[int]:
-    """Return the places of the judges that are compared, in the order of their names."""
+def _chosen(
+    pairs: JudgePairs, names: Sequence[str], asked: Sequence[str], *, every: bool
+) -> tuple[list[int], tuple[str, ...]]:
+    """Return the places of the judges that are compared, and which others were asked about too few of the items."""
+    covered, few = _enough_asked(pairs, names)
+    chosen = _named(names, asked) if asked and not every else covered if every else _best(pairs, covered)
+    return chosen, tuple(f"{names[place]} ({of})" for place, of in few.items() if place not in chosen)
+
+
+def _best(pairs: JudgePairs, covered: Sequence[int]) -> list[int]:
+    """Return the places of all judges, or of the most that are compared, complete ones with the highest κ first."""
+
+    def order(place: int) -> tuple[int, float]:
+        return pairs.pairs[place].completeness.rank, -pairs.pairs[place].kappa()
+
+    return list(covered) if len(covered) <= MOST else sorted(sorted(covered, key=order)[:MOST])
+
+
+def _named(names: Sequence[str], asked: Sequence[str]) -> list[int]:
+    """Return the places of the judges that are asked for."""
     if unknown := next((name for name in asked if name not in names), None):
         listed = ", ".join(names) or "none yet"
         raise JudgeNotCompared(f"“{unknown}” cannot be compared with humans here. Choose from: {listed}.")
-    places = covered if every else [names.index(name) for name in dict.fromkeys(asked)] or covered[:FIRST]
-    return sorted(places)
+    return sorted({names.index(name) for name in asked})
 
 
 def _common(compared: Sequence[PairedJudge]) -> list[int]:

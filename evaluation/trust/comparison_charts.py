@@ -63,7 +63,7 @@ def systems_chart(found: JudgeComparison) -> Description:
 
 
 def _reference(found: JudgeComparison) -> str:
-    best = " (the best)" if found.against == found.best else ""
+    best = " (the best)" if found.against == found.best and found.best_is_named else ""
     return f"the reference is {found.against}{best}" if found.against else "there is no reference"
 
 

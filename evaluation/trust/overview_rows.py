@@ -204,7 +204,7 @@ def judges_in_words(rows: Sequence[Row]) -> str:
     """Say of how many judges it is settled how they agree with people; unfinished and failing ones are counted."""
     finished = [row for row in rows if not row.completeness.mark]
     return judges_beside_people(
-        [(row.judge.name, row.brief.ceiling) for row in finished],
+        [(row.judge.name, row.brief.ceiling, row.brief.kappa) for row in finished],
         n_marked=len(rows) - len(finished),
         n_simulated=sum(row.simulated for row in rows),
     )

@@ -26,7 +26,7 @@ def trust_in_judges(request: SignedInRequest) -> HttpResponse:
     refuse_unless_researcher(request.user)
     sort = request.GET.get("sort", "")
 
-    studies = Study.objects.of(request.user)
+    studies = Study.objects.read_by(request.user)
     try:
         found = kept_trust_in_judges(studies, sort=sort)
     except StillComputing:
@@ -53,4 +53,4 @@ def trust_in_judges_table(request: SignedInRequest, table_format: str) -> HttpRe
 
 def _everything(request: SignedInRequest) -> TrustInJudges:
     refuse_unless_researcher(request.user)
-    return kept_trust_in_judges(Study.objects.of(request.user), sort=request.GET.get("sort", ""))
+    return kept_trust_in_judges(Study.objects.read_by(request.user), sort=request.GET.get("sort", ""))

@@ -17,7 +17,7 @@ from evaluation.data.pair_order import PositionAudit, audit_position
 from evaluation.data.population import JudgeNotFound, is_of_family
 from evaluation.data.visibility import LOCKED, PartName, Parts, TestPartLocked, times
 from stats.answers_in_words import judge_beside_people
-from stats.intervals import CELLS
+from stats.intervals import CELLS, Estimate
 from stats.judges.alt_test import EPSILONS, AlternativeAnnotator, alternative_annotator_test
 from stats.judges.bias import LengthBias, SelfPreference, length_bias, self_preference
 from stats.judges.threshold_choice import (
@@ -29,7 +29,7 @@ from stats.judges.threshold_choice import (
     human_ceiling,
     threshold_curve,
 )
-from stats.judges.thresholds import ThresholdFigures
+from stats.judges.thresholds import ThresholdFigures, kappa_at_threshold
 from stats.ratings import FloatArray, IntArray, grades_of, majority
 
 NO_FAMILIES = (
@@ -55,6 +55,7 @@ class JudgeTrust:
     readings: int
     choice: Choice | None
     choice_reason: str
+    kappa: Estimate
     ceiling: Ceiling
     replacement: AlternativeAnnotator
     length: LengthBias
@@ -69,8 +70,8 @@ class JudgeTrust:
 
     @property
     def answer(self) -> str:
-        """Whether it agrees with people as they do with one another, in a sentence."""
-        return judge_beside_people(self.name, self.ceiling)
+        """Whether it agrees with people as they do with one another, or as by chance, in a sentence."""
+        return judge_beside_people(self.name, self.ceiling, self.kappa)
 
     @property
     def simulated(self) -> bool:
@@ -193,6 +194,7 @@ def examine_judge(
         readings=found.readings_of(one),
         choice=choice,
         choice_reason=choice_reason,
+        kappa=kappa_at_threshold(people_yes == 1, judge_grades >= one.at, np.isnan(judge_grades), topics),
         ceiling=human_ceiling(one.paired.people, judge_grades, at=one.at, people_at=one.people_at),
         replacement=_replacement(one, judge_grades, EPSILONS[people_are]),
         length=_length(one, people_yes, topics, texts),

@@ -40,7 +40,7 @@ class JudgeComparisonChoice(serializers.Serializer[Any]):
     """Which judges of a criterion, to which of them differences are, and by which measure systems are ordered."""
 
     judge = serializers.ListField(
-        child=serializers.CharField(), default=list, label="Judges", help_text="Default: the five best covered."
+        child=serializers.CharField(), default=list, label="Judges", help_text="Default: all, of more than 50 the best."
     )
     every = serializers.BooleanField(
         default=False,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from django.db.models import Min
 
 from collection.masking import uncounted_items
 from collection.models import Arm, Criterion, Judgment, Rater, Study, Suggestion
@@ -46,6 +48,7 @@ class ArmFigures:
 
     arm: Arm
     n_labels: int
+    n_shown: int
     n_raters: int
     follows: Estimate
     shift: Estimate
@@ -68,7 +71,8 @@ class ArmFigures:
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         told = {name: one.as_dict() for name, one in self.estimates().items() if one != NO_COMPARISON}
-        return {"arm": self.arm.value, "n_labels": self.n_labels, "n_raters": self.n_raters, **told}
+        counts = {"n_labels": self.n_labels, "n_shown": self.n_shown, "n_raters": self.n_raters}
+        return {"arm": self.arm.value, **counts, **told}
 
 
 FIGURES = {
@@ -88,12 +92,14 @@ class SuggestionEffects:
     """What was found under one criterion and one judge.
 
     `turned` is the share of first grades that differed from the judge's and became it in the arm *after*; `before` is
-    how much oftener first grades of *after* were the judge's than labels of *none*: nothing, but for chance.
+    how much oftener first grades of *after* were the judge's than labels of *none*: nothing, but for chance. `n_since`
+    is how many labels of items that the judge graded there are since the first draw, drawn or not.
     """
 
     criterion: Criterion
     judge: Rater
     sight: Sight
+    n_since: int
     arms: tuple[ArmFigures, ...]
     turned: Estimate
     before: Estimate
@@ -143,6 +149,7 @@ class SuggestionEffects:
             "judge": self.judge.name,
             "threshold": self.criterion.threshold,
             **self.sight.as_dict(),
+            "labels_since": self.n_since,
             "arms": [one.as_dict() for one in self.arms],
             "turned": self.turned.as_dict(),
             "before_it_was_shown": self.before.as_dict(),
@@ -197,7 +204,7 @@ def measure_effects(study: Study, *, criterion: str = "", judge: str = "") -> Su
         raise CriterionNotFound(f"Nothing was suggested so. Choose among: {listed}.")
     chosen = asked[0]
     sight = in_sight(parts_of(study), [chosen.judge], part="development")
-    labels = _labels(chosen, sight)
+    labels, shown = _labels(chosen, sight)
     if not len(labels.arms):
         raise NothingSuggested("Nobody has submitted a label in a task that drew an arm yet.")
     present = [number for number in range(len(ARMS)) if number == NONE or labels.n_of(number)]
@@ -207,7 +214,8 @@ def measure_effects(study: Study, *, criterion: str = "", judge: str = "") -> Su
         criterion=chosen.criterion,
         judge=chosen.judge,
         sight=sight,
-        arms=tuple(_figures(labels, number) for number in present),
+        n_since=_labels_since(chosen, sight.topics),
+        arms=tuple(_figures(labels, number, shown[ARMS[number]]) for number in present),
         turned=turned(labels),
         before=shift(first, AFTER),
         boards=boards_of(
@@ -219,11 +227,12 @@ def measure_effects(study: Study, *, criterion: str = "", judge: str = "") -> Su
     )
 
 
-def _figures(labels: SuggestedLabels, arm: int) -> ArmFigures:
+def _figures(labels: SuggestedLabels, arm: int, n_shown: int) -> ArmFigures:
     compared = arm != NONE
     return ArmFigures(
         arm=Arm(ARMS[arm]),
         n_labels=labels.n_of(arm),
+        n_shown=n_shown,
         n_raters=len(np.unique(labels.raters[labels.arms == arm])),
         follows=share_following(labels, arm),
         shift=shift(labels, arm) if compared else NO_COMPARISON,
@@ -244,8 +253,11 @@ def _systems(criterion: Criterion, labels: SuggestedLabels) -> dict[str, Any]:
 COLUMNS = ("item", "rater", "arm", "probability", "grade", "own_grade", "shown_at", "decided_seconds", "item__topic")
 
 
-def _labels(chosen: Suggested, sight: Sight) -> SuggestedLabels:
-    """Read the labels that stand now in assignments that drew an arm; those of excluded raters are left out."""
+def _labels(chosen: Suggested, sight: Sight) -> tuple[SuggestedLabels, Counter[str]]:
+    """Read the labels that stand now in assignments that drew an arm; those of excluded raters are left out.
+
+    With them go, by arm, how many of them something of the judge was shown for.
+    """
     stored = Judgment.objects.filter(criterion=chosen.criterion, rater__kind=Rater.Kind.ASSESSOR)
     now = {
         (item, rater): (grade, seconds)
@@ -255,15 +267,32 @@ def _labels(chosen: Suggested, sight: Sight) -> SuggestedLabels:
     }
     gone = set(uncounted_items(chosen.criterion))
     drawn = Suggestion.objects.filter(criterion=chosen.criterion, judge=chosen.judge).order_by("pk")
-    rows = [
-        _row(row, now[row[0], row[1]])
+    counted = [
+        row
         for row in drawn.values_list(*COLUMNS)
         if (row[0], row[1]) in now and row[0] not in gone and (sight.topics is None or row[-1] in sight.topics)
     ]
+    shown = Counter(arm for _, _, arm, _, _, _, shown_at, *_ in counted if shown_at)
+    rows = [_row(row, now[row[0], row[1]]) for row in counted]
     columns = np.array(rows, dtype=np.float64).reshape(-1, 9).T
     arms, items, raters, topics = (columns[n].astype(np.int64) for n in (0, 6, 7, 8))
     weights, grades, first, judge, seconds = (columns[n] for n in range(1, 6))
-    return SuggestedLabels(arms, weights, grades, first, judge, seconds, items, raters, topics)
+    return SuggestedLabels(arms, weights, grades, first, judge, seconds, items, raters, topics), shown
+
+
+def _labels_since(chosen: Suggested, topics: Collection[int] | None) -> int:
+    """Count people's labels of items that the judge graded, since the first of them drew an arm."""
+    drawn = Suggestion.objects.filter(criterion=chosen.criterion, judge=chosen.judge)
+    graded = Judgment.objects.filter(criterion=chosen.criterion, rater=chosen.judge).graded().values("item")
+    labels = Judgment.objects.filter(
+        criterion=chosen.criterion,
+        rater__kind=Rater.Kind.ASSESSOR,
+        item__in=graded,
+        judged_at__gte=drawn.aggregate(first=Min("drawn_at"))["first"],
+    )
+    if topics is not None:
+        labels = labels.filter(item__topic__in=topics)
+    return labels.graded().without_the_excluded().exclude(item__in=uncounted_items(chosen.criterion)).count()
 
 
 def _row(drawn: Sequence[Any], label: tuple[float | None, float | None]) -> Sequence[float]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from collection.models import Criterion, Rater
 from evaluation.data.judge_pairs import PairedJudge
-from evaluation.leaderboards.available_measures import offered_measures
+from evaluation.leaderboards.available_measures import offered_measures, with_asked
 from evaluation.leaderboards.scores import score
 from evaluation.leaderboards.sources import Source, StudySources
 from evaluation.trust.compared_judges import JudgeOrder, Moved, Orders, most_moved
@@ -19,7 +19,8 @@ from stats.judges.orders import RankedItems, SumMeasure, correlate_orders, ranks
 from stats.judges.recalibrated_grades import recalibrated
 from stats.ranking.common_topics import on_common_topics
 from stats.ranking.measure_names import SystemMeasure, parse_measure
-from stats.ranking.scoring import SourceGrades
+from stats.ranking.rankable import unranked_topics
+from stats.ranking.scoring import ScoreTable, SourceGrades
 from stats.ranking.unjudged import withheld_for_unjudged
 from stats.ratings import FloatArray, IntArray
 from stats.rounding import rounded
@@ -75,6 +76,7 @@ def measure_orders(
     if not measure and not offered:
         return MeasuredOrders(None)
     asked = parse_measure(measure or offered[0])
+    offered = tuple(with_asked(offered, asked.name))
     of_people = next(one for one in boards.sources_of(criterion) if one.kind == Rater.Kind.ASSESSOR)
     sources = [of_people, *(_source(boards, one) for one in pairs)]
     boards = boards.seen(sources)
@@ -113,7 +115,7 @@ def measure_orders(
     return MeasuredOrders(
         Orders(asked.name, shown, offered, len(topics), ranks, mean),
         by_judge,
-        {place: _why(one) for place, one in enumerate(scored[1:]) if place not in by_judge},
+        {place: _why(one, pairs[place]) for place, one in enumerate(scored[1:]) if place not in by_judge},
     )
 
 
@@ -130,8 +132,10 @@ def _common(tables: Mapping[int, pd.DataFrame]) -> tuple[list[str], list[str]]:
     return systems, list(common["0"].columns)
 
 
-def _why(scored: _Scored) -> str:
+def _why(scored: _Scored, judge: PairedJudge) -> str:
     """Say why the source ranks not all of the systems."""
+    if judge.completeness.unreadable:
+        return judge.completeness.why
     if not scored.withheld:
         return MISSES
     system, reason = next(iter(scored.withheld.items()))
@@ -156,6 +160,7 @@ def _orders(
         place: JudgeOrder(
             agreement.kendall,
             agreement.tau_ap,
+            agreement.verdict,
             mean_interval(table.mean(axis=0).tolist(), within=measure.within),
             _difference((table - people).mean(axis=0), measure),
             _ranks(systems, table),
@@ -179,13 +184,13 @@ def _scores(boards: StudySources, measure: SystemMeasure, sources: Sequence[Sour
     if sums is not None:
         return sums[0].shown, _sums(boards, grades, sums)
     scored = [score(boards, measure, source).scored for source in sources]
-    found = [_Scored(one.given, None, one.withheld) for one in scored]
+    found = [_Scored(one.rankable, None, {**one.few, **one.withheld}) for one in scored]
     return scored[0].shown or measure.name, [] if scored[0].estimated else found
 
 
 def _as_sum(measure: SystemMeasure, grades: Sequence[SourceGrades]) -> list[SumMeasure] | None:
     """Return the measure with each source's own threshold; None where it must be scored source by source."""
-    if not measure.of_qrels or any(one.draw is not None or one.no_labels for one in grades):
+    if not measure.of_qrels or any(one.draw is not None or one.no_labels or one.names_all for one in grades):
         return None
     found = [sum_measure(measure.name, threshold=one.threshold) for one in grades]
     if any(one is None or of.unreached(one.relevant) for one, of in zip(found, grades, strict=True)):
@@ -201,6 +206,7 @@ def _sums(boards: StudySources, grades: Sequence[SourceGrades], measures: Sequen
     labels = [np.concatenate([_highest(one.tables[topic].grades) for topic in topics]) for one in grades]
     known = [np.concatenate([(~np.isnan(one.tables[topic].grades)).mean(axis=1) for topic in topics]) for one in grades]
     ranked = _ranked(boards, {topic: grades[0].tables[topic].passages for topic in topics}, measures[0].cutoff)
+    unranked = unranked_topics(boards.rankings, topics)
     gains = [measure.gains(of) for measure, of in zip(measures, labels, strict=True)]
     found = []
     for place, (measure, of_source, shares) in enumerate(zip(measures, gains, known, strict=True)):
@@ -209,10 +215,14 @@ def _sums(boards: StudySources, grades: Sequence[SourceGrades], measures: Sequen
         tables = [ranked.scores(measure, of_source)]
         if place:
             tables.append(ranked.scores(measures[0], recalibrated(gains[0], labels[place], ranked.topics)))
-        given = [pd.DataFrame(table, index=judged.index, columns=topics) for table in tables]
-        for table in given:
-            table.loc[list(withheld)] = np.nan
-        found.append(_Scored(given[0], given[1] if place else None, withheld))
+        by_table = [
+            ScoreTable(
+                pd.DataFrame(table, index=judged.index, columns=topics), {}, 0, 0, withheld=withheld, unranked=unranked
+            )
+            for table in tables
+        ]
+        reasons = {**by_table[0].few, **withheld}
+        found.append(_Scored(by_table[0].rankable, by_table[1].rankable if place else None, reasons))
     return found
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from collection.banks.changes import Standing
-from collection.models import Item, Rater, Report, ReportSentence, RubricElement, Study, Topic
+from collection.banks.visibility import numbered_reports
+from collection.models import Item, Rater, ReportSentence, RubricElement, Study, Topic
 from collection.models.studies import TaskType
 from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.data.visibility import parts_of
@@ -87,10 +88,9 @@ def effects_of(study: Study | None, topic: Topic, before: Sequence[Standing], af
     measures = [
         (name, keep, score) for name, keep, score in MEASURES if any(keep(one) for side in trees for one in side)
     ]
-    reports = Report.objects.filter(topic=topic).order_by("text_sha256").values_list("pk", "run__name")
     found = []
     n_judged = 0
-    for number, (pk, run) in enumerate(reports, start=1):
+    for number, (pk, run) in numbered_reports(topic.pk).items():
         credits_of = known.get(pk, {})
         n_judged += sum(credits_of.get(one.element) is not None for one in trees[1])
         scores = []

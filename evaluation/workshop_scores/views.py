@@ -18,10 +18,9 @@ from collection.banks.proposals import (
     standing_nuggets,
     texts_of,
 )
-from collection.models import Collection, WorkshopPerson, WorkshopTopic
+from collection.banks.visibility import Role, Seen, part_of, seen_by
+from collection.models import WorkshopTopic
 from evaluation.workshop_scores.effects import effects_of
-
-Role = WorkshopPerson.Role
 
 
 @require_POST
@@ -30,9 +29,8 @@ def workshop_scores(request: SignedInRequest, pk: int, topic: int) -> HttpRespon
     """The scores of the topic's reports before and after what is proposed. Whose reports they are, researchers see."""
     rows = WorkshopTopic.objects.select_related("workshop__bank", "workshop__study", "topic")
     held = get_object_or_404(rows, workshop=pk, topic=topic)
-    person = WorkshopPerson.objects.filter(workshop=pk, user=request.user).first()
-    researches = Collection.objects.of(request.user).filter(pk=held.workshop.bank.collection_id).exists()
-    if person is None and not researches:
+    person, seen = part_of(request.user, held.workshop), seen_by(request.user, held.workshop)[held.pk]
+    if seen == Seen.NOTHING:
         raise Http404
     nuggets = standing_nuggets(held)
     try:
@@ -58,10 +56,7 @@ def _written(request: SignedInRequest, elements: list[int]) -> list[Change]:
 
 
 def _chosen(request: SignedInRequest, held: WorkshopTopic) -> list[Change]:
-    """Return what is accepted, with what is chosen now. 404 as long as somebody is still proposing."""
-    handed_in = held.handed_in.values("person")
-    if held.workshop.people.filter(role=Role.PROPOSES).exclude(pk__in=handed_in).exists():
-        raise Http404
+    """Return what is accepted, with what is chosen now."""
     form = WordingForm(request.POST)
     if not form.is_valid():
         raise DoesNotFit(" ".join(str(error) for errors in form.errors.values() for error in errors))

@@ -25,7 +25,8 @@ def nugget_agreement(request: Request, name: str) -> Response:
     from evaluation.agreement.nuggets.report import compare_sets  # it takes scipy
 
     collection = get_object_or_404(Collection.objects.of(user_of(request)), name=name)
-    return Response(compare_sets(collection, **chosen_by(request, NuggetAgreementChoice)).as_dict())
+    found = compare_sets(collection, user=user_of(request), **chosen_by(request, NuggetAgreementChoice))
+    return Response(found.as_dict())
 
 
 class ListedRun(serializers.Serializer[object]):

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from collection.banks.visibility import is_over
 from collection.models import Collection, Report, RubricElement, Run, System, User
 from evaluation.agreement.nuggets.sets import read_set
 from stats.refusals import Refused
@@ -28,8 +29,8 @@ def list_as_reports(collection: Collection, name: str, *, run: str, by: User | N
     """Make a run of this name with a report for each topic: the set's nuggets, one a line.
 
     A topic that has nuggets or key points, of which the set has none, gets a report that says so, so that it counts as
-    one where nothing is found; a workshop's set has those alone that the person handed in. Raises NotListed or
-    NoSuchSet.
+    one where nothing is found; a workshop's set, written out once the workshop is over, has those alone that the
+    person handed in. Raises NotListed or NoSuchSet.
     """
     run = run.strip()
     if not run or len(run) > LONGEST_NAME:
@@ -38,10 +39,12 @@ def list_as_reports(collection: Collection, name: str, *, run: str, by: User | N
         raise NotListed(f"The collection has a run “{run}” already. Choose another name.")
     if System.objects.filter(collection=collection, name=run).exists():
         raise NotListed(f"The collection has a system “{run}”, which did not write this. Choose another name.")
-    found = read_set(collection, name)
+    found = read_set(collection, name, by)
+    if found.workshop is not None and not is_over(found.workshop):
+        raise NotListed("People would read these nuggets among the reports while they work: close the workshop first.")
     topics = {topic.topic_id: topic for topic in collection.topics.all()}
     texts = {topic: "\n".join(f"- {one.text}" for one in listed) for topic, listed in found.nuggets.items()}
-    if not name.startswith("workshop/"):
+    if found.workshop is None:
         elements = RubricElement.objects.filter(topic__collection=collection, masked=False)
         elements = elements.exclude(kind=RubricElement.Kind.SUB_QUESTION)
         texts = dict.fromkeys(elements.order_by("topic").values_list("topic__topic_id", flat=True), "") | texts

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from collection.models import Collection
+from collection.models import Collection, User
 from evaluation.agreement.nuggets.sets import ChosenSet, NoSuchSet, read_set, usual_sets
 from stats.agreement.nugget_sets import SIMILARITIES, MatchedTopic, NuggetAgreement, SetNugget, compare_nuggets
 from stats.answers_in_words import in_brackets
@@ -98,13 +98,22 @@ def _nugget(nugget: SetNugget) -> dict[str, Any]:
 
 
 def compare_sets(
-    collection: Collection, *, first: str = "", second: str = "", by: str = "words", threshold: float
+    collection: Collection,
+    *,
+    user: User | None,
+    first: str = "",
+    second: str = "",
+    by: str = "words",
+    threshold: float,
 ) -> ComparedSets:
-    """Compare two sets of the collection's nuggets, by their names, or two to begin with. Raises Refused."""
+    """Compare two sets that this user may see (None, by command: all), by their names, or two to begin with.
+
+    Raises Refused.
+    """
     if not (first and second):
-        usual = usual_sets(collection)
+        usual = usual_sets(collection, user)
         if usual is None:
             raise NoSuchSet(NO_TWO)
         first, second = first or usual[0], second or usual[1]
-    one, other = read_set(collection, first), read_set(collection, second)
+    one, other = read_set(collection, first, user), read_set(collection, second, user)
     return ComparedSets(one, other, compare_nuggets(one.nuggets, other.nuggets, by=by, threshold=threshold))

@@ -10,11 +10,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from django.db.models import Max, QuerySet
 
 from collection.banks.proposals import NuggetOfPerson, nuggets_by_person
+from collection.banks.visibility import sees_all
 from collection.models import (
     BankEntry,
     BankVersion,
@@ -22,7 +24,9 @@ from collection.models import (
     ElementSpan,
     NuggetAnswer,
     NuggetReference,
+    NuggetWorkshop,
     RubricElement,
+    User,
     WorkshopPerson,
     WorkshopTopic,
 )
@@ -46,15 +50,16 @@ class NoSuchSet(Refused):
 
 @dataclass(frozen=True)
 class ChosenSet:
-    """A set of nuggets by topic id; `label` says in words whose it is."""
+    """A set of nuggets by topic id; `label` says in words whose it is, `workshop` in which a person proposes it."""
 
     name: str
     label: str
     nuggets: NuggetSet
+    workshop: NuggetWorkshop | None = None
 
 
-def set_choices(collection: Collection) -> list[tuple[str, str]]:
-    """Return the names of the sets that there are, with their labels.
+def set_choices(collection: Collection, user: User | None) -> list[tuple[str, str]]:
+    """Return the names of the sets that there are for this user, None by command, with their labels.
 
     They are versions, the newest ones' creators, who handed in proposals to a workshop, and the key points.
     """
@@ -68,20 +73,28 @@ def set_choices(collection: Collection) -> list[tuple[str, str]]:
         creators = sorted({who for of in _creators(entries).values() for who in of})
         if len(creators) > 1:
             found += [(f"{bank}:{who}", f"{bank}, made by {who}") for who in creators]
-    people = WorkshopPerson.objects.filter(workshop__bank__collection=collection, handed_in__isnull=False).distinct()
-    for person in people.select_related("user", "workshop__bank").order_by("workshop", "pk"):
+    for person in _people_seen(collection, user):
         found.append((f"workshop/{person.workshop_id}:{person.user}", _proposed_by(person)))
     if found and _key_points(collection, "key-points/all").exists():
         found += KEY_POINTS.items()
     return found
 
 
-def usual_sets(collection: Collection) -> tuple[str, str] | None:
+def _people_seen(collection: Collection, user: User | None) -> Iterator[WorkshopPerson]:
+    """Yield who handed in proposals to a workshop, as far as this user may know whose they are: their own, or all."""
+    people = WorkshopPerson.objects.filter(workshop__bank__collection=collection, handed_in__isnull=False).distinct()
+    people = people.select_related("user", "workshop__bank").order_by("workshop", "pk")
+    for workshop, listed in groupby(people, key=lambda person: person.workshop):
+        everybody = sees_all(user, workshop)
+        yield from (person for person in listed if everybody or person.user == user)
+
+
+def usual_sets(collection: Collection, user: User | None) -> tuple[str, str] | None:
     """Return two sets to begin with: two people's of a workshop or a bank, else two banks or versions.
 
     Else what there is beside the key points; None where there are no two.
     """
-    every = [name for name, _ in set_choices(collection)]
+    every = [name for name, _ in set_choices(collection, user)]
     listed = [name for name in every if name not in KEY_POINTS]
     by_maker: dict[str, list[str]] = defaultdict(list)
     for name in listed:
@@ -99,15 +112,19 @@ def usual_sets(collection: Collection) -> tuple[str, str] | None:
     return (chosen[0], chosen[1]) if chosen else None
 
 
-def read_set(collection: Collection, name: str) -> ChosenSet:
+def read_set(collection: Collection, name: str, user: User | None) -> ChosenSet:
     """Return a set by its name: `bank`, `bank@version`, either with `:creator`, `workshop/key:username`, or key points.
 
-    Raises NoSuchSet.
+    Raises NoSuchSet, also for what people propose unless this user, None by command, may see it.
     """
     if name in KEY_POINTS:
         return ChosenSet(name, KEY_POINTS[name], _of_key_points(collection, name))
     if of_workshop := PROPOSED.fullmatch(name):
-        return _proposed(collection, name, int(of_workshop["workshop"]), of_workshop["person"])
+        key = int(of_workshop["workshop"]), of_workshop["person"]
+        people = {(person.workshop_id, person.user.username): person for person in _people_seen(collection, user)}
+        if key not in people:
+            raise NoSuchSet(f"There is no set of nuggets “{name}”: nobody of this name handed in proposals there.")
+        return _proposed(name, people[key])
     asked = NAME.fullmatch(name)
     versions = BankVersion.objects.filter(bank__collection=collection, bank__name=asked["bank"] if asked else "")
     if asked and asked["version"]:
@@ -152,12 +169,8 @@ def _of_key_points(collection: Collection, name: str) -> NuggetSet:
     return dict(found)
 
 
-def _proposed(collection: Collection, name: str, workshop: int, username: str) -> ChosenSet:
+def _proposed(name: str, person: WorkshopPerson) -> ChosenSet:
     """Return what the person proposed for the topics that they handed in, as they worded it."""
-    people = WorkshopPerson.objects.filter(workshop=workshop, workshop__bank__collection=collection)
-    person = people.filter(user__username=username).select_related("user", "workshop__bank").first()
-    if person is None or not person.handed_in.exists():
-        raise NoSuchSet(f"There is no set of nuggets “{name}”: nobody of this name handed in proposals there.")
     nuggets, worded = {}, Counter[bool]()
     for held in WorkshopTopic.objects.filter(handed_in__person=person).select_related("topic"):
         proposed = nuggets_by_person(held).get(person.user, [])
@@ -166,7 +179,7 @@ def _proposed(collection: Collection, name: str, workshop: int, username: str) -
     label = _proposed_by(person)
     if worded[True]:  # two people may agree because one judge worded for both
         label += f" ({worded[True]:,} of {worded.total():,} began with a judge’s words)"
-    return ChosenSet(name, label, nuggets)
+    return ChosenSet(name, label, nuggets, person.workshop)
 
 
 def _proposed_by(person: WorkshopPerson) -> str:

@@ -13,7 +13,7 @@ from django.utils.timezone import now
 from django.views.decorators.http import require_POST, require_safe
 
 from collection.accounts.views import SignedInRequest
-from collection.models import Collection
+from collection.models import Collection, User
 from evaluation.agreement.nuggets.forms import NuggetAgreementForm
 from evaluation.parameters.pages import query_without
 from stats.plurals import counted
@@ -29,7 +29,7 @@ def nugget_agreement(request: SignedInRequest, name: str) -> HttpResponse:
     """Two sets of nuggets, how far they agree, and the nuggets of one topic, matched."""
     collection = get_object_or_404(Collection.objects.of(request.user), name=name)
     form, n_sets = _form(request, collection)
-    found, refusal = _compared(form, collection) if n_sets > 1 else (None, "")
+    found, refusal = _compared(form, collection, request.user) if n_sets > 1 else (None, "")
     topic = None
     if found:
         chosen = request.GET.get("topic") or found.by_topic[0].topic
@@ -54,20 +54,20 @@ def _form(request: SignedInRequest, collection: Collection) -> tuple[NuggetAgree
     from evaluation.agreement.nuggets.sets import set_choices, usual_sets
     from stats.agreement.nugget_sets import THRESHOLD
 
-    listed = set_choices(collection)
-    usual = dict(zip(("first", "second"), usual_sets(collection) or (), strict=False))
+    listed = set_choices(collection, request.user)
+    usual = dict(zip(("first", "second"), usual_sets(collection, request.user) or (), strict=False))
     data = {**NuggetAgreementForm.usual(), "threshold": str(THRESHOLD), **usual}
     data |= {key: value for key, value in request.GET.dict().items() if key in NuggetAgreementForm.asked and value}
     return NuggetAgreementForm(data, choices={"first": listed, "second": listed}), len(listed)
 
 
-def _compared(form: NuggetAgreementForm, collection: Collection) -> tuple[ComparedSets | None, str]:
+def _compared(form: NuggetAgreementForm, collection: Collection, user: User) -> tuple[ComparedSets | None, str]:
     from evaluation.agreement.nuggets.report import compare_sets
 
     if not form.is_valid():
         return None, ""
     try:
-        return compare_sets(collection, **form.cleaned_data), ""
+        return compare_sets(collection, user=user, **form.cleaned_data), ""
     except Refused as refused:
         return None, str(refused)
 

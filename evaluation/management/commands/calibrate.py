@@ -45,13 +45,7 @@ def _of_study(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
     if part == "test":
         judge = find_judge(judge_choices(load_criterion(criterion)), options["judge"]).rater
         read_test_part(criterion.study, judge, by=None, at=now())
-    figures = calibrate(
-        criterion,
-        judge=options["judge"],
-        label_shift=options["label_shift"],
-        declared_random=options["random_sample"],
-        part=part,
-    )
+    figures = calibrate(criterion, judge=options["judge"], label_shift=options["label_shift"], part=part)
     sight = figures.population.sight
     readings = times(sight.readings_of(figures.choice.rater))
     of_part = [f"{sight.words}; test topics unlocked {readings}"] if sight.words else []

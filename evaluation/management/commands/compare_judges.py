@@ -40,7 +40,7 @@ def _lines(found: JudgeComparison) -> list[str]:
             mark = "  differs" if one.told_apart else ""
             line += f"  {one.difference:+.3f} ({one.low:+.3f} to {one.high:+.3f}) to {found.against}{mark}"
         lines.append(line)
-    if found.best:
+    if found.best_is_named:
         lines.append(f"best: {found.best}; κ corrected for the choice: {estimate_text(found.corrected)}")
     lines += [f"left out, asked about too few items: {name}" for name in found.left_out]
     return [*lines, *([f"{found.reason}."] if found.reason else [])]

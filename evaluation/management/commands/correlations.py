@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from collection.finished_files import write_file
 from evaluation.charts.drawing import draw, draw_pdf
 from evaluation.data.judgments import find_study
 from evaluation.formats.text import estimate_text
@@ -43,9 +44,9 @@ class Command(FiguresCommand):
             chosen["part"] = "test"
         found = correlate_measures(boards, matrix_of(also), columns=columns, varied=varied, also=also, **chosen)
         if options["svg"]:
-            options["svg"].write_text(draw(matrix_chart(found)), encoding="utf-8")
+            write_file(options["svg"], draw(matrix_chart(found)))
         if options["pdf"]:
-            options["pdf"].write_bytes(draw_pdf(matrix_chart(found)))
+            write_file(options["pdf"], draw_pdf(matrix_chart(found)))
         return found.as_dict(), "\n".join(_lines(found))
 
 

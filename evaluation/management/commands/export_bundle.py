@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from collection.finished_files import write_file
 from evaluation import computations
 from evaluation.data.judgments import find_study
 from evaluation.management.base import EvaluationCommand
@@ -26,6 +27,6 @@ class Command(EvaluationCommand):
     def handle(self, **options: Any) -> None:
         path: Path = options["output"]
         bundle = computations.bundle(find_study(options["study"]), **choose(Published, options))
-        path.write_bytes(bundle)
+        write_file(path, bundle)
         self.stdout.write(f"{sha256(bundle)}  {path}")
         self.note("Publish the hash above with the file, so that others can check that the bundle is yours.")

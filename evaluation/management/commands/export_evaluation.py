@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from collection.finished_files import write_file
 from evaluation.data.judgments import find_study
 from evaluation.leaderboards.evaluation_files.values import evaluation_files
 from evaluation.leaderboards.leaderboard import measure_leaderboard
@@ -37,5 +38,5 @@ class Command(EvaluationCommand):
         for name, content in files.items():
             path = options["out"] / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            write_file(path, content)
         self.stdout.write(f"{counted(len(files), 'files')} in {options['out']}.")

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from collection.finished_files import write_file
 from evaluation import computations
 from evaluation.data.judgments import find_criterion
 from evaluation.management.base import EvaluationCommand, add_study
@@ -47,7 +48,7 @@ class Command(EvaluationCommand):
         }
         for name, content in files.items():
             if options[name] is not None:
-                options[name].write_bytes(content)
+                write_file(options[name], content)
         if options["output"] is None:
             self.stdout.write(qrels.text, ending="")
         self.tell(qrels, holes_at)

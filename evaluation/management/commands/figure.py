@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from collection.finished_files import write_file
 from evaluation.charts.drawing import draw, draw_pdf
 from evaluation.data.judgments import find_study
 from evaluation.figures.figure import NoFigure
@@ -33,9 +34,9 @@ class Command(FiguresCommand):
         if (options["svg"] or options["pdf"]) and found.description is None:
             raise NoFigure("There is nothing to draw.")
         if options["svg"] and found.description:
-            options["svg"].write_text(draw(found.description), encoding="utf-8")
+            write_file(options["svg"], draw(found.description))
         if options["pdf"] and found.description:
-            options["pdf"].write_bytes(draw_pdf(found.description))
+            write_file(options["pdf"], draw_pdf(found.description))
         return found.as_dict(), "\n".join(
             [found.title, *filter(None, [found.answer]), *found.notes, "", csv_text(found.tables()["numbers"])]
         )

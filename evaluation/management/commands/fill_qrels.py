@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from collection.finished_files import write_file
 from evaluation import computations
 from evaluation.data.judgments import find_criterion
 from evaluation.management.base import EvaluationCommand, add_study
@@ -46,7 +47,7 @@ class Command(EvaluationCommand):
             files["everything"] = filled_files(found, criterion, names=chosen["names"])
         for name, content in files.items():
             if options[name] is not None:
-                options[name].write_bytes(content)
+                write_file(options[name], content)
         if options["output"] is None:
             self.stdout.write(found.text, ending="")
         self.tell(found)
@@ -69,10 +70,17 @@ class Command(EvaluationCommand):
             self.note(found.no_scores)
         for scores in found.scores:
             tau = "undefined" if scores.kendall.value is None else f"{scores.kendall.value:.3f}"
-            moved = f"{len(scores.moved)} of {counted(len(scores.systems), 'systems')} move"
+            moved = f"{len(scores.moved)} of {counted(len(scores.compared), 'systems')} move"
             self.note(f"{scores.measure}: {moved}, τ_b {tau}, {counted(scores.n_topics, 'topics')}.")
             for one in scores.systems:
                 self.note(
-                    f"  {one.system}: {one.before:.3f} ({one.low:.3f} to {one.high:.3f}), filled {one.after:.3f} "
-                    f"({one.low_after:.3f} to {one.high_after:.3f}), rank {one.rank} → {one.rank_after}"
+                    f"  {one.system}: {_mean(one.before, one.reason)} ({one.low:.3f} to {one.high:.3f}), filled "
+                    f"{_mean(one.after, one.reason_after)} ({one.low_after:.3f} to {one.high_after:.3f}), "
+                    f"rank {one.rank or '–'} → {one.rank_after or '–'}"
                 )
+
+
+def _mean(mean: float | None, reason: str) -> str:
+    """Return "0.725", and why a mean, or a rank, is not given."""
+    shown = "–" if mean is None else f"{mean:.3f}"
+    return f"{shown} [{reason}]" if reason else shown

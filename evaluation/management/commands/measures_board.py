@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from collection.finished_files import write_file
 from evaluation.charts.drawing import draw, draw_pdf
 from evaluation.data.judgments import find_study
 from evaluation.formats.latex import latex_table
@@ -50,12 +51,12 @@ class Command(FiguresCommand):
 def _write(board: MeasuresBoard, sort: str, options: dict[str, Any]) -> None:
     if options["tex"]:
         head, *rows = paper_table(board, sort)
-        options["tex"].write_text(latex_table(head, rows, caption=f"Study {board.study.name}"), encoding="utf-8")
+        write_file(options["tex"], latex_table(head, rows, caption=f"Study {board.study.name}"))
     if options["svg"] or options["pdf"]:
         description = board_chart(board, sort=sort)
         if description is None:
             raise NoLeaderboard("No system has a score.")
         if options["svg"]:
-            options["svg"].write_text(draw(description), encoding="utf-8")
+            write_file(options["svg"], draw(description))
         if options["pdf"]:
-            options["pdf"].write_bytes(draw_pdf(description))
+            write_file(options["pdf"], draw_pdf(description))

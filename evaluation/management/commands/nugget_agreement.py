@@ -39,7 +39,7 @@ class Command(FiguresCommand):
             made = list_as_reports(collection, chosen["second"], run=options["list_as"], by=None, at=now())
             n = made.reports.count()
             return {"run": made.name, "reports": n}, f"{counted(n, 'reports')} of the run “{made}” list them."
-        found = compare_sets(collection, **chosen)
+        found = compare_sets(collection, user=None, **chosen)
         return found.as_dict(), "\n".join(_lines(found))
 
 

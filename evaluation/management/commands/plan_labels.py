@@ -6,10 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.calibration.planning import HalfWidthPlan, SeparationPlan, plan_labels, plan_of
+from evaluation.calibration.planning import HalfWidthPlan, SeparationPlan, plan_labels
 from evaluation.calibration.serializers import PlanChoice
 from evaluation.data.judgments import find_criterion
 from evaluation.data.population import population_of
+from evaluation.leaderboards.corrected.plans import MeasurePlan, plan
 from evaluation.management.base import FiguresCommand
 from evaluation.management.labelled import add_source, check_source, labels_of
 from evaluation.parameters.options import add_options, choose
@@ -32,21 +33,21 @@ class Command(FiguresCommand):
 
 def _of_study(options: dict[str, Any], chosen: dict[str, Any]) -> tuple[dict[str, Any], str]:
     criterion = find_criterion(options["study"], options["criterion"])
-    population = population_of(criterion, chosen.pop("judge"), declared_random=chosen.pop("random_sample"))
-    found = plan_of(population, **chosen)
+    population = population_of(criterion, chosen.pop("judge"))
+    found = plan(population, **chosen)
     sight = population.sight
     return {**found.as_dict(), **sight.as_dict()}, "\n".join([*filter(None, [sight.words]), *_lines(found)])
 
 
 def _of_tables(options: dict[str, Any], chosen: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    if "separate" in chosen:
-        raise CommandError("Tables have no systems; --separate is only for a study.")
+    if "separate" in chosen or chosen["measure"]:
+        raise CommandError("Tables have no systems; --separate and --measure are only for a study.")
     labels, _ = labels_of(options)
     found = plan_labels(labels, chosen["half_width"])
     return found.as_dict(), "\n".join(_lines(found))
 
 
-def _lines(found: HalfWidthPlan | SeparationPlan) -> list[str]:
+def _lines(found: HalfWidthPlan | SeparationPlan | MeasurePlan) -> list[str]:
     designs = [
         f"  {one.topics:>9,} topics with {counted(one.labels_a_topic, 'labels')} each: {counted(one.labels, 'labels')}"
         for one in found.plan.designs

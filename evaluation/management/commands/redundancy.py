@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils.timezone import now
 
+from collection.finished_files import write_file
 from evaluation import computations
 from evaluation.data.judgments import find_study
 from evaluation.management.base import EvaluationCommand
@@ -36,7 +37,7 @@ class Command(EvaluationCommand):
             self.print_json(found.as_dict())
             return
         if options["output"]:
-            options["output"].write_text(found.qrels, encoding="utf-8")
+            write_file(options["output"], found.qrels)
         else:
             self.stdout.write(found.qrels, ending="")
         counts = ", ".join(f"{n:,} {name}" for name, n in found.totals.items())

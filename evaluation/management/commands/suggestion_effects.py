@@ -27,6 +27,7 @@ class Command(EvaluationCommand):
             self.print_json(found.as_dict())
             return
         self.stdout.write(f"{found.criterion.name}, suggestions of {found.judge.name}, {found.n_labels:,} labels")
+        self.stdout.write(f"Since the first draw there are {found.n_since:,} labels on items that the judge graded")
         for arm in found.arms:
             self.stdout.write(f"{arm.name}: {arm.n_labels:,} labels")
             for name, estimate in arm.estimates().items():

@@ -221,7 +221,7 @@ def _orders(
         raise NothingSubmitted("No system can be scored by people here, so evaluation files have nothing beside them.")
     choice = CorrelateChoice(data={"board": measure, "source": "people"})
     choice.is_valid(raise_exception=True)
-    rows = rows_of_leaderboard(board_of(criterion.study, choice.validated_data))
+    rows = rows_of_leaderboard(board_of(criterion.study, choice.validated_data), to_compare=True)
     of_people = next(iter(rows.items()), None)
     if of_people is None:
         raise NothingSubmitted(f"No system has a score by people under {measure}.")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 import secrets
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +15,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test import Client
 
 from collection.importing.background import LONG_PATIENCE
@@ -252,6 +256,19 @@ def test_the_waiting_page_is_led_to_the_figures(
     assert client.get(html.unescape(address)).status_code == 200
 
 
+@pytest.mark.parametrize("address", ["http://[::1", "http://testserver//[", "http://testserver:port/"])
+def test_a_page_that_is_at_no_address_is_led_nowhere(
+    client: Client, judged: Study, rosa: User, nobody_works: list[Any], address: str
+) -> None:
+    client.force_login(rosa)
+    [poll] = re.findall(r'hx-get="(/computing/\w+/)"', client.get(AGREEMENT).content.decode())
+    work(nobody_works[0])
+
+    led = client.get(poll, headers={"HX-Request": "true", "HX-Current-URL": address})
+
+    assert (led.status_code, b"testserver" in led.content) in {(400, False), (200, False)}
+
+
 def test_a_chart_that_takes_long_says_so_in_its_place(
     client: Client, judged: Study, rosa: User, nobody_works: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -405,6 +422,33 @@ def test_a_fault_is_said_and_tried_again_later(
     assert (page.status_code, answer.status_code) == (503, 503)
     assert "because of an internal error (ZeroDivisionError)" in page.content.decode()
     assert "ZeroDivisionError" in answer.json()["detail"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_statement_that_takes_too_long_ends_and_is_said(
+    client: Client, judged: Study, rosa: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has no limit of time")
+    limit = "import os; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'; import django; django.setup();"
+    show = "from django.db import connection as c; print(c.cursor().execute('SHOW statement_timeout').fetchone()[0])"
+    environment = {**os.environ, "STATEMENT_TIMEOUT": "7"}
+    assert subprocess.check_output([sys.executable, "-c", limit + show], env=environment, text=True).strip() == "7s"
+
+    def slow(*_: Any, **__: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SET statement_timeout = 50")
+            try:
+                cursor.execute("SELECT pg_sleep(5)")
+            finally:
+                cursor.execute("SET statement_timeout = 0")
+
+    monkeypatch.setattr(computations, "agreement", slow)
+    client.force_login(rosa)
+
+    answer = client.get(API)
+
+    assert (answer.status_code, answer.json()["detail"]) == (503, kept.TOO_LONG)
 
 
 @pytest.mark.parametrize("user", ["ada", "rosa"])

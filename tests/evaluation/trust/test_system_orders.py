@@ -11,10 +11,12 @@ from django.test import Client
 from django.utils.timezone import now
 from pytest_django import DjangoAssertNumQueries
 
-from collection.models import Collection, RankedPassage, Rater, Study, System, User
+from collection.models import Collection, Judgment, RankedPassage, Rater, Study, System, User
 from evaluation.leaderboards.leaderboard import measure_leaderboard
+from evaluation.leaderboards.measures.board import measure_board
 from evaluation.leaderboards.sources import StudySources
-from evaluation.trust.comparison import FIRST, JudgeNotCompared, compare_judges_of
+from evaluation.trust import comparison
+from evaluation.trust.comparison import JudgeNotCompared, compare_judges_of
 from judging.models import GradingJob, Judge
 from stats.ranking.measure_names import parse_measure
 from tests.evaluation.judged import FINGERPRINTS, criterion_of
@@ -64,6 +66,25 @@ def test_scores_and_correlations_are_those_of_the_leaderboard(pool: Study, measu
         assert order.too_high.over == "12 topics"
 
 
+def test_a_judge_of_unreadable_replies_is_counted_as_such_on_every_board(pool: Study) -> None:
+    judge = Rater.objects.get(name="opal-8b-plain")
+    Judgment.objects.filter(rater=judge).update(grade=None, ungraded="unreadable")
+    boards = StudySources(pool)
+    why = "360 of its 360 replies have no readable grade"
+
+    board = measure_leaderboard(boards, parse_measure("nDCG@10"))
+    several = measure_board(StudySources(pool), ["AP(rel=η) · opal-8b-plain", "nDCG@10 · people"])
+    compared = compare_judges_of(criterion_of(pool, "relevance"), every=True)
+
+    column = board.columns[-1]
+    assert (column.name, column.board.source.completeness.mark) == ("opal-8b-plain", "failing")
+    assert (column.scored.n_ungraded, column.scored.n_asked, column.scored.reasons) == (360, 360, {})
+    assert {column.why_not(system) for system in column.by_system} == {why}
+    assert why in board.agreements[-1].kendall.reason
+    assert {several.columns[0].column.why_not(system) for system in column.by_system} == {why}
+    assert (compared.judges[-1].name, compared.judges[-1].no_order) == ("opal-8b-plain", why)
+
+
 def test_recalibrated_scores_are_nearer_to_peoples_where_a_judge_grades_too_high(pool: Study) -> None:
     found = compare_judges_of(criterion_of(pool, "relevance"), every=True)
 
@@ -80,18 +101,26 @@ def test_an_unfinished_judge_ranks_nothing_and_says_why(pool: Study) -> None:
 
     last = found.judges[-1]
     assert (last.name, last.order) == (UNFINISHED, None)
-    assert "of its first 20 passages are unjudged, more than 10%" in last.no_order
+    assert "of its first 10 passages are unjudged, more than 10%" in last.no_order
 
 
-def test_the_five_best_covered_are_compared_at_first(pool: Study) -> None:
+def test_all_judges_are_compared_and_of_more_than_can_be_the_best(pool: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     criterion = criterion_of(pool, "relevance")
 
     found = compare_judges_of(criterion)
+    monkeypatch.setattr(comparison, "MOST", 3)
+    best = compare_judges_of(criterion)
+    every = compare_judges_of(criterion, every=True)
     named = compare_judges_of(criterion, judge=["opal-70b-plain", "finch-3b-plain"], against="finch-3b-plain")
 
-    assert len(found.judges) == FIRST
-    assert UNFINISHED not in {one.name for one in found.judges}
-    assert len(found.choices) == 8
+    assert [one.name for one in found.judges] == [one.name for one in every.judges]
+    assert (len(found.judges), len(found.choices), found.judges[-1].name) == (8, 8, UNFINISHED)
+    complete = compare_judges_of(criterion, judge=[one.name for one in found.judges[:-1]])
+    assert [one.name for one in best.judges] == [one.name for one in complete.judges[:3]]
+    assert [len(one.answer) for one in (found, best, named)] == [3, 1, 1]
+    assert not any(one.name in said for one in best.judges for said in (*best.answer, *named.answer))
+    assert [one.as_dict()["best"] for one in (found, best, named)] == [found.best, None, None]
+    assert named.best
     assert found.choices[-1].name == UNFINISHED
     assert [one.name for one in named.judges] == ["opal-70b-plain", "finch-3b-plain"]
     assert named.judges[0].told_apart

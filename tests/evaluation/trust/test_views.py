@@ -5,7 +5,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from collection.models import Rater, Study, User
+from collection.models import Judgment, Rater, Study, User
 from tests.evaluation.judged import FINGERPRINTS, criterion_of, judge_items
 from tests.evaluation.sampled import sampled
 from tests.factories import a_judge_rater
@@ -53,6 +53,22 @@ def test_small_studies_get_reasons_in_the_place_of_figures(client: Client, judge
     assert answer["audits"]["length"]["per_doubling"]["value"] is None
     assert answer["audits"]["self_preference"]["cells"] is None
     assert answer["human_ceiling"]["n_ungraded"] == 1
+
+
+def test_no_verdict_where_the_most_frequent_grade_alone_would_pass(client: Client, sampled: Study, rosa: User) -> None:
+    client.force_login(rosa)
+    Judgment.objects.filter(item__study=sampled).update(grade=0, ungraded="")
+
+    page = client.get(f"{PAGE}{QUERY}").content.decode()
+    answers = [
+        client.get(f"{PAGE}trust.json{QUERY}").json(),
+        client.get(f"/api/v1/studies/{sampled.name}/trust/{QUERY}").json(),
+    ]
+
+    assert 'data-passes="None"' in page
+    for one in (answer["alternative_annotator"] for answer in answers):
+        assert (one["passes"], one["winning_rate"]) == (None, 1)
+        assert "always gives 0" in one["reason"]
 
 
 def test_who_would_be_replaced_sets_the_allowance(client: Client, sampled: Study, rosa: User) -> None:

@@ -14,9 +14,10 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.frames.frame import Frame
 from annotate.studies.lifecycle import open_study
+from annotate.workshop.workshops import close_workshop
 from collection.banks.versions import NewEntry, make_version
 from collection.models import Collection, Judgment, NuggetBank, NuggetReference, RubricElement, Topic, User
-from evaluation.agreement.nuggets.listing import NOTHING, list_as_reports
+from evaluation.agreement.nuggets.listing import NOTHING, NotListed, list_as_reports
 from evaluation.agreement.nuggets.report import compare_sets
 from evaluation.agreement.nuggets.sets import KEY_POINTS, NoSuchSet, creator_names, read_set, set_choices
 from evaluation.leaderboards.leaderboard import measure_leaderboard
@@ -60,15 +61,15 @@ def test_two_people_of_a_workshop_are_compared_once_they_handed_in(collection: C
     proposes(workshop, ben, BY_LLAMA[0], "vital")
     all_hand_in(workshop, but=ben)
 
-    assert [name for name, _ in set_choices(collection)][1:] == [f"workshop/{workshop.pk}:ada-w", *KEY_POINTS]
+    assert [name for name, _ in set_choices(collection, None)][1:] == [f"workshop/{workshop.pk}:ada-w", *KEY_POINTS]
     with pytest.raises(NoSuchSet, match="nobody of this name handed in"):
-        read_set(collection, f"workshop/{workshop.pk}:ben-w")
+        read_set(collection, f"workshop/{workshop.pk}:ben-w", None)
     other = Collection.objects.create(name="other", owner=ada)
     all_hand_in(workshop, but=ada)
     with pytest.raises(NoSuchSet):
-        read_set(other, f"workshop/{workshop.pk}:ada-w")
+        read_set(other, f"workshop/{workshop.pk}:ada-w", None)
 
-    found = compare_sets(collection, threshold=0.5)
+    found = compare_sets(collection, user=None, threshold=0.5)
 
     assert (found.first.name, found.second.name) == (f"workshop/{workshop.pk}:ada-w", f"workshop/{workshop.pk}:ben-w")
     assert found.found.n_pairs == 1
@@ -87,29 +88,29 @@ def test_points_that_a_person_writes_are_looked_for_among_the_extracted_key_poin
     all_hand_in(workshop, but=ben)
     own = f"workshop/{workshop.pk}:ada-w"
     topic = workshop.topics.get().topic
-    assert own in dict(set_choices(collection))
-    assert "key-points/all" not in dict(set_choices(collection))
+    assert own in dict(set_choices(collection, None))
+    assert "key-points/all" not in dict(set_choices(collection, None))
     with pytest.raises(NoSuchSet, match="has no key points that are asked about"):
-        read_set(collection, "key-points/asked")
+        read_set(collection, "key-points/asked", None)
     for place, (text, masked) in enumerate([(BY_LLAMA[0], False), (BY_LLAMA[1], True), (flood, False)]):
         RubricElement.objects.create(
             topic=topic, kind="key_point", element_id=f"k{place}", position=90 + place, text=text, masked=masked,
             attributes={"run": "alpha-1"} if place == 2 else {"score": 0.5},
         )  # fmt: skip
 
-    found = compare_sets(collection, first=own, second="key-points/all", by="rouge-l", threshold=0.5)
-    asked = compare_sets(collection, first=own, second="key-points/asked", by="rouge-l", threshold=0.5)
+    found = compare_sets(collection, user=None, first=own, second="key-points/all", by="rouge-l", threshold=0.5)
+    asked = compare_sets(collection, user=None, first=own, second="key-points/asked", by="rouge-l", threshold=0.5)
 
     # Her third point stands only among those that an answer makes: these were not extracted from documents.
     assert found.found.recall.value == pytest.approx(2 / 3)
     assert found.found.recall.over == "1 topic"
     assert [one.text for one in found.by_topic[0].first_alone] == [flood]
     assert asked.found.recall.value == pytest.approx(1 / 3)
-    assert [name for name, _ in set_choices(collection)][-2:] == ["key-points/all", "key-points/asked"]
+    assert [name for name, _ in set_choices(collection, None)][-2:] == ["key-points/all", "key-points/asked"]
 
 
 def test_two_banks_are_matched_by_words(banks: Collection) -> None:
-    found = compare_sets(banks, first="campaign", second="made", threshold=0.5)
+    found = compare_sets(banks, user=None, first="campaign", second="made", threshold=0.5)
 
     [topic] = found.found.topics
     assert [(pair.first.text, pair.second.text) for pair in topic.pairs] == [
@@ -135,13 +136,13 @@ def test_two_creators_of_a_bank_are_two_sets(collection: Collection) -> None:
         [("It was of oak.", "", ada), ("It cost 900 florins.", "", both), ("The toll was low.", "", both[:1])],
     )
 
-    assert set_choices(collection) == [
+    assert set_choices(collection, None) == [
         ("joint@1", "joint, version 1"),
         ("joint:a-1", "joint, made by a-1"),
         ("joint:llama", "joint, made by llama"),
         *KEY_POINTS.items(),
     ]
-    found = compare_sets(collection, threshold=0.5)
+    found = compare_sets(collection, user=None, threshold=0.5)
     assert (found.first.name, found.second.name) == ("joint:a-1", "joint:llama")
     assert found.found.n_pairs == 1
     assert found.found.sizes == (2, 2)
@@ -152,7 +153,7 @@ def test_who_made_a_nugget_may_stand_at_its_references(collection: Collection) -
     for element, who in zip(RubricElement.objects.filter(kind="nugget").order_by("position"), "ab", strict=True):
         NuggetReference.objects.create(element=element, position=0, docno="d", start=2, end=9, creator={"name": who})
 
-    found = read_set(collection, "joint:b")
+    found = read_set(collection, "joint:b", None)
 
     [[nugget]] = found.nuggets.values()
     assert nugget.text == "The toll was low."
@@ -177,7 +178,7 @@ def test_two_versions_of_a_bank_are_two_sets(collection: Collection) -> None:
     keep(collection, "campaign", [("It was of oak.", "", None)])
     keep(collection, "campaign", [("It was of oak.", "", None), ("The toll was low.", "", None)])
 
-    found = compare_sets(collection, threshold=0.5)
+    found = compare_sets(collection, user=None, threshold=0.5)
 
     assert (found.first.name, found.second.name) == ("campaign@2", "campaign@1")
     assert found.found.f1.value == pytest.approx(2 / 3)
@@ -186,13 +187,13 @@ def test_two_versions_of_a_bank_are_two_sets(collection: Collection) -> None:
 def test_masked_nuggets_and_what_has_parts_are_not_compared(banks: Collection) -> None:
     RubricElement.objects.filter(text="The toll was low.").update(masked=True)
 
-    assert compare_sets(banks, first="campaign", second="made", threshold=0.5).found.sizes == (3, 2)
+    assert compare_sets(banks, user=None, first="campaign", second="made", threshold=0.5).found.sizes == (3, 2)
 
 
 @pytest.mark.parametrize("name", ["nobody", "campaign@7", "campaign:nobody", "", "@", "campaign@x"])
 def test_a_set_that_is_not_there_is_refused(banks: Collection, name: str) -> None:
     with pytest.raises(NoSuchSet):
-        read_set(banks, name)
+        read_set(banks, name, None)
 
 
 # --- Page, API, command ----------------------------------------------------------------------------
@@ -299,10 +300,10 @@ def test_queries_do_not_grow_with_nuggets(banks: Collection) -> None:
     with CaptureQueriesContext(
         connection,
     ) as before:
-        compare_sets(banks, first="campaign", second="made", threshold=0.5)
+        compare_sets(banks, user=None, first="campaign", second="made", threshold=0.5)
     keep(banks, "made", [(f"Nugget {n}.", "", None) for n in range(20)])
     with CaptureQueriesContext(connection) as after:
-        compare_sets(banks, first="campaign", second="made", threshold=0.5)
+        compare_sets(banks, user=None, first="campaign", second="made", threshold=0.5)
 
     assert len(after) == len(before)
 
@@ -357,8 +358,12 @@ def test_a_workshops_set_has_the_topics_that_the_person_handed_in(collection: Co
     workshop = a_workshop(collection, [ada, ben], dan)
     proposes(workshop, ada, BY_ADA[0], "vital")
     all_hand_in(workshop, but=ben)
+    own = f"workshop/{workshop.pk}:ada-w"
+    with pytest.raises(NotListed):  # Ben would read it among the reports
+        list_as_reports(collection, own, run="ada", by=None, at=AT)
+    close_workshop(workshop=workshop, at=AT)
 
-    run = list_as_reports(collection, f"workshop/{workshop.pk}:ada-w", run="ada", by=None, at=AT)
+    run = list_as_reports(collection, own, run="ada", by=None, at=AT)
 
     assert [one.text for one in run.reports.all()] == [f"- {BY_ADA[0]}"]
 
