@@ -17,7 +17,7 @@ from annotate.assignments.kept_work import PlacesGone
 from annotate.crowd.returns import NotToBeUndone, return_session, undo_return
 from annotate.crowd.serializers import CrowdSessionSerializer, ReturnedSerializer, SessionStateSerializer
 from annotate.models import CrowdSession
-from collection.api_tools import checked, conflict_on, pages_by, study_of
+from collection.api_tools import checked, conflict_on, pages_by, study_to_set_up
 
 
 class InStudy(generics.GenericAPIView[CrowdSession]):
@@ -26,7 +26,7 @@ class InStudy(generics.GenericAPIView[CrowdSession]):
     queryset = CrowdSession.objects.none()
 
     def get_queryset(self) -> QuerySet[CrowdSession]:
-        study = study_of(self.request, self.kwargs["name"])
+        study = study_to_set_up(self.request, self.kwargs["name"])
         sessions = CrowdSession.objects.filter(entry__study=study)
         return sessions.select_related("entry", "participant__user", "participant__identity")
 

@@ -31,19 +31,12 @@ from annotate.crowd.invitations import (
 )
 from annotate.models import CrowdEntry, CrowdSession, Enrolment, Invitation, Participant, Task
 from annotate.participants.arrivals import Arrival, OddLink, signed, unsigned
+from annotate.participants.arriving import arrive, refuse_or_recognise, refuse_where_all_is_taken
 from annotate.participants.participants import NotLetIn
-from annotate.participants.sessions import (
-    GOES_ON,
-    arrive,
-    code_of,
-    has_ended,
-    n_submitted,
-    refuse_or_recognise,
-    refuse_where_all_is_taken,
-    session_of,
-    share_of,
-)
+from annotate.quality.consent import consent_at_the_end
 from annotate.quality.screening import screen_out_of
+from annotate.sessions.outcomes import code_of
+from annotate.sessions.sessions import GOES_ON, has_ended, n_submitted, session_of, share_of
 from annotate.work.queue_views import redirect_to_next
 from collection.accounts.views import SignedInRequest
 from collection.languages.languages import chosen_in_browser, learn, speak_as
@@ -190,13 +183,13 @@ def welcome(request: HttpRequest, entry: CrowdEntry, arrival: Arrival) -> HttpRe
     if participant is None:
         refuse_where_all_is_taken(entry.study, at=now())
     context = {
-        "entry": entry,
+        "entry": session.terms if session else entry,
         "study": entry.study,
         "arrival": signed(entry, arrival),
         "n_submitted": n_submitted(session) if session else 0,
         "session": session,
         "has_ended": session is not None and has_ended(session),
-        "before_work": before_work(entry.study),
+        "before_work": before_work(entry.study, session),
         "other_user": other_user(request, participant),
     }
     return render(request, "annotate/crowd/welcome.html", context)
@@ -276,6 +269,7 @@ def crowd_end(request: SignedInRequest, name: str) -> HttpResponse:
         "out": screen_out_of(study=study, user=session.participant.user),
         "share": share_of(session) if session.state == State.TOO_FEW else None,
     }
+    context |= consent_at_the_end(study, request.user)
     return render(request, "annotate/crowd/end.html", context)
 
 

@@ -10,8 +10,8 @@ from django.db import transaction
 from django.utils.translation import gettext
 
 from annotate.models import Enrolment, Invitation, Participant, ReturnLink
+from annotate.participants.arriving import refuse_while_no_work_is_given
 from annotate.participants.participants import NotLetIn, make_participant, refuse_another_kind_of_account
-from annotate.participants.sessions import refuse_while_no_work_is_given
 from annotate.studies.lifecycle import enrol
 from collection.models import Study, User
 

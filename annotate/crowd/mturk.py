@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 from xml.sax.saxutils import escape
 
 from csp.constants import SELF
 from django.conf import settings
 
 from annotate.participants.arrivals import Arrival, OddLink, required
+from collection.addresses import NotAnAddress, parts_of
 
 SITE = "Mechanical Turk"
 WORKER, HIT, ASSIGNMENT, SUBMIT_TO = "workerId", "hitId", "assignmentId", "turkSubmitTo"
@@ -27,8 +27,12 @@ def is_preview(params: Mapping[str, str]) -> bool:
 def arrival_of(params: Mapping[str, str]) -> Arrival:
     """Read the parameters that Mechanical Turk adds to an external question. Raises OddLink."""
     submit_to = params.get(SUBMIT_TO, "")
-    parts = urlsplit(submit_to)
-    if f"{parts.scheme}://{parts.netloc}" not in settings.MTURK_ORIGINS:
+    try:
+        parts = parts_of(submit_to)
+        origin = f"{parts.scheme}://{parts.netloc}"
+    except NotAnAddress:
+        origin = ""
+    if origin not in settings.MTURK_ORIGINS:
         raise OddLink(
             f"The link’s {SUBMIT_TO} is not a site of Mechanical Turk, so your work could not be submitted. Please "
             "open the HIT again."
@@ -37,7 +41,7 @@ def arrival_of(params: Mapping[str, str]) -> Arrival:
         crowd_id=required(params, WORKER, SITE),
         cohort=required(params, HIT, SITE),
         session_id=required(params, ASSIGNMENT, SITE),
-        submit_to=f"{parts.scheme}://{parts.netloc}",
+        submit_to=origin,
     )
 
 

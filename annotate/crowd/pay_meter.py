@@ -103,21 +103,20 @@ def pay_meter(entry: CrowdEntry) -> PayMeter:
         by_cohort[session.cohort].append(session)
     return PayMeter(
         entry=entry,
-        everybody=cohort_pay(entry, "", sessions, work, elapsed),
-        cohorts=[cohort_pay(entry, cohort, members, work, elapsed) for cohort, members in by_cohort.items()],
+        everybody=cohort_pay("", sessions, work, elapsed),
+        cohorts=[cohort_pay(cohort, members, work, elapsed) for cohort, members in by_cohort.items()],
         work=work,
     )
 
 
 def cohort_pay(
-    entry: CrowdEntry,
     cohort: str,
     sessions: Sequence[CrowdSession],
     work: Mapping[int, SessionWork],
     elapsed: Mapping[int, Elapsed],
 ) -> CohortPay:
     completed = [session for session in sessions if session.state == CrowdSession.State.COMPLETED]
-    paid = [paid_session(entry, session, work[session.pk], elapsed[session.pk]) for session in completed]
+    paid = [paid_session(session, work[session.pk], elapsed[session.pk]) for session in completed]
     below = sorted((session for session in paid if session.top_up), key=lambda session: -session.top_up)
     return CohortPay(
         cohort=cohort,
@@ -132,7 +131,9 @@ def cohort_pay(
     )
 
 
-def paid_session(entry: CrowdEntry, session: CrowdSession, work: SessionWork, lasted: Elapsed) -> PaidSession:
+def paid_session(session: CrowdSession, work: SessionWork, lasted: Elapsed) -> PaidSession:
+    """Return what the session brought, by the terms that it began with."""
+    entry = session.terms
     elapsed = max(lasted.seconds, work.active)
     seconds = elapsed if entry.paid_time == CrowdEntry.PaidTime.ELAPSED else work.active
     paid = entry.reward + session.bonus

@@ -18,7 +18,8 @@ from annotate.crowd.invitations import make_invitation, renew_return_link, revok
 from annotate.crowd.privacy import crowd_ids_of, erase_person, personal_data_of
 from annotate.crowd.views import render_crowd
 from annotate.models import Invitation, Participant
-from annotate.studies.views import study_of
+from annotate.studies.views import study_to_set_up
+from collection.accounts.access import study_of
 from collection.accounts.views import SignedInRequest
 from collection.exporting.judgments import exported_judgments
 from collection.formats.judgments_reader import Format
@@ -32,7 +33,7 @@ from collection.page_tools import download
 @login_required
 def invitation_new(request: SignedInRequest, name: str) -> HttpResponse:
     """Make an invitation link."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     form = InvitationForm(request.POST)
 
     if not form.is_valid():
@@ -52,7 +53,7 @@ def invitation_new(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def invitation_revoke(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """Let nobody in by this link any more."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     invitation = get_object_or_404(Invitation, study=study, pk=pk)
 
     revoke_invitation(invitation=invitation, at=now())
@@ -66,7 +67,7 @@ def invitation_revoke(request: SignedInRequest, name: str, pk: int) -> HttpRespo
 @never_cache
 def invitation_link(request: SignedInRequest, name: str, username: str) -> HttpResponse:
     """Give an invited person a new link of their own, shown this once. The old one opens nothing any more."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     participant = get_object_or_404(
         Participant, study=study, user__username=username, invitation__isnull=False, user__is_active=True
     )
@@ -85,7 +86,7 @@ def invitation_link(request: SignedInRequest, name: str, username: str) -> HttpR
 @never_cache
 def crowd_person(request: SignedInRequest, name: str, username: str) -> HttpResponse:
     """What is kept of one person, and its erasure."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     person = get_object_or_404(User, username=username, enrolments__study=study)
     context = {"study": study, "person": person, "data": personal_data_of(study, person, by=request.user)}
     return render(request, "annotate/crowd/person.html", context)
@@ -95,7 +96,7 @@ def crowd_person(request: SignedInRequest, name: str, username: str) -> HttpResp
 @login_required
 def crowd_find(request: SignedInRequest, name: str) -> HttpResponse:
     """Go to a person by what is known of them: their username, or the id that their crowd site knows them by."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     sought = request.GET.get("sought", "").strip()
     identity = Q(participant__study=study, participant__identity__crowd_id=sought)
     people = User.objects.filter(Q(username=sought) | identity, enrolments__study=study).distinct()
@@ -111,7 +112,7 @@ def crowd_find(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def crowd_erase(request: SignedInRequest, name: str, username: str) -> HttpResponse:
     """Erase what is kept of one person, with the words of their comments if asked; labels stay under the pseudonym."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     person = get_object_or_404(User, username=username, enrolments__study=study)
 
     erasure = erase_person(
@@ -126,6 +127,6 @@ def crowd_erase(request: SignedInRequest, name: str, username: str) -> HttpRespo
 @login_required
 def crowd_judgments(request: SignedInRequest, name: str, table: Format) -> HttpResponseBase:
     """The study's judgments with a column of crowd ids, for its researchers, who asked for them here."""
-    study = study_of(request, name)
+    study = study_of(request.user, name)
     lines = exported_judgments(study, table=table, crowd_ids=crowd_ids_of(study))
     return download(lines, f"{study.name}-judgments-with-crowd-ids.{table}")

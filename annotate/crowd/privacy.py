@@ -180,7 +180,8 @@ def erase_session_ids(participant: Participant, *, at: datetime) -> int:
         session.taken_back = None
         if session.finished_at is None:
             session.state, session.finished_at = CrowdSession.State.TIMED_OUT, at
-    CrowdSession.objects.bulk_update(sessions, ["session_id", "state", "finished_at", "taken_back"])
+            session.ended_because = CrowdSession.Because.TIMED_OUT
+    CrowdSession.objects.bulk_update(sessions, ["session_id", "state", "finished_at", "ended_because", "taken_back"])
     return len(sessions)
 
 

@@ -13,7 +13,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import jwt
@@ -23,12 +22,15 @@ from django.utils.translation import gettext
 from annotate.crowd.prolific import PID, SESSION, STUDY
 from annotate.participants.arrivals import Arrival, OddLink
 from annotate.participants.participants import NotLetIn
+from collection.addresses import NotAnAddress, parts_of
+from collection.http import ReplyTooBig, as_object, ask, client_beyond
 
 logger = logging.getLogger(__name__)
 
 TOKEN = "prolific_token"  # noqa: S105  # the parameter's name
 ALGORITHM = "RS256"
 TIMEOUT_SECONDS = 5.0
+MOST_BYTES = 1024**2
 # Prolific asks to have its keys renewed daily. A key that is not known may be new, or made up by somebody.
 KEEP_SECONDS = 60 * 60 * 24
 NOT_AGAIN_SECONDS = 60
@@ -73,8 +75,8 @@ def _is_for(host: str, audience: Any) -> bool:
 
 def _hostname(address: str) -> str | None:
     try:
-        return urlsplit(address if "//" in address else f"//{address}").hostname
-    except ValueError:
+        return parts_of(address if "//" in address else f"//{address}").hostname
+    except NotAnAddress:
         return None
 
 
@@ -109,10 +111,11 @@ class _Keys:
     def _fetch(self, now: float) -> None:
         """Fetch the keys; where that fails, those that are known stay."""
         try:
-            response = httpx.get(settings.PROLIFIC_JWKS_URL, timeout=TIMEOUT_SECONDS)
-            response.raise_for_status()
-            keys = jwt.PyJWKSet.from_dict(response.json()).keys
-        except (httpx.HTTPError, ValueError, AttributeError, jwt.PyJWTError):
+            address = settings.PROLIFIC_JWKS_URL
+            with client_beyond(address, timeout=TIMEOUT_SECONDS) as client:
+                answer = ask(client, "GET", address, timeout=TIMEOUT_SECONDS, most=MOST_BYTES)
+            keys = jwt.PyJWKSet.from_dict(as_object(answer.content) or {}).keys
+        except (httpx.HTTPError, httpx.InvalidURL, ReplyTooBig, ValueError, AttributeError, jwt.PyJWTError):
             logger.warning("Prolific’s keys cannot be read at %s.", settings.PROLIFIC_JWKS_URL, exc_info=True)
             return
         self._by_id = {key.key_id: key for key in keys if key.key_id}

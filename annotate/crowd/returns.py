@@ -12,7 +12,8 @@ from annotate.assignments.assignments import take_back_assignment
 from annotate.assignments.kept_work import bring_back, kept_of
 from annotate.crowd import prolific
 from annotate.models import CrowdEntry, CrowdSession, Enrolment
-from annotate.participants.sessions import GOES_ON, GONE, State, work_of
+from annotate.sessions.outcomes import Because
+from annotate.sessions.sessions import GOES_ON, GONE, State, work_of
 from annotate.studies.lifecycle import enrol, unenrol
 
 
@@ -35,6 +36,7 @@ def return_session(*, session: CrowdSession, at: datetime, state: State = State.
     taken_back = {
         "at": at.isoformat(),
         "state": stored.state,
+        "because": stored.ended_because,
         "finished_at": stored.finished_at.isoformat() if stored.finished_at else None,
         "work": kept_of(assignments),
     }
@@ -43,7 +45,8 @@ def return_session(*, session: CrowdSession, at: datetime, state: State = State.
     if not has_come_again(stored) and Enrolment.objects.filter(study=study, user=user).exists():
         unenrol(study=study, user=user, at=at)
     stored.taken_back, stored.state, stored.finished_at = taken_back, state, stored.finished_at or at
-    stored.save(update_fields=["taken_back", "state", "finished_at"])
+    stored.ended_because = Because.RETURNED if state == State.RETURNED else Because.TIMED_OUT
+    stored.save(update_fields=["taken_back", "state", "finished_at", "ended_because"])
     session.state, session.finished_at = stored.state, stored.finished_at
     return True
 
@@ -67,9 +70,9 @@ def undo_return(*, session: CrowdSession, at: datetime) -> None:
     study, user = stored.participant.study, stored.participant.user
     if Enrolment.objects.filter(study=study, user=user, left_at=returned_at).exists():
         enrol(study=study, user=user, at=at)
-    stored.state, stored.taken_back = kept["state"], None
+    stored.state, stored.ended_because, stored.taken_back = kept["state"], kept.get("because", ""), None
     stored.finished_at = datetime.fromisoformat(kept["finished_at"]) if kept["finished_at"] else None
-    stored.save(update_fields=["state", "taken_back", "finished_at"])
+    stored.save(update_fields=["state", "ended_because", "taken_back", "finished_at"])
     session.state, session.finished_at = stored.state, stored.finished_at
 
 

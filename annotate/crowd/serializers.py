@@ -21,8 +21,8 @@ class CrowdSessionSerializer(serializers.ModelSerializer[CrowdSession]):
     class Meta:
         model = CrowdSession
         fields = [
-            "id", "site", "pseudonym", "cohort", "state", "site_status", "arrived_at", "finished_at", "bonus",
-            "session_id", "crowd_id",
+            "id", "site", "pseudonym", "cohort", "state", "ended_because", "site_status", "arrived_at", "finished_at",
+            "bonus", "session_id", "crowd_id",
         ]  # fmt: skip
 
     def get_fields(self) -> dict[str, Any]:

@@ -23,9 +23,11 @@ from annotate.crowd.forms import EntryForm, InvitationForm, StatusesForm
 from annotate.crowd.pay_meter import PaidSession, PayMeter, note_top_ups_as_paid, pay_meter
 from annotate.crowd.privacy import crowd_ids_of
 from annotate.crowd.returns import NotToBeUndone, StatusesRead, return_session, take_statuses, undo_return
+from annotate.crowd.session_flags import flags_of_time
 from annotate.models import CrowdEntry, CrowdSession
-from annotate.quality.attention import announced_minutes
-from annotate.studies.views import study_of
+from annotate.sessions.at_work import gates_in_words
+from annotate.sessions.offers import announced_minutes
+from annotate.studies.views import study_to_set_up
 from collection.accounts.views import SignedInRequest
 from collection.formats.problems import BrokenFile, InputFile
 from collection.importing.uploads import on_disk
@@ -47,7 +49,7 @@ TOP_UP_COLUMNS = [
 @never_cache
 def crowd(request: SignedInRequest, name: str) -> HttpResponse:
     """Everything about people from outside. htmx asks for the pay meters alone."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     if request.htmx:
         return render(request, "annotate/crowd/meters.html", {"study": study, "meters": meters_of(study)})
     return render_crowd(request, study)
@@ -66,12 +68,13 @@ def render_crowd(
     meters = meters_of(study)
     page = Paginator(sessions.order_by("-arrived_at", "-pk"), SESSIONS_A_PAGE).get_page(request.GET.get("page"))
     work = {pk: done for meter in meters for pk, done in meter.work.items()}
+    flags = {pk: found for meter in meters for pk, found in flags_of_time(meter).items()}
     context = {
         "study": study,
         "sites": [(site, entry_with_link(request, meters, site)) for site in CrowdEntry.Site],
         "meters": meters,
         "sessions": page,
-        "rows": [(session, work[session.pk]) for session in page],
+        "rows": [(session, work[session.pk], flags.get(session.pk, ())) for session in page],
         "has_prolific": any(meter.entry.site == CrowdEntry.Site.PROLIFIC for meter in meters),
         "statuses_form": statuses_form or StatusesForm(),
         "broken": broken,
@@ -129,7 +132,7 @@ def entry_with_link(
 @never_cache
 def crowd_entry(request: SignedInRequest, name: str, site: str) -> HttpResponse:
     """Make the entry for a site, or change it."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     entry = study.crowd_entries.filter(site=site).first()
     is_new = entry is None
     entry = entry or CrowdEntry(
@@ -147,7 +150,8 @@ def crowd_entry(request: SignedInRequest, name: str, site: str) -> HttpResponse:
 
     if form.is_valid():
         form.save()
-        messages.success(request, f"The entry for {entry.get_site_display()} is {'created' if is_new else 'changed'}.")
+        said = f"The entry for {entry.get_site_display()} is {'created' if is_new else 'changed'}."
+        messages.success(request, said + ("" if is_new else gates_in_words(study, at=now())))
         return redirect("annotate:crowd", study.name)
 
     context = {"study": study, "entry": entry, "is_new": is_new, "form": form}
@@ -162,14 +166,14 @@ def crowd_entry(request: SignedInRequest, name: str, site: str) -> HttpResponse:
 @never_cache
 def crowd_top_ups(request: SignedInRequest, name: str, site: str) -> HttpResponseBase:
     """Who was paid less than the floor, and what each lacks, as CSV. With crowd ids: nobody is paid without."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     entry = get_object_or_404(study.crowd_entries, site=site)
     crowd_ids = crowd_ids_of(study)
-    rows = [top_up_row(entry, paid, crowd_ids) for paid in pay_meter(entry).everybody.below]
+    rows = [top_up_row(paid, crowd_ids) for paid in pay_meter(entry).everybody.below]
     return download(csv_text([TOP_UP_COLUMNS, *rows]), f"{study.name}-{site}-top-ups.csv")
 
 
-def top_up_row(entry: CrowdEntry, paid: PaidSession, crowd_ids: dict[str, str]) -> list[Any]:
+def top_up_row(paid: PaidSession, crowd_ids: dict[str, str]) -> list[Any]:
     session = paid.session
     return [
         str(session.participant),
@@ -182,9 +186,9 @@ def top_up_row(entry: CrowdEntry, paid: PaidSession, crowd_ids: dict[str, str]) 
         "yes" if paid.paused else "",
         paid.paid,
         "" if paid.hourly is None else f"{paid.hourly:.2f}",
-        entry.floor,
+        session.terms.floor,
         paid.top_up,
-        entry.currency,
+        session.terms.currency,
     ]
 
 
@@ -192,7 +196,7 @@ def top_up_row(entry: CrowdEntry, paid: PaidSession, crowd_ids: dict[str, str]) 
 @login_required
 def crowd_top_ups_paid(request: SignedInRequest, name: str, site: str) -> HttpResponse:
     """Count the top-ups that the page listed as paid."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     entry = get_object_or_404(study.crowd_entries, site=site)
 
     n_paid = note_top_ups_as_paid(entry=entry, owed=read_owed(request.POST))
@@ -222,7 +226,7 @@ def read_owed(posted: QueryDict) -> dict[int, Decimal]:
 @login_required
 def crowd_return(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """Mark a session as returned: its places are free again."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     session = get_object_or_404(CrowdSession.objects.select_related("participant__user"), entry__study=study, pk=pk)
 
     if return_session(session=session, at=now()):
@@ -236,7 +240,7 @@ def crowd_return(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
 @login_required
 def crowd_undo_return(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """Bring a returned session back with its work, unless others have its places by now."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     session = get_object_or_404(CrowdSession.objects.select_related("participant__user"), entry__study=study, pk=pk)
 
     with telling(request, NotToBeUndone, PlacesGone):
@@ -250,7 +254,7 @@ def crowd_undo_return(request: SignedInRequest, name: str, pk: int) -> HttpRespo
 @login_required
 def crowd_statuses(request: SignedInRequest, name: str) -> HttpResponse:
     """Read Prolific's export of submissions: how each stands, and whose places are free again."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     entry = get_object_or_404(study.crowd_entries, site=CrowdEntry.Site.PROLIFIC)
     form = StatusesForm(request.POST, request.FILES)
 

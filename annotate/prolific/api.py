@@ -14,16 +14,22 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotate.models import CrowdEntry
-from annotate.prolific.plans import MOST_PLACES, Kind, plan_of
+from annotate.prolific.plans import MOST_AT_ONCE, MOST_PLACES, Kind, plan_of
 from annotate.prolific.requests import NotAsPlanned, NotDone, carry_out
 from annotate.prolific.tokens import NoToken
 from annotate.prolific.unattended import leave_alone, look_after
-from collection.api_tools import WholeField, checked, conflict_on, study_of, user_of
+from collection.api_tools import WholeField, checked, conflict_on, study_to_set_up, user_of
 
 
 class SiteRequestSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(Kind.choices)
     places = WholeField(min_value=1, max_value=MOST_PLACES, required=False, help_text="In all; for the kind places.")
+    chosen = serializers.ListField(
+        child=serializers.CharField(max_length=150),
+        max_length=MOST_AT_ONCE,
+        required=False,
+        help_text="For the kind approvals: the pseudonyms to approve, of those shown. Without it those without a flag.",
+    )
     digest = serializers.CharField(
         max_length=64, required=False, help_text="Of the preview. Without one nothing is sent: this is the preview."
     )
@@ -36,6 +42,10 @@ class SitePlanSerializer(serializers.Serializer[Any]):
     cost = serializers.DecimalField(max_digits=12, decimal_places=2, allow_null=True, help_text="Without fees.")
     currency = serializers.CharField()
     people = serializers.DictField(child=serializers.CharField(), help_text="By pseudonym, what they are paid.")
+    flags = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="For the kind approvals, by pseudonym: why somebody is not approved unless you name them.",
+    )
     digest = serializers.CharField()
     done = serializers.CharField(help_text="What was done; empty for a preview.")
     problems = serializers.ListField(child=serializers.CharField())
@@ -50,15 +60,25 @@ class ProlificRequest(APIView):
         sent = checked(SiteRequestSerializer(data=request.data))
         options = {"places": sent.get("places"), "url": request.build_absolute_uri(f"/p/{entry.token}/")}
         plan = plan_of(entry, sent["kind"], **options)
+        names = {str(session.participant): pk for pk, session in plan.sessions.items()}
+        chosen = {names[name] for name in sent["chosen"] if name in names} if "chosen" in sent else None
         done, problems = "", []
         if "digest" in sent:
             with conflict_on(NoToken, NotAsPlanned, NotDone):
                 outcome = carry_out(
-                    entry=entry, kind=sent["kind"], digest=sent["digest"], by=user_of(request), at=now(), **options
+                    entry=entry,
+                    kind=sent["kind"],
+                    digest=sent["digest"],
+                    by=user_of(request),
+                    at=now(),
+                    chosen=chosen,
+                    **options,
                 )
                 done, problems = outcome.said, outcome.problems
-        people = {str(session.participant): str(plan.amounts[pk]) for pk, session in plan.sessions.items()}
-        told = {"currency": entry.currency, "people": people, "done": done, "problems": problems}
+        people = {name: str(plan.amounts[pk]) for name, pk in names.items()}
+        flags = {name: [f"{one.title}: {one.evidence}" for one in plan.flags.get(pk, ())] for name, pk in names.items()}
+        flags = {name: reasons for name, reasons in flags.items() if reasons}
+        told = {"currency": entry.currency, "people": people, "flags": flags, "done": done, "problems": problems}
         told |= {name: getattr(plan, name) for name in ("kind", "what", "refusal", "cost", "digest")}
         return Response(SitePlanSerializer(told).data)
 
@@ -89,7 +109,7 @@ class ProlificUnattended(APIView):
 
 
 def _entry_of(request: Request, name: str) -> CrowdEntry:
-    entries = study_of(request, name).crowd_entries.select_related("study", "unattended_by")
+    entries = study_to_set_up(request, name).crowd_entries.select_related("study", "unattended_by")
     return get_object_or_404(entries, site=CrowdEntry.Site.PROLIFIC)
 
 

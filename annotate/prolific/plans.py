@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
 from annotate.crowd import prolific
 from annotate.crowd.pay_meter import pay_meter
 from annotate.crowd.privacy import ERASED_SESSION
+from annotate.crowd.session_flags import flags_by_session
 from annotate.models import CrowdEntry, CrowdSession, SiteRequest
-from annotate.participants.sessions import code_of
+from annotate.quality.flags import Flag
+from annotate.sessions.outcomes import code_of
+from stats.plurals import counted
 
 Kind = SiteRequest.Kind
 State = CrowdSession.State
@@ -31,13 +34,23 @@ REASONS = {
     State.TOO_FEW: "Fewer tasks were judged than the study asks for.",
     State.NO_WORK: "No tasks were left when you came.",
 }
+REASONS_OF_ENDS = {
+    CrowdSession.Because.CLOSED: "The study was closed while you were working.",
+    CrowdSession.Because.REMOVED: "The researchers have ended your work in the study.",
+}
+
+
+def reason_to_return(session: CrowdSession) -> str:
+    """Return why the person is asked to return the submission, for Prolific's message to them."""
+    return REASONS_OF_ENDS.get(CrowdSession.Because(session.ended_because or "full")) or REASONS[State(session.state)]
 
 
 @dataclass(frozen=True)
 class Plan:
     """One request. `amounts`: by session, what is paid for it; 0 where nothing is. `refusal`: why there is none.
 
-    `cost` is without Prolific's fees, which depend on the account.
+    `flags`: what deserves a look in sessions before they are approved. `cost` is without Prolific's fees, which depend
+    on the account.
     """
 
     kind: Kind
@@ -48,6 +61,18 @@ class Plan:
     sessions: Mapping[int, CrowdSession] = field(default_factory=dict)
     amounts: Mapping[int, Decimal] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
+    flags: Mapping[int, Sequence[Flag]] = field(default_factory=dict)
+
+    @property
+    def ticked(self) -> frozenset[int]:
+        """The sessions that it concerns unless others are named: those without a flag."""
+        return frozenset(pk for pk in self.sessions if not self.flags.get(pk))
+
+    def of(self, chosen: Collection[int]) -> Plan:
+        """Return the plan for these of its sessions alone."""
+        sessions = {pk: session for pk, session in self.sessions.items() if pk in chosen}
+        cost = sum((session.terms.reward for session in sessions.values()), Decimal(0))
+        return replace(self, sessions=sessions, amounts={pk: self.amounts[pk] for pk in sessions}, cost=cost)
 
     @property
     def digest(self) -> str:
@@ -126,13 +151,18 @@ def _approvals(entry: CrowdEntry) -> Plan:
     if not waiting:
         return Plan(Kind.APPROVALS, refusal="No completed submission waits for approval.")
     chosen = {session.pk: session for session in waiting[:MOST_AT_ONCE]}
-    return Plan(
+    found = flags_by_session(entry, pay_meter(entry))
+    flags = {pk: found[pk] for pk in chosen if found.get(pk)}
+    flagged = f" {counted(len(flags), 'others')} with flags: only if you tick them." if flags else ""
+    shown = Plan(
         Kind.APPROVALS,
-        what=f"{len(chosen)} of {len(waiting)} completed submissions are approved, so Prolific pays their reward.",
-        cost=entry.reward * len(chosen),
+        what=f"{len(chosen) - len(flags)} of {len(waiting)} completed submissions are approved, so Prolific pays their "
+        f"reward.{flagged}",
         sessions=chosen,
         amounts=dict.fromkeys(chosen, Decimal(0)),
+        flags=flags,
     )
+    return replace(shown, cost=shown.of(shown.ticked).cost)
 
 
 def _top_ups(entry: CrowdEntry) -> Plan:

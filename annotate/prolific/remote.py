@@ -14,6 +14,7 @@ import httpx
 from django.conf import settings
 
 from annotate.participants.arrivals import AN_ID
+from collection.http import ReplyTooBig, ask, client_beyond
 
 TIMEOUT_SECONDS = 20.0
 MOST_BYTES = 4 * 2**20
@@ -100,32 +101,27 @@ class ProlificApi:
 
     def _ask(self, method: str, path: str, **sent: Any) -> dict[str, Any]:
         """Return the JSON object of a good answer. Raises ProlificRefused and NoAnswer."""
-        headers = {"Authorization": f"Token {self._token}", "Accept-Encoding": "identity"}
         base = f"{settings.PROLIFIC_API_URL}/api/v1/"
+        headers = {"Authorization": f"Token {self._token}"}
         try:
-            with (
-                httpx.Client(base_url=base, headers=headers, timeout=TIMEOUT_SECONDS, follow_redirects=False) as client,
-                client.stream(method, path, **sent) as response,
-            ):
-                content = bytearray()
-                for part in response.iter_raw():
-                    content += part
-                    if len(content) > MOST_BYTES:
-                        raise NoAnswer("Prolific’s answer is too long to be read.")
+            with client_beyond(base, timeout=TIMEOUT_SECONDS, base_url=base, headers=headers) as client:
+                came = ask(client, method, path, timeout=TIMEOUT_SECONDS, most=MOST_BYTES, **sent)
+        except ReplyTooBig:
+            raise NoAnswer("Prolific’s answer is too long to be read.") from None
         except httpx.HTTPError as failed:
             raise NoAnswer(f"No answer from {settings.PROLIFIC_API_URL} ({type(failed).__name__}).") from None
-        if 400 <= response.status_code < 500:
-            remedy = REMEDIES.get(response.status_code, "Correct this and try again.")
-            raise ProlificRefused(f"Prolific answered {response.status_code}: {self._said(content)} {remedy}")
-        if not response.is_success:
-            raise NoAnswer(f"Prolific answered {response.status_code}: {self._said(content)}")
+        if 400 <= came.status < 500:
+            remedy = REMEDIES.get(came.status, "Correct this and try again.")
+            raise ProlificRefused(f"Prolific answered {came.status}: {self._said(came.content)} {remedy}")
+        if not 200 <= came.status < 300:
+            raise NoAnswer(f"Prolific answered {came.status}: {self._said(came.content)}")
         try:
-            answer = json.loads(content or b"{}")
+            answer = json.loads(came.content or b"{}")
         except (ValueError, RecursionError) as odd:
             raise NoAnswer("Prolific’s answer is not JSON.") from odd
         return answer if isinstance(answer, dict) else {}
 
-    def _said(self, content: bytearray) -> str:
+    def _said(self, content: bytes) -> str:
         """Return what an error says, without the token."""
         try:
             error = json.loads(content)["error"]

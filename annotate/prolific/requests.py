@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -13,7 +14,7 @@ from django.utils.timezone import now
 from annotate.crowd import prolific
 from annotate.crowd.returns import StatusesRead, take_statuses
 from annotate.models import CrowdEntry, CrowdSession, SiteRequest
-from annotate.prolific.plans import REASONS, Kind, Plan, internal_name, plan_of, study_at_the_site
+from annotate.prolific.plans import Kind, Plan, internal_name, plan_of, reason_to_return, study_at_the_site
 from annotate.prolific.remote import NoAnswer, ProlificApi, ProlificRefused
 from annotate.prolific.tokens import token_of
 from collection.formats.problems import BrokenLine
@@ -44,9 +45,20 @@ class Outcome:
 
 
 def carry_out(
-    *, entry: CrowdEntry, kind: str, digest: str, by: User, at: datetime, places: int | None = None, url: str = ""
+    *,
+    entry: CrowdEntry,
+    kind: str,
+    digest: str,
+    by: User,
+    at: datetime,
+    places: int | None = None,
+    url: str = "",
+    chosen: Collection[int] | None = None,
 ) -> Outcome:
-    """Send the request that a plan with this digest showed. Raises NoToken, NotAsPlanned and NotDone."""
+    """Send the request that a plan with this digest showed. Raises NoToken, NotAsPlanned and NotDone.
+
+    `chosen` are the sessions to approve, of those that it showed; without it those that have no flag.
+    """
     api = ProlificApi(token_of(by))
     with transaction.atomic():
         entry = CrowdEntry.objects.select_for_update(of=("self",)).select_related("study").get(pk=entry.pk)
@@ -55,6 +67,10 @@ def carry_out(
             raise NotAsPlanned(plan.refusal)
         if plan.digest != digest:
             raise NotAsPlanned("This has changed since it was shown. Nothing was sent: look at it again.")
+        if plan.kind == Kind.APPROVALS:
+            plan = plan.of(plan.ticked if chosen is None else chosen)
+            if not plan.sessions:
+                raise NotAsPlanned("Nobody is chosen: everybody who waits has a flag, or is not ticked.")
         request = SiteRequest.objects.create(
             entry=entry,
             kind=plan.kind,
@@ -127,7 +143,7 @@ def _ask_for_returns(api: ProlificApi, request: SiteRequest, plan: Plan) -> Outc
     problems = []
     for pk, session in plan.sessions.items():
         try:
-            api.request_return(session.session_id, REASONS[CrowdSession.State(session.state)])
+            api.request_return(session.session_id, reason_to_return(session))
             asked[str(pk)] = "0"
         except ProlificRefused as refused:
             problems.append(f"{session.participant}: {_without_ids(str(refused), session)}")

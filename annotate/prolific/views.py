@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
@@ -20,12 +20,13 @@ from annotate.prolific.plans import Kind, Plan, plan_of, study_at_the_site
 from annotate.prolific.requests import AlreadySettled, NotAsPlanned, NotDone, carry_out, fetch_statuses, settle
 from annotate.prolific.tokens import NoToken, forget_token, keep_token
 from annotate.prolific.unattended import leave_alone, look_after
-from annotate.studies.views import study_of
+from annotate.studies.views import study_to_set_up
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
 from collection.page_tools import telling
 
 LAST = 50
+LONGEST_KEY = 19
 
 
 @require_safe
@@ -33,7 +34,7 @@ LAST = 50
 @never_cache
 def prolific_account(request: SignedInRequest, name: str) -> HttpResponse:
     """What can be asked of Prolific, each with its preview. `places` asks for a preview of more places."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     return render_account(request, study, entry_of(study))
 
 
@@ -42,7 +43,7 @@ def prolific_account(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def prolific_token(request: SignedInRequest, name: str) -> HttpResponse:
     """Keep the researcher's token, or delete it."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     entry = entry_of(study)
     if "forget" in request.POST:
         forget_token(user=request.user)
@@ -61,7 +62,7 @@ def prolific_token(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def prolific_request(request: SignedInRequest, name: str, kind: str) -> HttpResponse:
     """Send what the page showed; `digest` names exactly that."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     entry = entry_of(study)
     form = PlacesForm(request.POST)
     places = form.cleaned_data.get("places") if form.is_valid() else None
@@ -79,6 +80,7 @@ def prolific_request(request: SignedInRequest, name: str, kind: str) -> HttpResp
                 at=now(),
                 places=places,
                 url=url_of(request, entry),
+                chosen=chosen_in(request.POST) if kind == Kind.APPROVALS else None,
             )
             messages.success(request, outcome.said)
             for problem in outcome.problems:
@@ -86,11 +88,16 @@ def prolific_request(request: SignedInRequest, name: str, kind: str) -> HttpResp
     return redirect("annotate:prolific_account", study.name)
 
 
+def chosen_in(posted: QueryDict) -> set[int]:
+    """Return the sessions that are ticked."""
+    return {int(pk) for pk in posted.getlist("session") if pk.isdecimal() and len(pk) < LONGEST_KEY}
+
+
 @require_POST
 @login_required
 def prolific_settle(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """Say of a payment without an answer whether it was made."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     asked = get_object_or_404(entry_of(study).site_requests, pk=pk)
 
     with telling(request, AlreadySettled):
@@ -104,7 +111,7 @@ def prolific_settle(request: SignedInRequest, name: str, pk: int) -> HttpRespons
 @login_required
 def prolific_unattended(request: SignedInRequest, name: str) -> HttpResponse:
     """Let statuses be read and returns be asked for without a click, under this researcher's token; or no longer."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     entry = entry_of(study)
 
     with telling(request, NoToken):
@@ -153,5 +160,5 @@ def render_account(
 
 def shown(plan: Plan) -> dict[str, Any]:
     """Return the plan with the lines of its table."""
-    lines = [(session, plan.amounts[pk]) for pk, session in plan.sessions.items()]
+    lines = [(session, plan.amounts[pk], plan.flags.get(pk, ())) for pk, session in plan.sessions.items()]
     return {"plan": plan, "lines": lines}

@@ -9,7 +9,8 @@ from django.test import Client
 
 from annotate.assignments.assignments import claim_next, return_assignment, return_stale
 from annotate.models import Assignment, CrowdEntry, CrowdSession
-from annotate.participants.sessions import end_for_lack_of_work, end_if_full, share_of
+from annotate.sessions.outcomes import Because, end, end_if_full
+from annotate.sessions.sessions import share_of
 from annotate.work.pace import SkipReason, skip_assignment
 from collection.models import Study, User
 from tests.annotate.crowd_factories import a_session, address, an_entry, rater_of_session, submit_a_report
@@ -37,7 +38,7 @@ def skip(session: CrowdSession) -> None:
 
 
 def ended(session: CrowdSession) -> str:
-    end_for_lack_of_work(session=session, at=LATER)
+    end(session, Because.NOTHING_LEFT, at=LATER)
     return session.state
 
 

@@ -10,8 +10,8 @@ from annotate.assignments.assignments import claim_next
 from annotate.crowd.returns import return_session
 from annotate.models import Assignment, CrowdEntry, CrowdSession, Participant, ScreenOut
 from annotate.participants.arrivals import signed
-from annotate.participants.sessions import end_for_lack_of_work
 from annotate.quality.screening import screen_out
+from annotate.sessions.outcomes import Because, end
 from annotate.work.queue import queues_of
 from collection.models import Study, User
 from tests.annotate.crowd_factories import (
@@ -318,7 +318,7 @@ def test_the_submit_form_stands_in_the_frame_when_the_work_is_done(turk: CrowdEn
     working = Client().get(f"/m/{turk.token}/state/", {"arrival": arrival})
     session = CrowdSession.objects.get()
     submit_a_report(session)
-    end_for_lack_of_work(session=session, at=NOON)
+    end(session, Because.NOTHING_LEFT, at=NOON)
 
     done = Client().get(f"/m/{turk.token}/state/", {"arrival": arrival})
 
@@ -330,7 +330,7 @@ def test_the_submit_form_stands_in_the_frame_when_the_work_is_done(turk: CrowdEn
 
 def test_another_worker_with_the_same_assignment_is_told_nothing(turk: CrowdEntry, client: Client) -> None:
     session = a_session(turk)
-    end_for_lack_of_work(session=session, at=NOON)
+    end(session, Because.NOTHING_LEFT, at=NOON)
     CrowdSession.objects.update(session_id=HIT["assignmentId"], state="completed")
 
     response = client.get(f"/m/{turk.token}/", HIT)

@@ -184,6 +184,23 @@ def _copies_the_code_by_keyboard(phone: Page, prolific: FakeProlific) -> None:
     check_no_sideways_scroll(phone)
 
 
+def test_a_study_that_closes_leads_from_the_task_to_the_end_with_its_code(
+    phone: Page, prolific: FakeProlific, prolific_entry: CrowdEntry, expected_console_errors: list[str]
+) -> None:
+    CrowdEntry.objects.update(too_few_code="CFEW")
+    come_from(prolific, phone)
+    begin(phone)
+    close_study(study=prolific_entry.study, at=now())
+    expected_console_errors.append("status of 409")
+
+    phone.keyboard.press("0")
+
+    expect(phone.locator("[data-ended=closed]")).to_be_visible()
+    expect(phone.locator("#code")).to_have_text("CFEW")
+    check_accessibility(phone)
+    check_no_sideways_scroll(phone)
+
+
 def test_whoever_gets_no_work_is_sent_back_to_prolific(
     page: Page, prolific: FakeProlific, prolific_entry: CrowdEntry, rosa: User, expected_console_errors: list[str]
 ) -> None:

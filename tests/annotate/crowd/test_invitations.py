@@ -22,7 +22,7 @@ from annotate.crowd.invitations import (
 from annotate.crowd.privacy import erase_person
 from annotate.models import Enrolment, Invitation, Participant
 from annotate.participants.participants import NotLetIn
-from annotate.participants.sessions import session_of
+from annotate.sessions.sessions import session_of
 from collection.models import Study, User
 from tests.annotate.crowd_factories import a_session, an_entry
 from tests.annotate.factories import NOON, a_report_task, an_open_study

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from pytest_django.fixtures import Settings
 
-from annotate.models import CrowdEntry, CrowdSession
+from annotate.models import CrowdEntry, CrowdSession, QualityRules
 from annotate.quality.gold import mark_gold
 from collection.models import Item, Judgment, Study, User
 from tests.annotate.factories import NOON
@@ -157,6 +157,7 @@ def _makes_and_opens_the_study(researcher: Page, texts: Path) -> tuple[Study, Cr
     item = Item.objects.filter(study=study).order_by("pk")[0]
     rosa = study.collection.owner
     mark_gold(item=item, criterion=study.criteria.get(), grade=0, purpose="training", by=rosa, at=NOON)
+    QualityRules.objects.create(study=study, attempts=1)
     return study, entry
 
 

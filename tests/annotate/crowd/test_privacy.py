@@ -35,7 +35,7 @@ from tests.annotate.crowd_factories import (
     submit_a_report,
 )
 from tests.annotate.factories import NOON, a_report_task, an_open_study
-from tests.factories import a_collection, a_study, a_token
+from tests.factories import a_collection, a_study
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_erasing_takes_all_that_names_the_person_and_leaves_the_labels(
 ) -> None:
     user = session.participant.user
     User.objects.filter(pk=user.pk).update(first_name="Ada", email="ada@example.org")
-    a_token(user)
+    ApiToken.objects.create(user, password_stamp="of an earlier version")
     question = add_question(study=entry.study, text="Age?", kind="number")
     answer_questionnaire(study=entry.study, user=user, answers={question: 33}, at=NOON)
     a_report_task(entry.study, "Another report.")

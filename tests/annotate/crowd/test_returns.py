@@ -15,7 +15,7 @@ from annotate.assignments.kept_work import PlacesGone
 from annotate.crowd.privacy import erase_person
 from annotate.crowd.returns import NotToBeUndone, return_session, take_statuses, undo_return
 from annotate.models import Assignment, CrowdEntry, CrowdSession, Draft, Enrolment, Place
-from annotate.participants.sessions import end_for_lack_of_work
+from annotate.sessions.outcomes import Because, end
 from collection.exporting.judgments import exported_judgments
 from collection.models import AnswerToRevise, EarlierJudgment, Judgment, Study, User
 from tests.annotate.crowd_factories import a_session, an_entry, rater_of_session, submit_a_report
@@ -78,7 +78,7 @@ def test_what_was_returned_by_mistake_is_as_it_was(entry: CrowdEntry, session: C
 
 
 def test_a_completed_session_is_completed_again(entry: CrowdEntry, session: CrowdSession) -> None:
-    end_for_lack_of_work(session=session, at=LATER)
+    end(session, Because.NOTHING_LEFT, at=LATER)
     return_session(session=session, at=MUCH_LATER)
 
     undo_return(session=session, at=MUCH_LATER)

@@ -17,7 +17,7 @@ from rest_framework.test import APIClient
 
 from annotate.crowd.invitations import accept_invitation, make_invitation
 from annotate.models import CrowdEntry, CrowdSession, Erasure, Invitation, ReturnLink, TrainingAttempt
-from annotate.participants.sessions import end_for_lack_of_work
+from annotate.sessions.outcomes import Because, end
 from collection.models import Judgment, Study, User
 from tests.annotate.crowd_factories import PID, SESSION, a_session, an_arrival, an_entry, completed, submit_a_report
 from tests.annotate.factories import NOON, a_report_task, an_open_study
@@ -255,7 +255,7 @@ def an_export(*lines: str) -> SimpleUploadedFile:
 
 def test_prolifics_export_frees_the_places_of_the_returned(entry: CrowdEntry, as_rosa: Client) -> None:
     session, other = a_session(entry, 1), a_session(entry, 2)
-    end_for_lack_of_work(session=other, at=NOON)
+    end(other, Because.NOTHING_LEFT, at=NOON)
     export = an_export(f"{SESSION},{PID},RETURNED,2026-03-01", f"{other.session_id},x,AWAITING REVIEW,")
 
     said = as_rosa.post(crowd(entry.study, "statuses/"), {"statuses": export}, follow=True)

@@ -9,9 +9,10 @@ from django.test import Client
 
 from annotate.assignments.assignments import claim_next
 from annotate.models import CrowdEntry, CrowdSession, Participant, Place, QualityRules
-from annotate.quality.attention import add_check, announced_minutes
+from annotate.quality.attention import add_check
 from annotate.quality.consent import revise_consent
 from annotate.quality.survey import add_question
+from annotate.sessions.offers import announced_minutes
 from annotate.work.queue import nth_of_all, queues_of
 from collection.models import Study, User
 from tests.annotate.crowd_factories import a_session, address, an_entry, rater_of_session, submit_a_report

@@ -306,6 +306,64 @@ def test_completed_submissions_are_approved_once(api: FakeProlificApi, entry: Cr
     assert plan_of(entry, Kind.APPROVALS).refusal
 
 
+def hurried(entry: CrowdEntry, number: int) -> CrowdSession:
+    """Eight seconds of the twenty minutes that were announced."""
+    return completed(a_session(entry, number), minutes=8 / 60)
+
+
+def test_flagged_people_are_shown_with_the_reason_and_are_not_ticked(
+    api: FakeProlificApi, entry: CrowdEntry, rosa: User, client: Client
+) -> None:
+    honest, fast = completed(a_session(entry), minutes=20), hurried(entry, 2)
+    client.force_login(rosa)
+
+    page = client.get(f"/studies/{entry.study.name}/crowd/prolific/account/").text
+    crowd = client.get(f"/studies/{entry.study.name}/crowd/").text
+    route = f"/api/v1/studies/{entry.study.name}/crowd/prolific/"
+    plan = client.post(route, {"kind": "approvals"}, content_type="application/json").json()
+
+    assert f'value="{honest.pk}" checked' in page
+    assert f'value="{fast.pk}">' in page
+    assert ('data-flag="session"' in page, 'data-flag="session"' in crowd) == (True, True)
+    assert list(plan["flags"]) == [str(fast.participant)]
+    assert plan["cost"] == "3.00"
+
+
+def test_those_without_a_flag_are_approved_unless_others_are_named(
+    api: FakeProlificApi, entry: CrowdEntry, rosa: User
+) -> None:
+    honest, fast = completed(a_session(entry), minutes=20), hurried(entry, 2)
+
+    sent(entry, Kind.APPROVALS, rosa)
+    with pytest.raises(NotAsPlanned):
+        sent(entry, Kind.APPROVALS, rosa)
+    digest = plan_of(entry, Kind.APPROVALS).digest
+    carry_out(entry=entry, kind=Kind.APPROVALS, digest=digest, by=rosa, at=LATER, chosen={fast.pk})
+
+    assert api.approved == [honest.session_id, fast.session_id]
+    assert [request.cost for request in SiteRequest.objects.order_by("pk")] == [Decimal("3.00"), Decimal("3.00")]
+
+
+def test_the_page_the_api_and_the_command_approve_whom_the_researcher_names(
+    api: FakeProlificApi, entry: CrowdEntry, rosa: User, client: Client
+) -> None:
+    fast = [hurried(entry, number) for number in (1, 2, 3)]
+    client.force_login(rosa)
+    page, route = (f"{root}/studies/{entry.study.name}/crowd/prolific/" for root in ("", "/api/v1"))
+
+    def digest() -> str:
+        return plan_of(entry, Kind.APPROVALS).digest
+
+    client.post(f"{page}account/approvals/", {"digest": digest(), "session": [fast[0].pk]})
+    names = [str(fast[1].participant)]
+    client.post(route, {"kind": "approvals", "digest": digest(), "chosen": names}, content_type="application/json")
+    out = StringIO()
+    named = str(fast[2].participant)
+    call_command("prolific", "approvals", study=entry.study.name, user="rosa", people=[named], yes=True, stdout=out)
+
+    assert api.approved == [session.session_id for session in fast]
+
+
 def test_those_who_ended_early_without_a_code_are_asked_to_return(
     api: FakeProlificApi, entry: CrowdEntry, rosa: User
 ) -> None:
