@@ -19,7 +19,17 @@ from annotate.models import GoldGrade
 from annotate.quality.gold import mark_rows
 from annotate.quality.inbox import NothingSaid, TooLong, comments_of
 from annotate.quality.replies import reply_to
-from collection.api_tools import NumberField, WholeField, checked, invalid_on, pages_by, study_of, user_of
+from annotate.sessions.at_work import at_work
+from collection.api_tools import (
+    NumberField,
+    WholeField,
+    checked,
+    invalid_on,
+    pages_by,
+    study_of,
+    study_to_set_up,
+    user_of,
+)
 from collection.formats.problems import BrokenFile
 from collection.models import Comment, CommentReply
 
@@ -39,6 +49,8 @@ class GoldGradeSerializer(serializers.ModelSerializer[GoldGrade]):
 
 class MarkedSerializer(serializers.Serializer[Any]):
     marked = WholeField(help_text="How many known grades were sent and are active.")
+    in_sessions = WholeField(help_text="People at work in a session, who keep the training that they began with.")
+    at_work = WholeField(help_text="People at work without one, who meet a new training with their next task.")
 
 
 class GoldGradeList(generics.ListAPIView[GoldGrade]):
@@ -49,13 +61,13 @@ class GoldGradeList(generics.ListAPIView[GoldGrade]):
     queryset = GoldGrade.objects.none()
 
     def get_queryset(self) -> QuerySet[GoldGrade]:
-        study = study_of(self.request, self.kwargs["name"])
+        study = study_to_set_up(self.request, self.kwargs["name"])
         return GoldGrade.objects.filter(item__study=study).select_related("item", "criterion")
 
     @extend_schema(request=GoldGradeSerializer(many=True), responses={201: MarkedSerializer})
     def post(self, request: Request, name: str) -> Response:
         """Mark items with their known grades, all or none; an existing one is replaced."""
-        study = study_of(request, name)
+        study = study_to_set_up(request, name)
         sent = checked(GoldGradeSerializer(data=request.data, many=True))
         if len(sent) > MOST_AT_ONCE:
             raise ValidationError(f"At most {MOST_AT_ONCE:,} at once.")
@@ -64,7 +76,9 @@ class GoldGradeList(generics.ListAPIView[GoldGrade]):
             marked = mark_rows(study=study, rows=rows, name="the list", by=user_of(request), at=now())
         except BrokenFile as broken:
             raise ValidationError([str(problem) for problem in broken.problems]) from broken
-        return Response({"marked": marked}, status=status.HTTP_201_CREATED)
+        people = at_work(study, at=now())
+        counts = {"marked": marked, "in_sessions": people.in_sessions, "at_work": people.without}
+        return Response(counts, status=status.HTTP_201_CREATED)
 
 
 def _as_row(sent: dict[str, Any]) -> dict[str, str | None]:

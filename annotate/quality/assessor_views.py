@@ -12,7 +12,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotate.quality.people import ORDERS, detail_of, in_order, people_of
 from annotate.quality.screening import readmit
-from annotate.studies.views import exclude_person, include_person, person_of, study_of
+from annotate.studies.views import exclude_person, include_person, person_of
+from collection.accounts.access import study_of
 from collection.accounts.views import SignedInRequest
 from stats.overviews_in_words import assessors_differ
 
@@ -22,7 +23,7 @@ from stats.overviews_in_words import assessors_differ
 @never_cache
 def people(request: SignedInRequest, name: str) -> HttpResponse:
     """Everybody who is or was in the study, those with most flags first."""
-    study = study_of(request, name)
+    study = study_of(request.user, name)
     order = request.GET.get("order", "flags")
     order = order if order in ORDERS else "flags"
     everybody = in_order(people_of(study), order)
@@ -43,7 +44,7 @@ def people(request: SignedInRequest, name: str) -> HttpResponse:
 @never_cache
 def person(request: SignedInRequest, name: str, username: str) -> HttpResponse:
     """One assessor: where they stand, how they work, and what deserves a look."""
-    study = study_of(request, name)
+    study = study_of(request.user, name)
     user = person_of(study, username)
     return render(request, "annotate/quality/person.html", {"study": study, "detail": detail_of(study, user)})
 
@@ -52,7 +53,7 @@ def person(request: SignedInRequest, name: str, username: str) -> HttpResponse:
 @login_required
 def person_exclude(request: SignedInRequest, name: str, username: str) -> HttpResponse:
     """Leave the person out of the statistics, for a reason. Labels stay."""
-    study = study_of(request, name)
+    study = study_of(request.user, name)
     exclude_person(request, study, person_of(study, username))
     return redirect("annotate:person", study.name, username)
 
@@ -61,7 +62,7 @@ def person_exclude(request: SignedInRequest, name: str, username: str) -> HttpRe
 @login_required
 def person_include(request: SignedInRequest, name: str, username: str) -> HttpResponse:
     """Count the person in the statistics again."""
-    study = study_of(request, name)
+    study = study_of(request.user, name)
     include_person(request, study, person_of(study, username))
     return redirect("annotate:person", study.name, username)
 
@@ -70,7 +71,7 @@ def person_include(request: SignedInRequest, name: str, username: str) -> HttpRe
 @login_required
 def person_readmit(request: SignedInRequest, name: str, username: str) -> HttpResponse:
     """Let a screened-out person back in."""
-    study = study_of(request, name)
+    study = study_of(request.user, name)
     user = person_of(study, username)
 
     if readmit(study=study, user=user, at=now()):

@@ -10,12 +10,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Max
 from django.utils.translation import gettext
 
-from annotate.models import AttentionAnswer, AttentionCheck, CrowdEntry, QualityRules, ScreenOut
+from annotate.models import AttentionAnswer, AttentionCheck, QualityRules, ScreenOut
 from annotate.quality.gates import due_checks
 from annotate.quality.screening import screen_out
+from annotate.sessions.offers import offer_to
 from collection.models import Study, User
 
 LONG_STUDY_MINUTES = 5
@@ -23,17 +23,6 @@ LONG_STUDY_MINUTES = 5
 
 class NotOnOffer(ValueError):
     """The check has no such option."""
-
-
-def rules_of(study: Study) -> QualityRules:
-    """Return the study's rules, or the defaults, unsaved."""
-    return QualityRules.objects.filter(study=study).first() or QualityRules(study=study)
-
-
-def announced_minutes(study: Study) -> int:
-    """Return how long the study takes a participant, as they are told: by its entry for a crowd site, if it has one."""
-    told = CrowdEntry.objects.filter(study=study).aggregate(most=Max("estimated_minutes"))["most"]
-    return int(told or rules_of(study).expected_minutes)
 
 
 def failures_that_count(expected_minutes: int) -> int:
@@ -59,10 +48,10 @@ def answer_check(*, check: AttentionCheck, user: User, chosen: int, at: datetime
         user=user,
         defaults={"chosen": chosen, "passed": chosen == check.right, "answered_at": at},
     )
-    rules = rules_of(check.study)
+    offer = offer_to(study=check.study, user=user)
     failed = AttentionAnswer.objects.filter(check_asked__study=check.study_id, user=user, passed=False).count()
-    stops = rules.consequence == QualityRules.Consequence.STOP
-    if not answer.passed and stops and failed >= failures_that_count(announced_minutes(check.study)):
+    stops = offer.rules.consequence == QualityRules.Consequence.STOP
+    if not answer.passed and stops and failed >= failures_that_count(offer.minutes):
         screen_out(study=check.study, user=user, reason=ScreenOut.Reason.ATTENTION, at=at)
     return answer
 

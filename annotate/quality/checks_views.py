@@ -11,8 +11,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.http import require_POST, require_safe
 
-from annotate.models import GoldGrade, SurveyQuestion
-from annotate.quality.attention import add_check, announced_minutes, failures_that_count, retire_check, rules_of
+from annotate.models import ConsentText, GoldGrade, SurveyQuestion
+from annotate.quality.attention import add_check, failures_that_count, retire_check
 from annotate.quality.consent import consent_in_force, revise_consent
 from annotate.quality.forms import (
     AttentionCheckForm,
@@ -32,7 +32,10 @@ from annotate.quality.survey import (
     screenable_questions,
     screened_by_questions,
 )
-from annotate.studies.views import study_of
+from annotate.quality.training import pass_rates, training_in_words
+from annotate.sessions.at_work import gates_in_words
+from annotate.sessions.offers import announced_minutes, rules_of
+from annotate.studies.views import study_to_set_up
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
 from stats.plurals import counted
@@ -50,21 +53,21 @@ class AskedQuestion(NamedTuple):
 @login_required
 def checks(request: SignedInRequest, name: str) -> HttpResponse:
     """All of it on one page."""
-    return render_checks(request, study_of(request, name))
+    return render_checks(request, study_to_set_up(request, name))
 
 
 @require_POST
 @login_required
 def checks_consent(request: SignedInRequest, name: str) -> HttpResponse:
     """Put a consent text in force."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     form = ConsentForm(request.POST)
 
     if not form.is_valid():
         return render_checks(request, study, consent_form=form)
-    text = revise_consent(study=study, markdown=form.cleaned_data["markdown"], by=request.user, at=now())
+    text = revise_consent(study=study, **form.cleaned_data, by=request.user, at=now())
     said = f"Version {text.version} of the consent text is active." if text and text.markdown else "Nobody is asked."
-    messages.success(request, said)
+    tell(request, study, said)
     return redirect("annotate:checks", study.name)
 
 
@@ -72,13 +75,13 @@ def checks_consent(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def checks_question(request: SignedInRequest, name: str) -> HttpResponse:
     """Add a question to the questionnaire."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     form = SurveyQuestionForm(request.POST)
 
     if not form.is_valid():
         return render_checks(request, study, question_form=form)
     add_question(study=study, **form.cleaned_data)
-    messages.success(request, "The question is added to the questionnaire.")
+    tell(request, study, "The question is added to the questionnaire.")
     return redirect("annotate:checks", study.name)
 
 
@@ -86,14 +89,14 @@ def checks_question(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def checks_questionnaire(request: SignedInRequest, name: str) -> HttpResponse:
     """Add the questions of one of the library."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     form = QuestionnaireChoiceForm(request.POST)
 
     if not form.is_valid():
         return render_checks(request, study, library_form=form)
     chosen = BY_NAME[form.cleaned_data["questionnaire"]]
     n_new = add_questionnaire(study=study, questionnaire=chosen, after=form.cleaned_data["after"])
-    messages.success(request, f"{counted(n_new, 'questions')} added. Deactivate what you do not need.")
+    tell(request, study, f"{counted(n_new, 'questions')} added. Deactivate what you do not need.")
     return redirect("annotate:checks", study.name)
 
 
@@ -101,7 +104,7 @@ def checks_questionnaire(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def checks_question_screening(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """Say which answers to a question end the work before it begins."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     question = get_object_or_404(screenable_questions(study), pk=pk)
     form = ScreeningForm(request.POST, question=question)
 
@@ -119,7 +122,7 @@ def checks_question_screening(request: SignedInRequest, name: str, pk: int) -> H
 @login_required
 def checks_question_retire(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """Ask a question no more."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     retire_question(question=get_object_or_404(study.survey_questions.filter(retired_at=None), pk=pk), at=now())
     messages.success(request, "The question is no longer asked.")
     return redirect("annotate:checks", study.name)
@@ -129,7 +132,7 @@ def checks_question_retire(request: SignedInRequest, name: str, pk: int) -> Http
 @login_required
 def checks_attention(request: SignedInRequest, name: str) -> HttpResponse:
     """Add an attention check."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     form = AttentionCheckForm(request.POST)
 
     if not form.is_valid():
@@ -142,7 +145,7 @@ def checks_attention(request: SignedInRequest, name: str) -> HttpResponse:
         options=options,
         right=options.index(form.cleaned_data["right"]),
     )
-    messages.success(request, "The attention check is active.")
+    tell(request, study, "The attention check is active.")
     return redirect("annotate:checks", study.name)
 
 
@@ -150,7 +153,7 @@ def checks_attention(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def checks_attention_retire(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """Ask an attention check no more."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     retire_check(check=get_object_or_404(study.attention_checks.filter(retired_at=None), pk=pk), at=now())
     messages.success(request, "The attention check is no longer asked.")
     return redirect("annotate:checks", study.name)
@@ -160,14 +163,19 @@ def checks_attention_retire(request: SignedInRequest, name: str, pk: int) -> Htt
 @login_required
 def checks_rules(request: SignedInRequest, name: str) -> HttpResponse:
     """Set the pass mark, the attempts, and what follows from failed attention checks."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     form = RulesForm(request.POST, instance=rules_of(study))
 
     if not form.is_valid():
         return render_checks(request, study, rules_form=form)
     form.save()
-    messages.success(request, "The rules are saved.")
+    tell(request, study, "The rules are saved.")
     return redirect("annotate:checks", study.name)
+
+
+def tell(request: SignedInRequest, study: Study, said: str) -> None:
+    """Say what was changed, and how many people at work it concerns."""
+    messages.success(request, f"{said}{gates_in_words(study, at=now())}")
 
 
 def asked_questions(study: Study, bound: tuple[int, ScreeningForm] | None) -> list[AskedQuestion]:
@@ -195,9 +203,16 @@ def render_checks(request: SignedInRequest, study: Study, **bound: Any) -> HttpR
         "failures": failures_that_count(announced_minutes(study)),
         "questions": asked_questions(study, bound.pop("screening_form", None)),
         "attention_checks": study.attention_checks.filter(retired_at=None),
+        "training": training_in_words(study),
+        "pass_rates": pass_rates(study),
         "n_training": golds.filter(purpose=GoldGrade.Purpose.TRAINING).count(),
         "n_gold": golds.filter(purpose=GoldGrade.Purpose.GOLD).count(),
-        "consent_form": ConsentForm(initial={"markdown": template or (text.markdown if text else "")}),
+        "consent_form": ConsentForm(
+            initial={
+                "markdown": template or (text.markdown if text else ""),
+                "on_withdrawal": text.on_withdrawal if text else ConsentText.OnWithdrawal.EXCLUDE,
+            }
+        ),
         "templates": TEMPLATES,
         "template": template,
         "library": QUESTIONNAIRES,

@@ -12,20 +12,24 @@ from django.db.models.functions import Coalesce, Length
 
 from annotate.models import Assignment, AttentionAnswer
 from annotate.quality import flags
-from annotate.quality.attention import announced_minutes, failures_that_count, rules_of
+from annotate.quality.attention import failures_that_count
 from annotate.quality.flags import Agreement, Flag, Line, WorkPace
 from annotate.quality.gold import GoldScore, gold_scores
 from annotate.quality.pasting import pasted_by_rater
+from annotate.sessions.offers import announced_minutes, rules_of
 from collection.models import Criterion, Exclusion, Judgment, Rater, Scale, Study
 
 
 @dataclass
 class Work:
-    """What one rater did. Seconds are active time; grades stand in the order in which they were given."""
+    """What one rater did. Seconds are active time; grades stand in the order in which they were given.
+
+    `readings` are texts with all the time spent on them, whatever number of tasks asked about each.
+    """
 
     grades: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
     item_seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    readings: list[tuple[int, float]] = field(default_factory=list)
+    readings: list[flags.Reading] = field(default_factory=list)
     judgments: int = 0
     ungraded: int = 0
     submitted: int = 0
@@ -39,13 +43,15 @@ class Work:
 class Evidence:
     """The work of every rater of a study, by the rater's key, and how far each two agree.
 
-    `pairs` holds each two raters once, lower key first. Excluded raters are compared with the others, but nobody
+    `pairs` holds each two raters once, lower key first; `readers` by rater how many others graded an item of theirs, on
+    average over those that somebody else graded. Excluded raters are compared with the others, but nobody
     is compared with them.
     """
 
     criteria: Mapping[int, Criterion]
     work: Mapping[int, Work]
     pairs: Mapping[tuple[int, int], Agreement]
+    readers: Mapping[int, float]
     excluded: frozenset[int]
     pass_mark: float
     failures_that_count: int
@@ -75,9 +81,14 @@ class Evidence:
     def paces(self) -> Mapping[int, Mapping[str, WorkPace]]:
         """Each rater's pace in each task type that they did."""
         return {
-            rater: {task_type: flags.pace_of(seconds) for task_type, seconds in work.item_seconds.items()}
+            rater: {task_type: WorkPace(seconds) for task_type, seconds in work.item_seconds.items()}
             for rater, work in self.work.items()
         }
+
+    @cached_property
+    def odd_texts(self) -> Mapping[int, tuple[int, int]]:
+        """How many texts each rater read faster than anybody reads, and of how many."""
+        return {rater: flags.texts_read_too_fast(work.readings) for rater, work in self.work.items()}
 
     @cached_property
     def lines(self) -> Mapping[int, Mapping[int, Line]]:
@@ -92,12 +103,13 @@ class Evidence:
         if rater not in self.work:
             return []
         own, others = self.work[rater], self.others_than(rater)
+        texts = [self.odd_texts[other] for other in others]
         found = [
             *(
                 flags.too_fast(pace, [self.paces[o][task_type] for o in others if task_type in self.paces[o]])
                 for task_type, pace in self.paces[rater].items()
             ),
-            flags.reads_too_fast(own.readings),
+            flags.reads_too_fast(own.readings, others=sum(odd for odd, _ in texts), of=sum(n for _, n in texts)),
             *(
                 flags.straight_line(
                     line,
@@ -107,7 +119,11 @@ class Evidence:
                 )
                 for criterion, line in self.lines[rater].items()
             ),
-            flags.disagrees(self.agreement.get(rater), [self.agreement[o] for o in others if o in self.agreement]),
+            flags.disagrees(
+                self.agreement.get(rater),
+                [self.agreement[o] for o in others if o in self.agreement],
+                readers=self.readers.get(rater, 1.0),
+            ),
             flags.failed_attention(own.attention_failed, own.attention_asked, counts_from=self.failures_that_count),
             flags.pasted_text(own.pasted, own.submitted),
             flags.low_gold(own.gold.right, own.gold.n, pass_mark=self.pass_mark) if own.gold else None,
@@ -119,7 +135,7 @@ def evidence_of(study: Study) -> Evidence:
     """Read the work of all people of a study, in a number of queries that does not grow with it."""
     criteria = {criterion.pk: criterion for criterion in study.criteria.select_related("scale")}
     work: defaultdict[int, Work] = defaultdict(Work)
-    pairs = _read_judgments(criteria, work)
+    pairs, readers = _read_judgments(criteria, work)
     _read_assignments(study, work)
     _read_attention(study, work)
     for rater, times, characters in pasted_by_rater(study):
@@ -133,6 +149,7 @@ def evidence_of(study: Study) -> Evidence:
         criteria=criteria,
         work=dict(work),
         pairs=pairs,
+        readers=readers,
         excluded=frozenset(excluded),
         pass_mark=rules.pass_mark,
         failures_that_count=failures_that_count(announced_minutes(study)),
@@ -141,7 +158,7 @@ def evidence_of(study: Study) -> Evidence:
 
 def _read_judgments(
     criteria: Mapping[int, Criterion], work: defaultdict[int, Work]
-) -> dict[tuple[int, int], Agreement]:
+) -> tuple[dict[tuple[int, int], Agreement], dict[int, float]]:
     rows = (
         Judgment.objects.filter(criterion__in=list(criteria), rater__kind=Rater.Kind.ASSESSOR)
         .order_by("judged_at", "pk")
@@ -168,7 +185,17 @@ def _read_judgments(
     ]
     every = {pair for agreements in by_criterion for pair in agreements}
     pooled = {pair: flags.pooled(one[pair] for one in by_criterion if pair in one) for pair in every}
-    return {pair: agreement for pair, agreement in pooled.items() if agreement}
+    return {pair: agreement for pair, agreement in pooled.items() if agreement}, _readers(ratings)
+
+
+def _readers(ratings: Mapping[int, Mapping[int, Mapping[int, float]]]) -> dict[int, float]:
+    others: defaultdict[int, list[int]] = defaultdict(list)
+    for by_item in ratings.values():
+        for grades in by_item.values():
+            if len(grades) > 1:
+                for rater in grades:
+                    others[rater].append(len(grades) - 1)
+    return {rater: sum(counts) / len(counts) for rater, counts in others.items()}
 
 
 def width_of(scale: Scale) -> float | None:
@@ -179,10 +206,15 @@ def width_of(scale: Scale) -> float | None:
 def _read_assignments(study: Study, work: defaultdict[int, Work]) -> None:
     characters = Coalesce(Length("task__report__text"), Value(0)) + Coalesce(Length("task__passage__text"), Value(0))
     rows = Assignment.objects.filter(task__study=study, state=Assignment.State.SUBMITTED).annotate(length=characters)
-    for rater, seconds, length in rows.values_list("rater_id", "active_seconds", "length"):
+    read: defaultdict[int, dict[tuple[int | None, int | None], tuple[int, float]]] = defaultdict(dict)
+    values = ("rater_id", "active_seconds", "length", "task__report_id", "task__passage_id")
+    for rater, seconds, length, report, passage in rows.values_list(*values):
         work[rater].submitted += 1
         if length:
-            work[rater].readings.append((length, seconds))
+            _, before = read[rater].get((report, passage), (0, 0.0))
+            read[rater][report, passage] = (length, before + seconds)
+    for rater, texts in read.items():
+        work[rater].readings = list(texts.values())
 
 
 def _read_attention(study: Study, work: defaultdict[int, Work]) -> None:

@@ -1,8 +1,9 @@
 """What in a person's work deserves a look. Pure functions: they know no Django, and they decide nothing.
 
-A flag is a reason to look, with its evidence in figures; never a reason to pay less or to drop labels unseen. Each
-bound is robust (medians, not means; others, not absolute values, wherever others are there) and needs a least number
-of observations, below which nothing is said: None.
+A flag is a reason to look, with its evidence in figures; never a reason to pay less or to drop labels unseen. It needs
+an effect that matters, and an exact test in which it comes by chance in fewer than 1 of 1,000 (`SURE`). So nothing
+needs a least number of observations: two say little, and their test says so. How often honest people are flagged all
+the same is simulated (`tests/flags_check.py`, docs/quality.md).
 """
 
 from __future__ import annotations
@@ -10,31 +11,31 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
-from math import sqrt
-from statistics import median
+from itertools import combinations, groupby, pairwise
+from math import atan, comb, cos, inf, log, pi, sin, sqrt
+from statistics import fmean, median, stdev
 from typing import Literal
 
-Kind = Literal["fast", "reading", "line", "disagrees", "attention", "gold", "pasting"]
+Kind = Literal["fast", "reading", "line", "disagrees", "attention", "gold", "pasting", "session", "inactive"]
 
-# A third of what others need at the median; fewer than five items say nothing about a person's pace.
+SURE = 0.001
+# Of anybody's items and texts, so many may look like nobody's work, though others' do not.
+ODD_SHARE = 0.1
+# A third of what others need at the median.
 FAST_SHARE = 1 / 3
-FAST_LEAST = 5
 # Adults read English prose silently at about 240 words a minute, hardly anyone above 400 (Brysbaert 2019, Journal of
 # Memory and Language 109); 600 leaves room for texts read before and for skimming to the place.
 READING_WORDS_A_MINUTE = 600
-READING_LEAST = 5
 # One word is five letters and a space, as typing tests count it.
 CHARACTERS_A_WORD = 6
-LINE_LEAST = 10
-LINE_PROBABILITY = 0.001
-AGREEMENT_LEAST = 20
+# A session that took less than a fifth of what was announced, or a third of what others' took.
+SHORT_SHARE = 1 / 5
+SHORTER_SHARE = 1 / 3
 AGREEMENT_OTHERS = 2
 # 1.4826 median absolute deviations are a standard deviation of a normal distribution.
 MAD_TO_SD = 1.4826
 AGREEMENT_DEVIATIONS = 3
 AGREEMENT_MARGIN = 0.15
-GOLD_LEAST = 5
 # Shorter than that is a name, a number or a term.
 PASTED_LEAST = 40
 
@@ -48,32 +49,77 @@ class Flag:
     evidence: str
 
 
+# --- Chance ---------------------------------------------------------------------------------------
+
+
+def at_least(k: int, n: int, p: float) -> float:
+    """Return the probability of k or more successes in n draws of probability p, exactly."""
+    return sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(max(k, 0), n + 1))
+
+
+def odd_by_chance(k: int, n: int, *, others: int, of: int) -> float:
+    """Return how probable k odd ones of n or more are for somebody whose share of them is as large as others'.
+
+    Others have `others` odd ones `of` theirs; a share of a tenth is granted to everybody.
+    """
+    return at_least(k, n, max(ODD_SHARE, others / of if of else 0.0))
+
+
+def student_tail(t: float, df: int) -> float:
+    """Return the probability that Student's t with `df` degrees of freedom is above t >= 0.
+
+    Exact, by the finite series for whole degrees of freedom (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4).
+    """
+    theta = atan(t / sqrt(df))
+    term, total = (cos(theta), cos(theta)) if df % 2 else (1.0, 1.0)
+    for k in range(3 if df % 2 else 2, df - 1, 2):
+        term *= cos(theta) ** 2 * (k - 1) / k
+        total += term
+    if df == 1:
+        between = 2 * theta / pi
+    elif df % 2:
+        between = 2 / pi * (theta + sin(theta) * total)
+    else:
+        between = sin(theta) * total
+    return max(0.0, (1 - between) / 2)
+
+
 # --- Time -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class WorkPace:
-    """A person's median active seconds per item of one task type, over `n` items."""
+    """A person's active seconds for each item of one task type."""
 
-    median: float
-    n: int
+    seconds: Sequence[float]
 
+    @property
+    def median(self) -> float:
+        return median(self.seconds)
 
-def pace_of(seconds: Sequence[float]) -> WorkPace:
-    """Raises StatisticsError for no seconds."""
-    return WorkPace(median(seconds), len(seconds))
+    @property
+    def n(self) -> int:
+        return len(self.seconds)
+
+    def below(self, bound: float) -> int:
+        return sum(one < bound for one in self.seconds)
 
 
 def too_fast(own: WorkPace, others: Iterable[WorkPace]) -> Flag | None:
     """Flag a median time per item below a third of the others' median, in one task type.
 
-    The others' figure is the median of their medians, so that one busy person does not set the pace.
+    The others' figure is the median of their medians, so that one busy person does not set the pace. More items must be
+    below that third than others' share of such items makes probable.
     """
-    medians = [other.median for other in others if other.n >= FAST_LEAST]
-    if own.n < FAST_LEAST or not medians:
+    others = list(others)
+    if not others:
         return None
-    theirs = median(medians)
-    if own.median >= FAST_SHARE * theirs:
+    theirs = median(other.median for other in others)
+    bound = FAST_SHARE * theirs
+    if own.median >= bound:
+        return None
+    odd, of = sum(other.below(bound) for other in others), sum(other.n for other in others)
+    if odd_by_chance(own.below(bound), own.n, others=odd, of=of) >= SURE:
         return None
     return Flag(
         "fast",
@@ -82,22 +128,74 @@ def too_fast(own: WorkPace, others: Iterable[WorkPace]) -> Flag | None:
     )
 
 
-def reads_too_fast(readings: Iterable[tuple[int, float]]) -> Flag | None:
-    """Flag a median pace above 600 words a minute.
+Reading = tuple[int, float]
 
-    `readings` are the texts that the person judged: (characters, active seconds for all its questions). Since
-    answering takes time too, the true pace is higher still. Texts without measured time are left out.
+
+def words_a_minute(readings: Sequence[Reading]) -> float:
+    """Return the pace over all texts together, each (characters, active seconds). Raises ZeroDivisionError for none."""
+    return sum(length for length, _ in readings) / CHARACTERS_A_WORD / sum(seconds for _, seconds in readings) * 60
+
+
+def texts_read_too_fast(readings: Iterable[Reading]) -> tuple[int, int]:
+    """Return how many texts were read above 600 words a minute, and of how many; without those of unknown time."""
+    paces = [words_a_minute([one]) for one in readings if one[1] > 0]
+    return sum(pace > READING_WORDS_A_MINUTE for pace in paces), len(paces)
+
+
+def reads_too_fast(readings: Iterable[Reading], *, others: int = 0, of: int = 0) -> Flag | None:
+    """Flag a pace above 600 words a minute over all texts together.
+
+    `readings` are the texts that the person judged: (characters, active seconds for all its questions). Since answering
+    takes time too, the true pace is higher still. Texts without measured time are left out. More single texts must be
+    above the pace than others' share of them (`others` `of` theirs) makes probable: where all skim, nobody is flagged.
     """
-    paces = [characters / CHARACTERS_A_WORD / seconds * 60 for characters, seconds in readings if seconds > 0]
-    if len(paces) < READING_LEAST:
+    timed = [one for one in readings if one[1] > 0]
+    if not timed or (pace := words_a_minute(timed)) <= READING_WORDS_A_MINUTE:
         return None
-    pace = median(paces)
-    if pace <= READING_WORDS_A_MINUTE:
+    odd, n = texts_read_too_fast(timed)
+    if odd_by_chance(odd, n, others=others, of=of) >= SURE:
         return None
     return Flag(
         "reading",
         "Faster than reading speed",
-        f"Median {pace:,.0f} words a minute over {len(paces)} texts; nobody reads above {READING_WORDS_A_MINUTE}.",
+        f"{pace:,.0f} words a minute over {n:,} texts together; nobody reads above {READING_WORDS_A_MINUTE}.",
+    )
+
+
+def short_session(seconds: float, *, announced: float, others: Sequence[float]) -> Flag | None:
+    """Flag a session that took less than a fifth of what was announced, or of other sessions far less than chance.
+
+    All are in seconds, and above 0. Against `others` it must be under a third of their median, and so short under
+    the normal distribution of their logarithms only 1 time in 1,000 (the prediction interval of one more observation).
+    """
+    is_short = seconds < SHORT_SHARE * announced
+    if not is_short and not _is_shorter(seconds, others):
+        return None
+    beside = f"; others’ median is {median(others) / 60:.1f} (n = {len(others):,})" if others else ""
+    return Flag(
+        "session",
+        "Short session",
+        f"{seconds / 60:.1f} minutes in all; {announced / 60:.0f} were announced{beside}.",
+    )
+
+
+def _is_shorter(seconds: float, others: Sequence[float]) -> bool:
+    if len(others) < 2 or seconds >= SHORTER_SHARE * median(others):
+        return False
+    logs = [log(other) for other in others]
+    spread = stdev(logs) * sqrt(1 + 1 / len(logs))
+    t = (fmean(logs) - log(seconds)) / spread if spread else inf
+    return t > 0 and student_tail(t, len(logs) - 1) < SURE
+
+
+def no_active_time(judged: int, active: float) -> Flag | None:
+    """Flag tasks that were judged without a second at them."""
+    if not judged or active > 0:
+        return None
+    return Flag(
+        "inactive",
+        "No active time",
+        f"{judged:,} tasks judged, and the browser counted no second at them. Browsers without scripts count none.",
     )
 
 
@@ -129,9 +227,10 @@ def probability_of_run(*, p: float, n: int, length: int) -> float:
 
 @dataclass(frozen=True)
 class Line:
-    """A person's grades under one criterion: how many, how often each, and the longest run of one."""
+    """A person's grades under one criterion: how often each, how often it came again at once, and the longest run."""
 
     counts: Mapping[float, int]
+    again: Mapping[float, int]
     grade: float
     length: int
 
@@ -142,26 +241,28 @@ class Line:
 
 def line_of(grades: Sequence[float]) -> Line:
     """Sum up grades in the order in which they were given. Raises ValueError for no grades."""
-    return Line(Counter(grades), *longest_run(grades))
+    again = Counter(one for one, other in pairwise(grades) if one == other)
+    return Line(Counter(grades), again, *longest_run(grades))
 
 
 def straight_line(own: Line, others: Iterable[Line], *, grades: int, criterion: str) -> Flag | None:
     """Flag a run of one grade that others' grades make all but impossible. `grades` is how many the scale has.
 
-    The run must be longer than any other person's, since grades that follow one another about one text are alike, and
-    have a probability below 1 in 1,000 under the others' distribution (each grade counted once more, so that none is
-    impossible). The person's own distribution would excuse whoever only ever clicks one.
+    The run must be longer than any other person's, and have a probability below 1 in 1,000 if the grade comes as often,
+    and as often again after itself, as others give it (each counted once more, so that none is impossible): grades that
+    follow one another about one text are alike. The person's own grades would excuse somebody who clicks only one.
     """
     others = list(others)
-    if own.n < LINE_LEAST or own.length < LINE_LEAST or not others:
+    if not others:
         return None
     longest_of_others = max(other.length for other in others)
     if own.length <= longest_of_others:
         return None
     given = sum(other.counts.get(own.grade, 0) for other in others)
+    again = sum(other.again.get(own.grade, 0) for other in others)
     p = (given + 1) / (sum(other.n for other in others) + grades)
-    chance = probability_of_run(p=p, n=own.n, length=own.length)
-    if chance >= LINE_PROBABILITY:
+    chance = probability_of_run(p=max(p, (again + 1) / (given + grades)), n=own.n, length=own.length)
+    if chance >= SURE:
         return None
     return Flag(
         "line",
@@ -216,17 +317,21 @@ def pooled(agreements: Iterable[Agreement]) -> Agreement | None:
     return Agreement(sum(one.value * one.n for one in agreements) / n, n) if n else None
 
 
-def disagrees(own: Agreement | None, others: Iterable[Agreement]) -> Flag | None:
+def disagrees(own: Agreement | None, others: Sequence[Agreement], *, readers: float = 2.0) -> Flag | None:
     """Flag an agreement with others far below theirs: more than 3 robust deviations, and more than 0.15.
 
-    `others` are the other people's agreements with everybody; those with fewer than 20 pairs are left out.
+    `others` are the other people's agreements with everybody, at least two; `readers` is how many others graded an item
+    of theirs, on average: so many pairs count as one observation. As many disagreements must be improbable for somebody
+    who disagrees as often as others do.
     """
-    values = [other.value for other in others if other.n >= AGREEMENT_LEAST]
-    if own is None or own.n < AGREEMENT_LEAST or len(values) < AGREEMENT_OTHERS:
+    if own is None or len(others) < AGREEMENT_OTHERS:
         return None
-    middle = median(values)
-    spread = MAD_TO_SD * median(abs(value - middle) for value in values)
+    middle = median(other.value for other in others)
+    spread = MAD_TO_SD * median(abs(other.value - middle) for other in others)
     if own.value >= middle - max(AGREEMENT_DEVIATIONS * spread, AGREEMENT_MARGIN):
+        return None
+    n = int(own.n / max(readers, 1.0))
+    if at_least(int(n * (1 - own.value)), n, max(ODD_SHARE, 1 - middle)) >= SURE:
         return None
     return Flag(
         "disagrees",
@@ -260,12 +365,10 @@ def pasted_text(pasted: Sequence[tuple[int, int]], submitted: int) -> Flag | Non
 
 
 def low_gold(right: int, n: int, *, pass_mark: float) -> Flag | None:
-    """Flag a share of met gold whose 95 % Wilson interval lies below the pass mark."""
-    if n < GOLD_LEAST:
+    """Flag so many known grades missed as somebody who meets the pass mark misses only 1 time in 1,000."""
+    if not n or at_least(n - right, n, 1 - pass_mark) >= SURE:
         return None
     low, high = wilson(right, n)
-    if high >= pass_mark:
-        return None
     return Flag(
         "gold",
         "Misses known grades",

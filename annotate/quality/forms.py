@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from annotate.models import GoldGrade, QualityRules, SurveyQuestion
+from annotate.models import ConsentText, GoldGrade, QualityRules, SurveyQuestion
 from annotate.quality.library.consent_templates import TO_FILL_IN
 from annotate.quality.library.questionnaires import QUESTIONNAIRES
 from collection.importing.uploads import at_most
@@ -52,8 +52,19 @@ class ConsentForm(forms.Form):
         label="Consent text",
         required=False,
         widget=forms.Textarea(attrs={"rows": 12}),
-        help_text="In Markdown. A new text is a new version, and everybody is asked again. Leave empty to ask nobody.",
+        help_text="In Markdown. A new text is a new version, and everybody is asked again who has no session. Leave "
+        "empty to ask nobody.",
     )
+    on_withdrawal = forms.ChoiceField(
+        label="Labels of people who withdraw their consent",
+        choices=ConsentText.OnWithdrawal,
+        widget=forms.RadioSelect,
+        required=False,
+        help_text="The page of the consent says so beside your text, and it is done at once.",
+    )
+
+    def clean_on_withdrawal(self) -> str:
+        return self.cleaned_data["on_withdrawal"] or ConsentText.OnWithdrawal.KEEP
 
     def clean_markdown(self) -> str:
         markdown: str = self.cleaned_data["markdown"]

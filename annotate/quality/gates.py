@@ -20,6 +20,7 @@ from annotate.models import (
     SurveyReply,
     TrainingAttempt,
 )
+from annotate.sessions.offers import newest_for
 from collection.judgments.compiled_sql import compiled
 from collection.models import Study, User
 
@@ -27,7 +28,11 @@ from collection.models import Study, User
 def next_gate(*, study: Study, user: User) -> str | None:
     """Return the address of what the person must do before they may work, or None: they may work. One query."""
     name = next_gate_name(study=study, user=user)
-    return reverse(f"annotate:{name}", args=[study.name]) if name else None
+    return address_of_gate(name, study) if name else None
+
+
+def address_of_gate(name: str, study: Study) -> str:
+    return reverse(f"annotate:{name}", args=[study.name])
 
 
 def next_gate_name(*, study: Study, user: User) -> str | None:
@@ -47,9 +52,10 @@ def next_gate_name(*, study: Study, user: User) -> str | None:
 @compiled
 def _standing(*, study: int, user: int) -> QuerySet[Study, Any]:
     """What the study asks for before work, and what of it the person has done."""
-    newest = ConsentText.objects.filter(study=OuterRef("pk")).order_by("-version")
+    newest = consents_for(user=user).filter(study=OuterRef("pk")).order_by("-version")
     last_words = ConsentAnswer.objects.filter(text=OuterRef("consent"), user=user).order_by("-answered_at", "-pk")
-    known = GoldGrade.objects.filter(item__study=OuterRef("pk"), purpose=GoldGrade.Purpose.TRAINING)
+    last = newest_for(user, "last_known_grade", study=OuterRef("item__study"))
+    known = GoldGrade.objects.filter(item__study=OuterRef("pk"), purpose=GoldGrade.Purpose.TRAINING, pk__lte=last)
     passed = TrainingAttempt.objects.filter(study=OuterRef("pk"), user=user, passed=True)
     return (
         Study.objects.filter(pk=study)
@@ -69,11 +75,19 @@ def _standing(*, study: int, user: int) -> QuerySet[Study, Any]:
     )
 
 
+def consents_for(*, user: User | int) -> QuerySet[ConsentText]:
+    """Versions of consent texts that concern this person: in a session, those that were there when it began."""
+    return ConsentText.objects.filter(pk__lte=newest_for(user, "last_consent", study=OuterRef("study")))
+
+
 def due_questions(*, user: User | int) -> QuerySet[SurveyQuestion]:
     """Questions that this person has not been asked, of those for which they have submitted enough tasks."""
     replied = SurveyReply.objects.filter(study=OuterRef("study"), after=OuterRef("after"), user=user)
     return SurveyQuestion.objects.filter(
-        Q(after=0) | Q(after__lte=Coalesce(Subquery(n_submitted_by(user)), 0)), ~Exists(replied), retired_at=None
+        Q(after=0) | Q(after__lte=Coalesce(Subquery(n_submitted_by(user)), 0)),
+        ~Exists(replied),
+        retired_at=None,
+        pk__lte=newest_for(user, "last_question", study=OuterRef("study")),
     )
 
 
@@ -92,4 +106,5 @@ def due_checks(*, user: User | int) -> QuerySet[AttentionCheck]:
     """Attention checks that this person has not met, of those for which they have submitted enough tasks."""
     met = AttentionAnswer.objects.filter(check_asked=OuterRef("pk"), user=user)
     n_submitted = Coalesce(Subquery(n_submitted_by(user)), 0)
-    return AttentionCheck.objects.filter(~Exists(met), retired_at=None, after__lte=n_submitted)
+    last = newest_for(user, "last_check", study=OuterRef("study"))
+    return AttentionCheck.objects.filter(~Exists(met), retired_at=None, after__lte=n_submitted, pk__lte=last)

@@ -78,6 +78,7 @@ def mark_gold(
         raise NoGold(str(refused)) from refused
     if purpose == GoldGrade.Purpose.TRAINING:
         take_out_of_the_work(item)
+    _change_purpose(item, purpose)
     gold, _ = GoldGrade.objects.update_or_create(
         item=item,
         criterion=criterion,
@@ -90,8 +91,16 @@ def mark_gold(
             "marked_by": by,
         },
     )
-    GoldGrade.objects.filter(item=item).exclude(pk=gold.pk).update(purpose=purpose)
     return gold
+
+
+def _change_purpose(item: Item, purpose: str) -> None:
+    """Let all known grades of the item be for this purpose. They count as new: sessions keep what they began with."""
+    others = list(GoldGrade.objects.filter(item=item).exclude(purpose=purpose))
+    GoldGrade.objects.filter(pk__in=[gold.pk for gold in others]).delete()
+    for gold in others:
+        gold.pk, gold.purpose = None, purpose
+        gold.save(force_insert=True)
 
 
 def take_out_of_the_work(item: Item) -> None:

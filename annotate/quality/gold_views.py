@@ -16,7 +16,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotate.models import GoldGrade, TaskItem
 from annotate.quality.forms import GoldFileForm, GoldForm
 from annotate.quality.gold import COLUMNS, NoGold, asked_criteria, mark_from_csv, mark_gold, prepare_items
-from annotate.studies.views import study_of
+from annotate.sessions.at_work import gates_in_words
+from annotate.studies.views import study_to_set_up
 from annotate.task_types import NothingToJudge
 from collection.accounts.views import SignedInRequest
 from collection.formats.problems import BrokenFile, InputFile
@@ -33,14 +34,14 @@ PAGE = 50
 @login_required
 def gold(request: SignedInRequest, name: str) -> HttpResponse:
     """The known grades, and a search over the study's items for more."""
-    return render_gold(request, study_of(request, name))
+    return render_gold(request, study_to_set_up(request, name))
 
 
 @require_http_methods(["GET", "POST"])
 @login_required
 def gold_item(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """One item with its text: mark its right grades, or take them back."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     item = get_object_or_404(
         study.items.select_related("topic", "element", "report", "other_report", "passage", "sentence"), pk=pk
     )
@@ -58,7 +59,7 @@ def gold_item(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
         except NoGold as refused:
             refusal = str(refused)
         else:
-            messages.success(request, "Saved.")
+            messages.success(request, f"Saved.{training_in_words(study)}")
             return redirect("annotate:gold", study.name)
 
     context = {
@@ -72,6 +73,12 @@ def gold_item(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
         "in_work": TaskItem.objects.filter(item=item).exists(),
     }
     return render(request, "annotate/quality/gold_item.html", context, status=422 if request.method == "POST" else 200)
+
+
+def training_in_words(study: Study) -> str:
+    """Say how many people at work the training concerns, where there is one."""
+    trains = GoldGrade.objects.filter(item__study=study, purpose=GoldGrade.Purpose.TRAINING).exists()
+    return gates_in_words(study, at=now()) if trains else ""
 
 
 @transaction.atomic
@@ -98,7 +105,7 @@ def save_gold(request: SignedInRequest, item: Item, forms: list[GoldForm], purpo
 @login_required
 def gold_file(request: SignedInRequest, name: str) -> HttpResponse:
     """Mark all that a CSV file names, or nothing."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     form = GoldFileForm(request.POST, request.FILES)
 
     if not form.is_valid():
@@ -110,7 +117,7 @@ def gold_file(request: SignedInRequest, name: str) -> HttpResponse:
     except (NoGold, BrokenFile) as refused:
         form.add_error("file", str(refused))
     else:
-        messages.success(request, f"{n:,} known grades were imported.")
+        messages.success(request, f"{n:,} known grades were imported.{training_in_words(study)}")
         return redirect("annotate:gold", study.name)
     return render_gold(request, study, file_form=form)
 
@@ -119,7 +126,7 @@ def gold_file(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def gold_csv(request: SignedInRequest, name: str) -> HttpResponseBase:
     """The known grades as the file that `gold_file` reads."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     known = GoldGrade.objects.filter(item__study=study).order_by("item__item_id", "criterion__position")
     rows = [
         [one.item.item_id, one.criterion.name, f"{one.grade:g}", f"{one.tolerance:g}", one.purpose, one.explanation]
@@ -132,7 +139,7 @@ def gold_csv(request: SignedInRequest, name: str) -> HttpResponseBase:
 @login_required
 def gold_prepare(request: SignedInRequest, name: str) -> HttpResponse:
     """Make a draft's items, so that they can be marked before anybody works."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     with telling(request, NothingToJudge):
         n = prepare_items(study)
         messages.success(

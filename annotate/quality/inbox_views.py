@@ -21,7 +21,7 @@ from annotate.quality.inbox import (
     waiting_in,
 )
 from annotate.quality.replies import reply_to
-from annotate.studies.views import study_of
+from collection.accounts.access import study_of
 from collection.accounts.views import SignedInRequest
 from collection.models import Comment, Study, User
 
@@ -34,7 +34,7 @@ SHOWS = {"waiting": "waiting", "handled": "handled", "all": "all"}
 @never_cache
 def inbox(request: SignedInRequest, name: str) -> HttpResponse:
     """What assessors said, the waiting first; and which items they call broken."""
-    study = study_of(request, name)
+    study = study_of(request.user, name)
     show = SHOWS.get(request.GET.get("show", ""), "waiting")
     by = request.GET.get("by", "")
     only_broken = "broken" in request.GET
@@ -56,7 +56,7 @@ def inbox(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def comment_state(request: SignedInRequest, name: str, pk: int, state: str) -> HttpResponse:
     """Put a comment away, or take it up again. htmx gets the comment alone."""
-    study = study_of(request, name)
+    study = study_of(request.user, name)
     found = get_object_or_404(Comment.objects.filter(study=study), pk=pk)
 
     if state == "handled":
@@ -71,7 +71,7 @@ def comment_state(request: SignedInRequest, name: str, pk: int, state: str) -> H
 @login_required
 def inbox_reply(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """Reply to a comment, which is handled by that. htmx gets the comment alone, with what was refused."""
-    study = study_of(request, name)
+    study = study_of(request.user, name)
     found = get_object_or_404(Comment.objects.filter(study=study), pk=pk)
     text, refusal = request.POST.get("text", ""), ""
 

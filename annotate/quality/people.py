@@ -37,6 +37,7 @@ class Steps:
     asks_survey: bool
     training: TrainingAttempt | None
     asks_training: bool
+    withdrew: bool = False
 
     @property
     def words(self) -> list[tuple[str, str, bool]]:
@@ -44,7 +45,8 @@ class Steps:
         found = []
         if self.asks_consent:
             agreed = bool(self.consent and self.consent.agreed)
-            found.append(("Consent", "agreed" if agreed else "declined" if self.consent else "not yet", agreed))
+            refused = "withdrawn" if self.withdrew else "declined" if self.consent else "not yet"
+            found.append(("Consent", "agreed" if agreed else refused, agreed))
         if self.asks_survey:
             found.append(("Questionnaire", "answered" if self.survey else "not yet", bool(self.survey)))
         if self.asks_training:
@@ -150,8 +152,10 @@ class StepsReader:
         self.asks_consent = bool(text and text.markdown)
         self.asks_survey = study.survey_questions.filter(retired_at=None).exists()
         self.asks_training = GoldGrade.objects.filter(item__study=study, purpose=GoldGrade.Purpose.TRAINING).exists()
-        answers = text.answers.order_by("answered_at", "pk") if text else ConsentAnswer.objects.none()
+        # Of whichever version: a session keeps the one that it began with.
+        answers = list(ConsentAnswer.objects.filter(text__study=study).order_by("answered_at", "pk"))
         self.consents = {answer.user_id: answer for answer in answers}
+        self.agreed = {answer.user_id for answer in answers if answer.agreed}
         self.replies = {reply.user_id: reply for reply in study.survey_replies.order_by("-after")}
         self.attempts: dict[int, TrainingAttempt] = {}
         for attempt in study.training_attempts.order_by("number"):
@@ -167,6 +171,7 @@ class StepsReader:
             asks_survey=self.asks_survey,
             training=self.attempts.get(user),
             asks_training=self.asks_training,
+            withdrew=user in self.agreed and not self.consents[user].agreed,
         )
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import transaction
 
 from annotate.models import Enrolment, ScreenOut, SurveyQuestion
-from annotate.participants.sessions import end_session
+from annotate.sessions.outcomes import end_session, why_screened_out
 from annotate.studies.lifecycle import enrol, unenrol
 from collection.models import Study, User
 
@@ -18,13 +18,13 @@ def screen_out(
 ) -> None:
     """Give the person no more work. What they hold goes back, what they submitted stays. Twice changes nothing.
 
-    A visit from a crowd site ends with it, with the code for this reason. `question`: whose answer was the reason.
+    A visit from a crowd site ends with it (`annotate.sessions.outcomes`). `question`: whose answer was the reason.
     """
     enrolment = Enrolment.objects.select_for_update().get(study=study, user=user)
     why = {"reason": reason, "question": question, "screened_at": at}
     ScreenOut.objects.get_or_create(enrolment=enrolment, lifted_at=None, defaults=why)
     unenrol(study=study, user=user, at=at)
-    end_session(study=study, user=user, reason=reason, at=at)
+    end_session(study=study, user=user, because=why_screened_out(reason), at=at)
 
 
 @transaction.atomic

@@ -1,24 +1,36 @@
-"""Training: items with known grades, answered one text at a time with feedback, until the pass mark is reached."""
+"""Training: items with known grades, answered one text at a time with feedback, until the pass mark is reached.
+
+Each attempt draws texts that no earlier one asked, so that it measures what was understood and not what is remembered.
+Where there are too few texts for that, every attempt asks all of them, and answers are shown after the last one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Avg, Case, Count, FloatField, Max, When
 from django.utils.translation import gettext
 
 from annotate.assignments.questions import keys_of
 from annotate.assignments.shown import Grade
-from annotate.models import GoldGrade, ScreenOut, TrainingAnswer, TrainingAttempt
-from annotate.quality.attention import rules_of
+from annotate.models import GoldGrade, QualityRules, ScreenOut, TrainingAnswer, TrainingAttempt
 from annotate.quality.gold import asked_criteria
 from annotate.quality.screening import screen_out
+from annotate.sessions.offers import Offer, offer_now, offer_to
 from annotate.task_types import RULES
+from collection.hidden_order import hidden_order
 from collection.judgments.services import check_grade
 from collection.models import Criterion, Item, Passage, Report, Study, User
+from stats.plurals import counted
+
+# An attempt of fewer texts would say little about anybody.
+FEWEST_TEXTS = 3
 
 
 class NotAnswered(ValueError):
@@ -88,16 +100,106 @@ class TrainingText:
     def answered(self) -> bool:
         return all(question.given for question in self.questions)
 
+    @property
+    def answered_as(self) -> float:
+        """When its turn was in the attempt; what is not answered yet comes after all that is."""
+        return min((question.given.pk for question in self.questions if question.given), default=inf)
+
 
 def name_of(criterion: Criterion, grade: float) -> str:
     point = criterion.scale.point(grade)
     return str(point["name"]) if point else f"{grade:g}"
 
 
-def training_texts(study: Study, attempt: TrainingAttempt | None) -> list[TrainingText]:
-    """Return the study's training, text by text, with the answers of this attempt."""
+@dataclass(frozen=True)
+class Draw:
+    """How many of the training's `n_texts` an attempt asks, and whether no two `attempts` ask the same."""
+
+    n_texts: int
+    attempts: int
+
+    @property
+    def n_asked(self) -> int:
+        share = self.n_texts // self.attempts
+        return share if share >= FEWEST_TEXTS else self.n_texts
+
+    @property
+    def others_each_time(self) -> bool:
+        return self.n_asked * self.attempts <= self.n_texts
+
+
+def draw_of(offer: Offer) -> Draw:
+    """Return what an attempt at the training asks of those for whom this holds."""
+    known = GoldGrade.objects.filter(purpose=GoldGrade.Purpose.TRAINING, pk__lte=offer.last_known_grade)
+    items = Item.objects.filter(study=offer.rules.study_id, gold_grades__in=known).order_by()
+    texts = items.values("task_type", "topic", "report", "other_report", "passage").distinct()
+    return Draw(texts.count(), offer.rules.attempts)
+
+
+def rules_and_draw_for(*, study: Study, user: User) -> tuple[QualityRules, Draw]:
+    """Return the rules of the training for this person, and what an attempt asks of them."""
+    offer = offer_to(study=study, user=user)
+    return offer.rules, draw_of(offer)
+
+
+def training_texts(attempt: TrainingAttempt) -> list[TrainingText]:
+    """Return the texts that the attempt asks, in their order, with its answers.
+
+    They are drawn for each task type alike, those first that the person's earlier attempts have not asked.
+    """
+    offer = _offer_of(attempt)
+    texts = _texts_of(attempt, offer)
+    earlier = TrainingAnswer.objects.filter(
+        attempt__study=attempt.study, attempt__user=attempt.user, attempt__number__lt=attempt.number
+    )
+    asked: Counter[int] = Counter(item for item, _ in set(earlier.values_list("item__pk", "attempt")))
+    texts.sort(key=lambda text: (asked[text.item.pk], hidden_order("training", attempt.pk, text.item.pk)))
+    turns: Counter[tuple[int, str]] = Counter()
+    turn: dict[int, tuple[int, int]] = {}
+    for text in texts:
+        times = asked[text.item.pk]
+        turns[times, text.item.task_type] += 1
+        turn[text.item.pk] = (times, turns[times, text.item.task_type])
+    texts.sort(key=lambda text: (text.answered_as, turn[text.item.pk]))
+    return texts[: Draw(len(texts), offer.rules.attempts).n_asked]
+
+
+def shows_answers(attempt: TrainingAttempt) -> bool:
+    """Whether the right answers may be shown: no later attempt asks for them."""
+    draw = draw_of(_offer_of(attempt))
+    if draw.others_each_time:
+        return True
+    if attempt.finished_at is None:
+        return False
+    return bool(attempt.passed) or len(attempts_of(attempt.study, attempt.user)) >= draw.attempts
+
+
+def pass_rates(study: Study) -> Iterable[Mapping[str, Any]]:
+    """Return of each attempt, in order: `number`, how many `finished` it, the shares that `passed` and were `right`."""
+    finished = TrainingAttempt.objects.filter(study=study, finished_at__isnull=False).order_by("number")
+    passed = Avg(Case(When(passed=True, then=1.0), default=0.0, output_field=FloatField()))
+    return finished.values("number").annotate(finished=Count("pk"), passed=passed, right=Avg("share_right"))
+
+
+def training_in_words(study: Study) -> str:
+    """Say which texts an attempt asks, for the study's researchers."""
+    draw = draw_of(offer_now(study))
+    if draw.others_each_time:
+        return f"Each attempt draws {draw.n_asked:,} of {counted(draw.n_texts, 'texts')}, others each time."
+    return (
+        f"Each attempt asks the same {counted(draw.n_texts, 'texts')}, so the right answers are shown after the last "
+        f"one. From {FEWEST_TEXTS * draw.attempts:,} texts on, each attempt draws others."
+    )
+
+
+def _offer_of(attempt: TrainingAttempt) -> Offer:
+    return offer_to(study=attempt.study, user=attempt.user)
+
+
+def _texts_of(attempt: TrainingAttempt, offer: Offer) -> list[TrainingText]:
+    of_training = GoldGrade.objects.filter(item__study=attempt.study, purpose=GoldGrade.Purpose.TRAINING)
     known = (
-        GoldGrade.objects.filter(item__study=study, purpose=GoldGrade.Purpose.TRAINING)
+        of_training.filter(pk__lte=offer.last_known_grade)
         .select_related(
             "item__topic",
             "item__element",
@@ -109,7 +211,7 @@ def training_texts(study: Study, attempt: TrainingAttempt | None) -> list[Traini
         )
         .order_by("item_id", "criterion__position", "criterion_id")
     )
-    answers = {(a.item_id, a.criterion_id): a for a in attempt.answers.all()} if attempt else {}
+    answers = {(a.item_id, a.criterion_id): a for a in attempt.answers.all()}
     texts: dict[tuple[object, ...], list[TrainingQuestion]] = {}
     for gold in known:
         item = gold.item
@@ -117,12 +219,6 @@ def training_texts(study: Study, attempt: TrainingAttempt | None) -> list[Traini
         question = TrainingQuestion(gold, answers.get((item.pk, gold.criterion_id)))
         texts.setdefault(read, []).append(question)
     return [TrainingText(questions) for questions in texts.values()]
-
-
-def n_training_texts(study: Study) -> int:
-    """Return how many texts the training has."""
-    items = Item.objects.filter(study=study, gold_grades__purpose=GoldGrade.Purpose.TRAINING).order_by()
-    return items.values("task_type", "topic", "report", "other_report", "passage", "sentence").distinct().count()
 
 
 def attempts_of(study: Study, user: User) -> list[TrainingAttempt]:
@@ -199,13 +295,13 @@ def _closed(text: TrainingText, grades: Mapping[str, float | None]) -> set[str]:
 
 def finish_if_done(attempt: TrainingAttempt, *, at: datetime) -> None:
     """End the attempt if every text that there is now was answered in it."""
-    texts = training_texts(attempt.study, attempt)
+    texts = training_texts(attempt)
     if texts and all(text.answered for text in texts):
         _finish(attempt, at=at)
 
 
 def _finish(attempt: TrainingAttempt, *, at: datetime) -> None:
-    rules = rules_of(attempt.study)
+    rules = _offer_of(attempt).rules
     right = list(attempt.answers.values_list("right", flat=True))
     attempt.share_right = sum(right) / len(right)
     attempt.passed = attempt.share_right >= rules.pass_mark

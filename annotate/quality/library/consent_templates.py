@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from annotate.quality.attention import announced_minutes
+from annotate.sessions.offers import announced_minutes
 from collection.models import Study, User
 
 FOLDER = Path(__file__).parent / "consents"

@@ -194,7 +194,7 @@ def test_queries_do_not_grow_with_people(
     client = signed_in(rosa)
     more = ["ada"] if page == "person" else []
 
-    with django_assert_max_num_queries(36 if page == "person" else 24):
+    with django_assert_max_num_queries(37 if page == "person" else 25):
         client.get(address(page, judged_by_many, *more))
 
 

@@ -36,7 +36,7 @@ from tests.annotate.factories import (
     in_hands_of,
     the_criterion,
 )
-from tests.annotate.quality_factories import gate, training_items
+from tests.annotate.quality_factories import gate, signed_in, texts_to_train_on, training_items
 
 # --- Training --------------------------------------------------------------------------------------
 
@@ -55,6 +55,7 @@ def test_training_tells_what_is_right_and_makes_no_judgment(
     open_study: Study, rosa: User, ada: User, as_ada: Client
 ) -> None:
     items = training_items(open_study, rosa)
+    QualityRules.objects.create(study=open_study, attempts=1, pass_mark=0.5)
     begin(as_ada, open_study)
 
     post_training(as_ada, open_study, items, [1, 1])
@@ -65,6 +66,74 @@ def test_training_tells_what_is_right_and_makes_no_judgment(
     assert "Because it is 0." in html
     assert [answer.right for answer in TrainingAnswer.objects.order_by("item")] == [True, False]
     assert not Judgment.objects.exists()
+
+
+def go_through(client: Client, study: Study, *, right: bool) -> tuple[list[int], set[bool]]:
+    """Make an attempt. Returns the items in the order in which they were asked, and whether answers were shown."""
+    address, criterion = reverse("annotate:training", args=[study.name]), the_criterion(study, "grounded")
+    begin(client, study)
+    asked: list[int] = []
+    shown = set()
+    while place := client.get(address).context.get("training"):
+        item = place["text"].item
+        asked.append(item.pk)
+        grade = place["text"].questions[0].gold.grade
+        sent = {"text": item.pk, f"grade-{item.pk}-{criterion.pk}": f"{grade if right else 1 - grade:g}"}
+        response = client.post(address, sent)
+        shown.add(client.get(address, {"checked": item.pk}).status_code == 200)
+        assert ("checked=" in response["Location"]) is shown.copy().pop()
+        if "screened" in response["Location"]:
+            break
+    return asked, shown
+
+
+@pytest.mark.parametrize("n_texts", [6, 7])
+def test_each_attempt_asks_texts_that_the_one_before_did_not(
+    open_study: Study, rosa: User, ada: User, as_ada: Client, n_texts: int
+) -> None:
+    items = {item.pk for item in texts_to_train_on(open_study, rosa, n_texts)}
+
+    first, shown = go_through(as_ada, open_study, right=False)
+    second, _ = go_through(as_ada, open_study, right=True)
+
+    assert len(first) == len(second) == 3
+    assert len({*first, *second}) == 6
+    assert {*first, *second} <= items
+    assert shown == {True}
+    assert gate(open_study, ada) is None
+
+
+def test_with_few_texts_the_answers_are_shown_after_the_last_attempt(
+    open_study: Study, rosa: User, as_ada: Client
+) -> None:
+    texts_to_train_on(open_study, rosa, 5)
+    address = reverse("annotate:training", args=[open_study.name])
+
+    first, shown = go_through(as_ada, open_study, right=False)
+    between = as_ada.get(address, {"checked": first[0]}).status_code
+    second, _ = go_through(as_ada, open_study, right=True)
+    after = as_ada.get(address, {"checked": first[0]})
+
+    assert sorted(first) == sorted(second)
+    assert len(first) == 5
+    assert (shown, between, after.status_code) == ({False}, 302, 200)
+    assert "Because it is 1." in after.content.decode()
+    assert f"?checked={second[0]}" in as_ada.get(address).content.decode()
+
+
+def test_the_researcher_reads_how_many_pass_at_each_attempt(
+    open_study: Study, rosa: User, ada: User, ben: User, as_ada: Client
+) -> None:
+    texts_to_train_on(open_study, rosa, 6)
+    enrolled(ben, open_study)
+    as_ben, as_rosa = signed_in(ben), signed_in(rosa)
+    for right in (False, True):
+        go_through(as_ada, open_study, right=right)
+    go_through(as_ben, open_study, right=True)
+
+    rates = as_rosa.get(reverse("annotate:checks", args=[open_study.name])).context["pass_rates"]
+
+    assert [(rate["number"], rate["finished"], rate["passed"]) for rate in rates] == [(1, 2, 0.5), (2, 1, 1.0)]
 
 
 def test_passing_the_training_gives_work(open_study: Study, rosa: User, ada: User, as_ada: Client) -> None:
