@@ -52,6 +52,7 @@ from annotate.studies.lifecycle import (
     NotEmpty,
     WrongState,
     close_study,
+    close_when_done,
     delete_draft,
     make_study,
     open_study,
@@ -167,8 +168,14 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @extend_schema(request=None, responses=StudySerializer)
     @action(detail=True, methods=["post"])
     def close(self, request: Request, name: str) -> Response:  # noqa: ARG002
-        """Close the study."""
+        """Close the study, which ends the sessions of people at work."""
         return self.moved(lambda study: close_study(study=study, at=now()))
+
+    @extend_schema(request=None, responses=StudySerializer)
+    @action(detail=True, methods=["post"])
+    def finish(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """Pause the study, and close it as soon as nobody works in it any more. Opening it cancels that."""
+        return self.moved(lambda study: close_when_done(study=study, by=user_of(request), at=now()))
 
     def opened(self, move: Any) -> Response:
         study = self.get_object()

@@ -1,4 +1,4 @@
-"""The Celery jobs: mails with notices, and the looks at Prolific that a study has switched on."""
+"""The Celery jobs: mails with notices, looks at Prolific that a study has switched on, and planned closings."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from kombu.exceptions import OperationalError
 
 from annotate.notices import mails
 from annotate.prolific import unattended
+from annotate.studies import lifecycle
 from collection.models import User
 
 MOST_TRIES = 6
@@ -42,9 +43,14 @@ def look_at_prolific() -> None:
     unattended.look_at_entries(at=now())
 
 
+@shared_task(name="annotate.close_what_is_done", ignore_result=True)
+def close_what_is_done() -> None:
+    lifecycle.close_what_is_done(at=now())
+
+
 @worker_ready.connect
 def keep_looking_at_prolific(**_: Any) -> None:
-    """Ask for looks while a worker lives; which entries are due, the table tells."""
+    """Ask for looks and closings while a worker lives; which entries and studies are due, the tables tell."""
     threading.Thread(target=_keep_looking, name="look-at-prolific", daemon=True).start()
 
 
@@ -52,6 +58,7 @@ def _keep_looking() -> None:
     while not _stopping.wait(LOOK_SECONDS):
         try:
             look_at_prolific.delay()
+            close_what_is_done.delay()
         except OperationalError:
             logger.warning("The broker does not answer.", exc_info=True)
 

@@ -74,10 +74,9 @@ class StudySerializer(serializers.ModelSerializer[Study]):
     class Meta:
         model = Study
         fields = [
-            "name", "title", "collection", "state", "overlap", "language", "terms", "created_at", "sample_sizes",
-            "depth", "nuggets_in",
-            "key_points_in", "pooled_from", "citations_asked", "drawn_by",
-            "revise", "revision_places", "design", "frame", "released_batch", "attributes", "criteria",
+            "name", "title", "collection", "state", "overlap", "language", "terms", "translatable",
+            "created_at", "sample_sizes", "depth", "nuggets_in", "key_points_in", "pooled_from", "citations_asked",
+            "drawn_by", "revise", "revision_places", "design", "frame", "released_batch", "attributes", "criteria",
         ]  # fmt: skip
 
     def get_design(self, study: Study) -> dict[str, Any]:
@@ -248,6 +247,7 @@ class EditSerializer(serializers.Serializer[Any]):
     title = serializers.CharField(max_length=200, allow_blank=True, required=False)
     language = serializers.ChoiceField(list(NAMES.items()), required=False, help_text="Of assessors' pages.")
     terms = serializers.CharField(allow_blank=True, required=False, validators=[check_terms], help_text=TERMS)
+    translatable = serializers.BooleanField(required=False, help_text="Whether browsers may translate the texts.")
     overlap = WholeField(min_value=1, max_value=MOST_ASSESSORS, required=False)
     quota = WholeField(min_value=1, max_value=MOST, allow_null=True, required=False)
     batch_size = WholeField(min_value=1, max_value=MOST, allow_null=True, required=False)

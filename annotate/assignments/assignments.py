@@ -296,11 +296,11 @@ def return_assignment(*, assignment: Assignment, because: Because = Because.GIVE
 
 
 @transaction.atomic
-def take_back_assignment(*, assignment: Assignment, at: datetime) -> None:
+def take_back_assignment(*, assignment: Assignment, because: Because = Because.UNPAID, at: datetime) -> None:
     """Take back what a crowd site does not pay, submitted or not. Doing it twice changes nothing."""
     (stored,) = _held(pk=assignment.pk)
     if stored.state != Assignment.State.RETURNED:
-        _take_back(stored, because=Because.UNPAID, at=at)
+        _take_back(stored, because=because, at=at)
 
 
 def _take_back(stored: Assignment, *, because: Because, at: datetime) -> None:

@@ -26,6 +26,7 @@ from annotate.models.work import (
     Enrolment,
     GuidelineReading,
     Place,
+    PlannedClosing,
     SkippedWork,
     Task,
     TaskItem,

@@ -7,14 +7,17 @@ the labels stay under the pseudonym, which is the person's username and their ra
 from __future__ import annotations
 
 import secrets
+from copy import copy
 from datetime import datetime
 from decimal import Decimal
 
 from django.conf import settings
+from django.core.serializers.json import DjangoJSONEncoder
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy
 
 from collection.models import Study, User
@@ -217,6 +220,16 @@ class CrowdSession(models.Model):
     `cohort` is the site's name for the batch of places: Prolific's study, Mechanical Turk's HIT.
     """
 
+    TERMS = (
+        "reward",
+        "currency",
+        "floor",
+        "estimated_minutes",
+        "paid_time",
+        "tasks_per_person",
+        "least_judged",
+    )
+
     class State(models.TextChoices):
         ACTIVE = "active", gettext_lazy("working")
         COMPLETED = "completed", gettext_lazy("completed")
@@ -227,6 +240,18 @@ class CrowdSession(models.Model):
         RETURNED = "returned", gettext_lazy("returned")
         TIMED_OUT = "timed_out", gettext_lazy("timed out")
 
+    class Because(models.TextChoices):
+        """Why it ended. How it ended follows from that and from what was done: `annotate.sessions.outcomes`."""
+
+        FULL = "full", "all tasks of a session were done"
+        NOTHING_LEFT = "nothing_left", "no task was left"
+        CLOSED = "closed", "the study was closed"
+        REMOVED = "removed", "a researcher removed the person"
+        DECLINED = "declined", "the person did not agree, or no longer"
+        SCREENED_OUT = "screened_out", "the training, the checks or an answer"
+        RETURNED = "returned", "returned at the site"
+        TIMED_OUT = "timed_out", "the time ran out, or a later session began"
+
     entry = models.ForeignKey(CrowdEntry, on_delete=models.CASCADE, related_name="sessions")
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="sessions")
     session_id = models.CharField(max_length=64)
@@ -235,6 +260,15 @@ class CrowdSession(models.Model):
     site_status = models.CharField(max_length=40, blank=True, help_text="As the site last told it.")
     arrived_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)
+    ended_because = models.CharField(max_length=12, choices=Because, blank=True, editable=False)
+    offer = models.JSONField(
+        default=dict, encoder=DjangoJSONEncoder, editable=False, help_text="The terms and rules that it began with."
+    )
+    # The newest of each that was there when it began: what came later holds for later sessions. None: any.
+    last_consent = models.PositiveBigIntegerField(null=True, editable=False)
+    last_question = models.PositiveBigIntegerField(null=True, editable=False)
+    last_check = models.PositiveBigIntegerField(null=True, editable=False)
+    last_known_grade = models.PositiveBigIntegerField(null=True, editable=False)
     bonus = models.DecimalField(max_digits=8, decimal_places=2, default=Decimal(0), help_text="Top-ups that were paid.")
     taken_back = models.JSONField(
         null=True, blank=True, help_text="What it was and held before it was returned, so that this can be undone."
@@ -248,6 +282,14 @@ class CrowdSession(models.Model):
 
     def __str__(self) -> str:
         return f"session {self.pk} of {self.participant}"
+
+    @cached_property
+    def terms(self) -> CrowdEntry:
+        """The entry with the pay, the time and the tasks that this session began with."""
+        entry = copy(self.entry)
+        for name, value in self.offer.get("terms", {}).items():
+            setattr(entry, name, CrowdEntry._meta.get_field(name).to_python(value))  # type: ignore[union-attr]
+        return entry
 
 
 class Erasure(models.Model):

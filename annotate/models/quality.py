@@ -46,9 +46,17 @@ class QualityRules(models.Model):
 class ConsentText(models.Model):
     """One version of what a person agrees to before they work. The newest is in force; an empty one asks nothing."""
 
+    class OnWithdrawal(models.TextChoices):
+        """What becomes of the labels of somebody who agreed and no longer does."""
+
+        KEEP = "keep", "They are kept, and count."
+        EXCLUDE = "exclude", "They are kept, and left out of all statistics and scores."
+        TAKE_OUT = "take_out", "They are moved to the history: out of statistics and out of every export."
+
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="consent_texts")
     version = models.PositiveSmallIntegerField()
     markdown = models.TextField(blank=True)
+    on_withdrawal = models.CharField(max_length=8, choices=OnWithdrawal, default=OnWithdrawal.KEEP)
     created_at = models.DateTimeField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
 

@@ -44,6 +44,17 @@ class Enrolment(models.Model):
         return f"{self.user} in {self.study}"
 
 
+class PlannedClosing(models.Model):
+    """That a paused study closes as soon as nobody works in it any more."""
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="planned_closing")
+    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    asked_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.study} closes when its people are done"
+
+
 class Task(models.Model):
     """What one screen asks of one assessor: a text with its items, or several texts of one topic.
 
@@ -166,6 +177,7 @@ class Assignment(models.Model):
         TIMED_OUT = "timed_out", "timed out"
         LEFT = "left", "its assessor left the study"
         UNPAID = "unpaid", "its session was returned at the crowd site"
+        WITHDRAWN = "withdrawn", "its assessor withdrew their consent"
 
     # Tasks that their assessor had and did not judge, for whatever reason.
     PASSED_ON = (Because.SKIPPED, Because.GIVEN_BACK, Because.TIMED_OUT)

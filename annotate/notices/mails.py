@@ -22,6 +22,7 @@ from django.utils.translation import gettext, override
 from kombu.exceptions import OperationalError
 
 from annotate.models import Notice
+from collection.accounts.mails import deliver
 from collection.models import User
 
 logger = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ def mail_notices(*, user: User, at: datetime) -> timedelta | None:
     if not notices:
         return None
     try:
-        mail_of(user, notices).send()
+        deliver(mail_of(user, notices), about=user, at=at)
     except OSError:
         for pk, mailed_at in before.items():
             Notice.objects.filter(pk=pk, mailed_at=at).update(mailed_at=mailed_at)

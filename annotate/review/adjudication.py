@@ -6,14 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
+from django.http import Http404
 
-from annotate.models import Enrolment
+from annotate.models import Enrolment, Place, Task
 from annotate.review.texts import texts_beside
+from collection.accounts.access import StillAssesses, study_of
+from collection.hidden_order import hidden_order
 from collection.judgments.services import check_grade
 from collection.models import Adjudication, Comment, Criterion, Item, Judgment, Rater, Study, User
 from collection.texts.highlights import Piece, pieces_of
@@ -121,23 +123,35 @@ def people_s_judgments(study: Study) -> QuerySet[Judgment]:
 
 
 def find_disagreements(
-    study: Study, *, across_threshold: bool, undecided: bool, first: int = 0, most: int = 50
+    study: Study,
+    *,
+    across_threshold: bool,
+    undecided: bool,
+    by: User | None = None,
+    first: int = 0,
+    most: int = 50,
 ) -> tuple[list[Disagreement], int]:
     """Return some of the items on which people disagree, the widest first, and how many there are.
 
     `across_threshold` leaves out those where all grades are positive or none is; `undecided` those that
-    are adjudicated.
+    are adjudicated; `by` those about which this person may still be asked.
     """
-    pairs = _pairs(study, across_threshold=across_threshold, undecided=undecided)
+    pairs = _pairs(study, across_threshold=across_threshold, undecided=undecided, by=by)
     return _as_disagreements(study, pairs[first : first + most]), len(pairs)
 
 
 def find_disputed_items(
-    study: Study, *, across_threshold: bool, undecided: bool, first: int = 0, most: int = 50
+    study: Study,
+    *,
+    across_threshold: bool,
+    undecided: bool,
+    by: User | None = None,
+    first: int = 0,
+    most: int = 50,
 ) -> tuple[list[DisputedItem], int]:
     """Return some of the items on which people disagree, each once with its criteria, and how many they are."""
     by_item: dict[int, list[tuple[int, int]]] = {}
-    for pair in _pairs(study, across_threshold=across_threshold, undecided=undecided):
+    for pair in _pairs(study, across_threshold=across_threshold, undecided=undecided, by=by):
         by_item.setdefault(pair[0], []).append(pair)
     shown = list(by_item.values())[first : first + most]
     found = iter(_as_disagreements(study, [pair for pairs in shown for pair in pairs]))
@@ -145,10 +159,10 @@ def find_disputed_items(
     return [DisputedItem(some[0].item, some) for some in disputed], len(by_item)
 
 
-def neighbours(case: Case) -> tuple[tuple[int, str] | None, tuple[int, str] | None]:
-    """Return what comes before and after this disagreement, decided or not: item and criterion, or None."""
+def neighbours(case: Case, *, by: User) -> tuple[tuple[int, str] | None, tuple[int, str] | None]:
+    """Return what this person sees before and after this disagreement, decided or not: item and criterion, or None."""
     study = case.item.study
-    pairs = _pairs(study, across_threshold=case.crosses_threshold, undecided=False)
+    pairs = _pairs(study, across_threshold=case.crosses_threshold, undecided=False, by=by)
     here = (case.item.pk, case.criterion.pk)
     if here not in pairs:
         return None, None
@@ -171,9 +185,11 @@ def disagreement_in_words(study: Study) -> str:
     return people_disagree(shared, across, count_disagreements(study))
 
 
-def _pairs(study: Study, *, across_threshold: bool, undecided: bool) -> list[tuple[int, int]]:
+def _pairs(study: Study, *, across_threshold: bool, undecided: bool, by: User | None) -> list[tuple[int, int]]:
     """Return the items and criteria with different grades, the widest apart first."""
     found = _disagreeing(study, across_threshold=across_threshold, undecided=undecided)
+    if by is not None:
+        found = found.filter(item__in=items_shown_to(by, study))
     rows = found.order_by(F("lowest") - F("highest"), "item__pk", "criterion__pk")
     return list(rows.values_list("item__pk", "criterion__pk"))
 
@@ -194,6 +210,16 @@ def _disagreeing(study: Study, *, across_threshold: bool, undecided: bool) -> Qu
         )
         found = found.filter(~Exists(decided))
     return found
+
+
+def items_shown_to(user: User, study: Study) -> QuerySet[Item]:
+    """Return the items of which the person may see what others said: those about which nobody will ask them."""
+    assessed = Study.objects.assessed_by(user).filter(pk=OuterRef("study"))
+    judged = Judgment.objects.filter(item=OuterRef("pk"), rater__user=user)
+    open_places = Place.objects.filter(Q(holder=None) | Q(holder__user=user), task__items=OuterRef("pk"))
+    everyones = Task.objects.filter(items=OuterRef("pk"), everyone=True)
+    asked_nowhere = ~(Exists(open_places) | Exists(everyones))
+    return Item.objects.filter(~Exists(assessed) | Exists(judged) | asked_nowhere, study=study)
 
 
 def _as_disagreements(study: Study, pairs: Sequence[tuple[int, int]]) -> list[Disagreement]:
@@ -241,7 +267,7 @@ def case_of(item: Item, criterion: Criterion, *, named: bool = False) -> Case:
     comments = list(item.comments.select_related("rater"))
     people = {said.rater_id: said.rater.name for said in judgments} | {one.rater_id: one.rater.name for one in comments}
     if not named:
-        shuffled = sorted(people, key=lambda rater: sha256(f"{item.pk}/{rater}".encode()).digest())
+        shuffled = sorted(people, key=lambda rater: hidden_order("item", item.pk, rater))
         people = {rater: f"Person {number}" for number, rater in enumerate(shuffled, start=1)}
     sides = []
     for number, grade in enumerate(dict.fromkeys(one.grade for one in judgments if one.grade is not None)):
@@ -297,7 +323,16 @@ def adjudicate(
     )
 
 
-def studies_to_adjudicate(user: User) -> QuerySet[Study]:
-    """Studies that this user researches, or in which they were asked to adjudicate."""
-    asked = Enrolment.objects.filter(study=OuterRef("pk"), user=user, left_at=None, adjudicates=True)
-    return Study.objects.filter(Q(pk__in=Study.objects.of(user)) | Exists(asked))
+def study_to_adjudicate(user: User, name: str) -> Study:
+    """Return the study in which the user was asked to adjudicate, or whose labels they read as its researcher.
+
+    Raises Http404 and StillAssesses.
+    """
+    try:
+        return study_of(user, name)
+    except (Http404, StillAssesses):
+        asked = Enrolment.objects.filter(study__name=name, user=user, left_at=None, adjudicates=True)
+        enrolment = asked.select_related("study__collection").first()
+        if enrolment is None:
+            raise
+        return enrolment.study

@@ -28,14 +28,15 @@ from annotate.review.adjudication import (
     disagreement_in_words,
     find_disagreements,
     find_disputed_items,
+    items_shown_to,
     neighbours,
     sees_names,
-    studies_to_adjudicate,
+    study_to_adjudicate,
 )
 from annotate.review.forms import AdjudicationForm, DrawSpotChecksForm, VerdictForm
 from annotate.review.spot_checks import NothingToCheck, draw_spot_checks, record_verdict
 from annotate.review.texts import said_of_pairs
-from annotate.studies.views import study_of
+from collection.accounts.access import study_of, study_to_set_up
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Item, Judgment, Rater, Study
 from collection.page_tools import telling
@@ -53,13 +54,18 @@ PER_PAGE = 50
 @never_cache
 def disagreements(request: SignedInRequest, name: str) -> HttpResponse:
     """The items on which people disagree, the widest apart first."""
-    study = get_object_or_404(studies_to_adjudicate(request.user).select_related("collection"), name=name)
+    study = study_to_adjudicate(request.user, name)
     across, every = "all" not in request.GET, "decided" in request.GET
     number = request.GET.get("page", "1")
     page = max(1, int(number)) if number.isdecimal() and len(number) < LONGEST_PAGE else 1
 
     found, total = find_disputed_items(
-        study, across_threshold=across, undecided=not every, first=(page - 1) * PER_PAGE, most=PER_PAGE
+        study,
+        across_threshold=across,
+        undecided=not every,
+        by=request.user,
+        first=(page - 1) * PER_PAGE,
+        most=PER_PAGE,
     )
 
     context = {
@@ -79,10 +85,10 @@ def disagreements(request: SignedInRequest, name: str) -> HttpResponse:
 @never_cache
 def adjudication(request: SignedInRequest, name: str, item: int, criterion: str) -> HttpResponse:
     """One disagreement with both sides; posting decides it and goes on to the next."""
-    study = get_object_or_404(studies_to_adjudicate(request.user), name=name)
+    study = study_to_adjudicate(request.user, name)
     texts = Item.objects.select_related("study", "topic__collection", *TEXTS)
     case = case_of(
-        get_object_or_404(texts, study=study, pk=item),
+        get_object_or_404(texts.filter(pk__in=items_shown_to(request.user, study).values("pk")), pk=item),
         get_object_or_404(Criterion.objects.select_related("scale"), study=study, name=criterion),
         named=sees_names(study, request.user),
     )
@@ -98,12 +104,14 @@ def adjudication(request: SignedInRequest, name: str, item: int, criterion: str)
             form.add_error(None, str(refused))
         else:
             messages.success(request, "Decision saved.")
-            following, _ = find_disagreements(study, across_threshold=case.crosses_threshold, undecided=True, most=1)
+            following, _ = find_disagreements(
+                study, across_threshold=case.crosses_threshold, undecided=True, by=request.user, most=1
+            )
             if following:
                 return redirect("annotate:adjudication", name, following[0].item.pk, following[0].criterion.name)
             return redirect("annotate:disagreements", name)
 
-    previous, following_one = neighbours(case)
+    previous, following_one = neighbours(case, by=request.user)
     context = {
         "study": study,
         "case": case,
@@ -130,7 +138,7 @@ def grades_of(criterion: Criterion) -> list[dict[str, Any]]:
 @login_required
 def disagreements_names(request: SignedInRequest, name: str) -> HttpResponse:
     """Show the study's researchers who said what when they adjudicate, or no longer."""
-    study = study_of(request, name)
+    study = study_of(request.user, name)
 
     study.named_adjudication = not study.named_adjudication
     study.save(update_fields=["named_adjudication"])
@@ -148,7 +156,7 @@ def decided_in(case: Case) -> dict[str, str]:
 @login_required
 def adjudicator(request: SignedInRequest, name: str, username: str) -> HttpResponse:
     """Ask somebody to decide where the others disagree, or no longer."""
-    study = study_of(request, name)
+    study = study_to_set_up(request.user, name)
     enrolment = get_object_or_404(study.enrolments.filter(left_at=None).select_related("user"), user__username=username)
 
     enrolment.adjudicates = not enrolment.adjudicates
@@ -167,7 +175,7 @@ def adjudicator(request: SignedInRequest, name: str, username: str) -> HttpRespo
 @never_cache
 def spot_checks(request: SignedInRequest, name: str) -> HttpResponse:
     """What was drawn to be looked over, by assessor."""
-    study = study_of(request, name)
+    study = study_of(request.user, name)
     submitted = Q(assignments__task__study=study, assignments__state=Assignment.State.SUBMITTED)
     people = (
         Rater.objects.filter(submitted, user__isnull=False)
@@ -189,7 +197,7 @@ def spot_checks(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def spot_checks_draw(request: SignedInRequest, name: str, rater: int) -> HttpResponse:
     """Draw some of what one assessor submitted."""
-    study = study_of(request, name)
+    study = study_of(request.user, name)
     form = DrawSpotChecksForm(request.POST)
     assessor = get_object_or_404(Rater.objects.filter(assignments__task__study=study).distinct(), pk=rater)
 
@@ -207,7 +215,7 @@ def spot_checks_draw(request: SignedInRequest, name: str, rater: int) -> HttpRes
 @never_cache
 def spot_check(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """One assignment as its assessor answered it; posting says how it is and goes on to the next."""
-    study = study_of(request, name)
+    study = study_of(request.user, name)
     check = get_object_or_404(checks_of(study.pk), pk=pk)
     form = VerdictForm(request.POST or None, initial={"verdict": check.verdict, "note": check.note})
 
@@ -269,7 +277,7 @@ def checks_of(study: int) -> QuerySet[SpotCheck]:
 @login_required
 def batch_release(request: SignedInRequest, name: str) -> HttpResponse:
     """Release the study's next batch now, whether or not the one before is done."""
-    study = study_of(request, name)
+    study = study_to_set_up(request.user, name)
     if release_next_batch(study, at=now(), by_hand=True):
         messages.success(request, "The next batch is released.")
     else:

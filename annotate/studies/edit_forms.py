@@ -51,6 +51,12 @@ class EditForm(forms.ModelForm[Study]):
 
     terms = TermsField()
 
+    translatable = forms.BooleanField(
+        required=False,
+        label="Browsers may translate the texts",
+        help_text="Then people judge words that are not the stored ones, and cannot mark any in a translated text.",
+    )
+
     class Meta:
         model = Study
         fields = EDITABLE

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from annotate.studies.edit_forms import CopyForm, EditForm
 from annotate.studies.edits import OverlapLowered, copy_study, edit_study
 from annotate.studies.lifecycle import NameTaken, WrongState
-from annotate.studies.views import study_of
+from annotate.studies.views import study_to_set_up
 from collection.accounts.views import SignedInRequest
 from stats.plurals import counted
 
@@ -22,8 +22,8 @@ from stats.plurals import counted
 @login_required
 @never_cache
 def study_edit(request: SignedInRequest, name: str) -> HttpResponse:
-    """Change the study's title, language, overlap, limits, batches and time-out."""
-    study = study_of(request, name)
+    """Change the study's title, language, translation, overlap, limits, batches and time-out."""
+    study = study_to_set_up(request, name)
     form = EditForm(request.POST or None, instance=study)
 
     if form.is_valid():
@@ -35,7 +35,7 @@ def study_edit(request: SignedInRequest, name: str) -> HttpResponse:
             messages.success(request, f"Saved. Added: {counted(made, 'places')}." if made else "Saved.")
             return redirect("annotate:study", name)
 
-    context = {"study": study_of(request, name), "form": form}
+    context = {"study": study_to_set_up(request, name), "form": form}
     return render(request, "annotate/study_edit.html", context, status=422 if form.errors else 200)
 
 
@@ -44,7 +44,7 @@ def study_edit(request: SignedInRequest, name: str) -> HttpResponse:
 @never_cache
 def study_copy(request: SignedInRequest, name: str) -> HttpResponse:
     """Make a draft of the study's design, criteria and guidelines."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     form = CopyForm(request.POST or None, initial={"title": f"{study} (copy)"[:200]})
 
     if form.is_valid():

@@ -20,7 +20,7 @@ from collection.texts.sentences import WITHOUT_TITLE
 MOST_ASSESSORS = 50
 ROWS_AT_ONCE = 5_000
 # What may be changed: the title always, the rest until the study is closed.
-EDITABLE = ("title", "language", "terms", "overlap", "quota", "batch_size", "timeout_minutes")
+EDITABLE = ("title", "language", "terms", "translatable", "overlap", "quota", "batch_size", "timeout_minutes")
 # What a copy does not take over: who and when it is, and what came of the study so far.
 OWN = {
     "id", "name", "title", "state", "created_by", "created_at", "released_batch", "batches_released_at", "samples",

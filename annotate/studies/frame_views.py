@@ -15,7 +15,7 @@ from annotate.studies.frame_forms import FrameForm
 from annotate.studies.frames import change_frame
 from annotate.studies.lifecycle import WrongState
 from annotate.studies.task_counts import asked_of, forecast_from, preview_from
-from annotate.studies.views import study_of
+from annotate.studies.views import study_to_set_up
 from collection.accounts import access
 from collection.accounts.views import SignedInRequest
 from collection.models import Collection
@@ -26,7 +26,7 @@ from collection.models import Collection
 @never_cache
 def study_frame(request: SignedInRequest, name: str) -> HttpResponse:
     """The study's frame with what it asks; posting changes it, and shows what it asks then."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     form = FrameForm(request.POST or None, collection=study.collection, frame=frame_of(study))
 
     if form.is_valid():

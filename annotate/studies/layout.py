@@ -22,6 +22,7 @@ from annotate.models import GoldGrade, Place, Task, TaskItem
 from annotate.studies.sampling import Drawn, sample_of
 from annotate.studies.task_counts import asked_of, task_types_of
 from annotate.task_types import RULES, NewItem, NothingToJudge, Text
+from collection.hidden_order import hidden_order
 from collection.models import Draw, Item, Study
 from collection.models.studies import TaskType
 
@@ -117,16 +118,24 @@ ItemKey = tuple[str, int, int | None, int | None, int | None, int | None, int | 
 
 
 def key_of(asked: NewItem, topic: int) -> ItemKey:
-    texts = asked.report, asked.passage, asked.other_report, asked.sentence
-    return asked.task_type.value, topic, asked.element, *texts
+    """Return what tells the item from others. Of a pair either report may be the first."""
+    first, second = in_either_order(asked.report, asked.other_report)
+    return asked.task_type.value, topic, asked.element, first, asked.passage, second, asked.sentence
+
+
+def in_either_order(report: int | None, other: int | None) -> tuple[int | None, int | None]:
+    return (other, report) if report and other and other < report else (report, other)
 
 
 def make_items(study: Study, texts: Iterable[Text]) -> dict[ItemKey, int]:
     """Make the items that the study lacks, and return all of them by what they are made of."""
     parts = ("task_type", "topic_id", "element_id", "report_id", "passage_id", "other_report_id", "sentence_id")
-    stored: dict[ItemKey, int] = {tuple(row[1:]): row[0] for row in study.items.values_list("pk", *parts)}
+    stored: dict[ItemKey, int] = {}
+    for pk, task_type, topic, element, report, passage, other, sentence in study.items.values_list("pk", *parts):
+        first, second = in_either_order(report, other)
+        stored[task_type, topic, element, first, passage, second, sentence] = pk
     new: dict[ItemKey, Item] = {}
-    for text in texts:
+    for text in as_if_drawn(texts):
         for asked in text.items:
             key = key_of(asked, text.topic)
             if key not in stored:
@@ -215,7 +224,7 @@ def in_order(texts: Sequence[Text], *, by_topic: bool = False) -> list[Text]:
         if text.after in awaited:
             waiting[awaited[text.after]].append(text)
     leading: dict[TaskType, dict[int, list[list[Text]]]] = defaultdict(lambda: defaultdict(list))
-    for text in texts:
+    for text in as_if_drawn(texts):
         if text.after not in awaited:
             leading[text.task_type][text.topic].append([text, *waiting[text]])
     ordered: list[Text] = []
@@ -230,6 +239,20 @@ def in_order(texts: Sequence[Text], *, by_topic: bool = False) -> list[Text]:
         first = {text.topic: place for place, text in reversed(list(enumerate(ordered)))}
         ordered.sort(key=lambda text: first[text.topic])
     return ordered
+
+
+def as_if_drawn(texts: Iterable[Text]) -> list[Text]:
+    """Put the reports of each topic, and the pairs of them, in an order that does not say whose they are.
+
+    Topics stay in their order; so do parts of a report, and passages, whose pool has one of its own.
+    """
+    groups: dict[tuple[object, ...], list[Text]] = defaultdict(list)
+    for text in texts:
+        groups[text.task_type, text.topic, text.passage is None].append(text)
+    for (*_, by_lot), group in groups.items():
+        if by_lot:
+            group.sort(key=lambda text: hidden_order(text.topic_id, text.report or text.name))
+    return list(chain.from_iterable(groups.values()))
 
 
 def items_for_training(study: Study) -> set[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from django.db import transaction
@@ -12,8 +13,10 @@ from annotate.assignments.design import Design
 from annotate.assignments.revisions import NON_CONSECUTIVE, PLACES, lay_out_revisions
 from annotate.frames.checks import check_frame
 from annotate.frames.frame import Frame, settled
-from annotate.models import Assignment, Enrolment
+from annotate.models import Assignment, Enrolment, PlannedClosing
 from annotate.notices.notices import Kind, notify, people_of, without_work
+from annotate.sessions.at_work import at_work
+from annotate.sessions.outcomes import Because, end_session, end_sessions, people_whose_session_ended
 from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.layout import lay_out_tasks
 from annotate.task_types import criteria_asked
@@ -188,6 +191,7 @@ def open_study(*, study: Study, at: datetime) -> int:
     rest as it is. Raises WrongState, and NothingToJudge where the collection lacks what a task type asks about.
     """
     was_open = study.state == Study.State.OPEN
+    PlannedClosing.objects.filter(study=study).delete()
     study = move(study, to=Study.State.OPEN, from_=OPENS_FROM)
     return _lay_out(study, is_news=not was_open, at=at)
 
@@ -231,16 +235,46 @@ def pause_study(*, study: Study) -> Study:
 
 @transaction.atomic
 def close_study(*, study: Study, at: datetime) -> Study:
-    """End the labelling: no new work, and no more answers. What is half done stays as it is."""
+    """End the labelling: no new work, and no more answers. What is half done stays as it is.
+
+    Sessions of people from crowd sites end, with the code that `annotate.sessions.outcomes` has for it.
+    """
     closed = move(study, to=Study.State.CLOSED, from_=(Study.State.OPEN, Study.State.PAUSED))
+    PlannedClosing.objects.filter(study=closed).delete()
+    end_sessions(study=closed, because=Because.CLOSED, at=at)
     notify(people_of(closed), study=closed, kind=Kind.CLOSED, at=at)
     return closed
 
 
 @transaction.atomic
+def close_when_done(*, study: Study, by: User, at: datetime) -> Study:
+    """Pause the study, and close it as soon as nobody works in it any more; opening it again cancels that."""
+    paused = move(study, to=Study.State.PAUSED, from_=(Study.State.OPEN, Study.State.PAUSED))
+    PlannedClosing.objects.update_or_create(study=paused, defaults={"asked_by": by, "asked_at": at})
+    return paused
+
+
+def close_what_is_done(*, at: datetime) -> int:
+    """Close the studies that were to be, and in which nobody works any more. Returns how many."""
+    planned = Study.objects.filter(planned_closing__isnull=False, state=Study.State.PAUSED)
+    n_closed = 0
+    for study in planned.order_by("pk"):
+        if not at_work(study, at=at).n:
+            with suppress(WrongState):  # somebody has opened it since
+                close_study(study=study, at=at)
+                n_closed += 1
+    return n_closed
+
+
+@transaction.atomic
 def reopen_study(*, study: Study, at: datetime) -> int:
-    """Open a closed study again. Returns how many tasks were laid out now."""
+    """Open a closed study again. Returns how many tasks were laid out now.
+
+    Sessions that ended when it was closed stay so, and what their people held goes to others.
+    """
     study = move(study, to=Study.State.OPEN, from_=(Study.State.CLOSED,))
+    held = Assignment.objects.filter(task__study=study, rater__user__in=people_whose_session_ended(study))
+    return_open(held, because=Assignment.Because.LEFT, at=at)
     return _lay_out(study, is_news=True, at=at)
 
 
@@ -280,6 +314,7 @@ def remove_person(*, study: Study, user: User, at: datetime) -> None:
     """Take a person out of the study as its researcher, and tell them."""
     if study.enrolments.filter(user=user, left_at=None).exists():
         unenrol(study=study, user=user, at=at)
+        end_session(study=study, user=user, because=Because.REMOVED, at=at)
         notify([user.pk], study=study, kind=Kind.REMOVED, at=at)
 
 

@@ -11,7 +11,8 @@ from typing import Any
 from django.db.models import Count, Max, Q
 
 from annotate.assignments.places import emptied_tasks
-from annotate.models import Assignment, Enrolment, Place, Task
+from annotate.models import Assignment, Enrolment, Place, PlannedClosing, Task
+from annotate.sessions.at_work import at_work
 from collection.models import Exclusion, Judgment, Rater, Study, User
 from collection.models.studies import TaskType
 
@@ -179,3 +180,9 @@ def progress_of_all(studies: list[Study]) -> dict[int, tuple[int, int]]:
         .annotate(n=Count("pk"))
     )
     return {study.pk: (submitted.get(study.pk, 0), places.get(study.pk, 0)) for study in studies}
+
+
+def closing_of(study: Study, *, at: datetime) -> dict[str, Any]:
+    """Return what the page shows of closing: who works in the study now, and whether it closes when they are done."""
+    closes = study.state == Study.State.PAUSED and PlannedClosing.objects.filter(study=study).exists()
+    return {"at_work": at_work(study, at=at), "closes": closes}

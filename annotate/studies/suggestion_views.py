@@ -17,6 +17,7 @@ from annotate.suggestions.design import (
     end_suggestions,
     set_suggestions,
 )
+from annotate.suggestions.draw import reach_of
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
 
@@ -45,6 +46,7 @@ def suggestions(request: SignedInRequest, name: str) -> HttpResponse:
         "study": study,
         "design": design,
         "form": form,
+        "reach": reach_of(design) if design else None,
         "drawn": [(arm.label, n) for arm, n in drawn.items()] if any(drawn.values()) else [],
     }
     return render(request, "annotate/suggestions.html", context, status=422 if form.errors else 200)

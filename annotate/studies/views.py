@@ -27,6 +27,7 @@ from annotate.studies.lifecycle import (
     NotEmpty,
     WrongState,
     close_study,
+    close_when_done,
     delete_draft,
     exclude_rater,
     lift_exclusion,
@@ -37,7 +38,7 @@ from annotate.studies.lifecycle import (
     reopen_study,
     revise_guidelines,
 )
-from annotate.studies.progress import progress_of, progress_of_all
+from annotate.studies.progress import closing_of, progress_of, progress_of_all
 from annotate.studies.task_counts import forecast_of, task_types_of
 from annotate.task_types import NothingToJudge
 from annotate.task_types.key_point import DOCUMENTS
@@ -139,7 +140,7 @@ def make_chosen_study(
 @login_required
 def study(request: SignedInRequest, name: str) -> HttpResponse:
     """One study: its state, its people, its guidelines. htmx asks for the progress alone."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     if request.htmx:
         return render(request, "annotate/study/progress.html", {"study": study, "progress": progress_of(study)})
     return render_study(request, study)
@@ -148,43 +149,54 @@ def study(request: SignedInRequest, name: str) -> HttpResponse:
 @require_POST
 @login_required
 def study_state(request: SignedInRequest, name: str, move: str) -> HttpResponse:
-    """Open, pause, close or reopen the study."""
-    study = study_of(request, name)
+    """Open, pause, close or reopen the study, or let it close once nobody works in it."""
+    study = study_to_set_up(request, name)
 
     with telling(request, WrongState, NothingToJudge):
-        said = MOVES[move](study)
+        said = MOVES[move](study, request.user)
         messages.success(request, said)
     return redirect("annotate:study", study.name)
 
 
-def say_opened(study: Study) -> str:
+def say_opened(study: Study, _by: User) -> str:
     made = open_study(study=study, at=now())
     return f"The study is open, with {counted(made, 'tasks')}." if made else "The study is open."
 
 
-def say_paused(study: Study) -> str:
+def say_paused(study: Study, _by: User) -> str:
     pause_study(study=study)
     return "The study is paused: no new work is given out."
 
 
-def say_closed(study: Study) -> str:
+def say_closed(study: Study, _by: User) -> str:
     close_study(study=study, at=now())
     return "The study is closed."
 
 
-def say_reopened(study: Study) -> str:
+def say_finishing(study: Study, by: User) -> str:
+    close_when_done(study=study, by=by, at=now())
+    return "The study is paused, and closes as soon as nobody works in it any more."
+
+
+def say_reopened(study: Study, _by: User) -> str:
     reopen_study(study=study, at=now())
     return "The study is open again."
 
 
-MOVES = {"open": say_opened, "pause": say_paused, "close": say_closed, "reopen": say_reopened}
+MOVES = {
+    "open": say_opened,
+    "pause": say_paused,
+    "finish": say_finishing,
+    "close": say_closed,
+    "reopen": say_reopened,
+}
 
 
 @require_POST
 @login_required
 def study_delete(request: SignedInRequest, name: str) -> HttpResponse:
     """Delete a draft that holds no labels."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
 
     with telling(request, WrongState, NotEmpty):
         delete_draft(study=study)
@@ -198,7 +210,7 @@ def study_delete(request: SignedInRequest, name: str) -> HttpResponse:
 @never_cache
 def study_people(request: SignedInRequest, name: str) -> HttpResponse:
     """Let people in; the passwords of accounts made for them are shown this once."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     form = AddPeopleForm(request.POST, user=request.user, study=study)
 
     if not form.is_valid():
@@ -216,7 +228,7 @@ def study_people(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def study_remove(request: SignedInRequest, name: str, username: str) -> HttpResponse:
     """Take a person out of the study."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     user = get_object_or_404(User, username=username, enrolments__study=study)
 
     remove_person(study=study, user=user, at=now())
@@ -229,7 +241,7 @@ def study_remove(request: SignedInRequest, name: str, username: str) -> HttpResp
 @login_required
 def study_exclude(request: SignedInRequest, name: str, username: str) -> HttpResponse:
     """Leave a person out of the statistics, for a reason."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     exclude_person(request, study, person_of(study, username))
     return redirect("annotate:study", study.name)
 
@@ -238,7 +250,7 @@ def study_exclude(request: SignedInRequest, name: str, username: str) -> HttpRes
 @login_required
 def study_include(request: SignedInRequest, name: str, username: str) -> HttpResponse:
     """Count a person in the statistics again."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     include_person(request, study, person_of(study, username))
     return redirect("annotate:study", study.name)
 
@@ -277,7 +289,7 @@ def person_of(study: Study, username: str) -> User:
 @login_required
 def study_guidelines(request: SignedInRequest, name: str) -> HttpResponse:
     """The versions of the guidelines; posting puts a new one in force."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     versions = list(study.guidelines.select_related("created_by").order_by("-version"))
     form = GuidelinesForm(request.POST or None, initial={"guidelines": versions[0].markdown if versions else ""})
 
@@ -297,9 +309,9 @@ def guidelines_preview(request: SignedInRequest) -> HttpResponse:
     return render(request, "annotate/study/guidelines_preview.html", {"markdown": request.POST.get("guidelines", "")})
 
 
-def study_of(request: SignedInRequest, name: str) -> Study:
+def study_to_set_up(request: SignedInRequest, name: str) -> Study:
     """Return the study of this name if the user researches its collection; else 404."""
-    return access.study_of(request.user, name)
+    return access.study_to_set_up(request.user, name)
 
 
 def show_accounts(request: SignedInRequest, study: Study, accounts: list[NewAccount]) -> HttpResponse:
@@ -311,10 +323,12 @@ def render_study(
 ) -> HttpResponse:
     context = {
         "study": study,
+        "closed": access.StillAssesses.default_detail if study.is_assessed else "",  # type: ignore[attr-defined]
         "criteria": criterion_rows(study),
         "thresholds_locked": why_locked(study),
         "forecast": forecast_of(study) if study.state == Study.State.DRAFT else [],
         "progress": progress_of(study),
+        **closing_of(study, at=now()),
         "asked_types": task_types_of(study),
         "design_sentences": sentences_on(design_of(study)),
         "frame_sentences": frame_sentences(frame_of(study)),

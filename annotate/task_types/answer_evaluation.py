@@ -7,7 +7,6 @@ a study wants it, each assessor says once a question, with its passages in view,
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +22,7 @@ from annotate.frames.scope import framed_reports
 from annotate.models import Assignment, AssignmentItem, Task
 from annotate.task_types.rules import AskedItem, TaskTypeRules
 from annotate.task_types.texts import NewItem, NothingToJudge, Text
+from collection.hidden_order import hidden_order
 from collection.models import Item, Passage, Rater, Report, Study
 from collection.models.studies import TaskType
 from collection.texts.evidence import Grounds, grounds_of
@@ -80,7 +80,7 @@ def items_about(
 
     They are put into an order that tells nothing of their systems: whoever reads a page sees the items' numbers.
     """
-    answers = sorted(answers, key=lambda answer: hashlib.sha256(f"{topic_id}\n{answer[1]}".encode()).digest())
+    answers = sorted(answers, key=lambda answer: hidden_order(topic_id, answer[1]))
     one_by_one = [
         NewItem(TaskType.ANSWER_EVALUATION, f"answer_evaluation/{topic_id}/{run}", report=report)
         for report, run in answers

@@ -1,7 +1,7 @@
 """Battles (TREC RAG): two systems' reports on one topic side by side, and which is better, or neither.
 
-One task is one pair. Whoever reads a page or an answer of the API sees no system and no run: of a pair's reports the
-first is the one whose name has the smaller hash, and the sides are drawn for each assignment.
+One task is one pair. No page and no answer of the API names a system or a run: which of a pair's reports is the first
+says nothing of them, and the sides are drawn for each assignment.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from annotate.frames.scope import framed_reports
 from annotate.models import Assignment, AssignmentItem, Task
 from annotate.task_types.rules import AskedItem, TaskTypeRules
 from annotate.task_types.texts import NewItem, NothingToJudge, Text
+from collection.hidden_order import hidden_order
 from collection.models import Criterion, Item, Rater, Report, Study
 from collection.models.studies import TaskType
 from collection.texts.lines import lines_of
@@ -33,7 +34,7 @@ def battles_of(study: Study) -> list[Text]:
     for pk, run, topic, topic_id in reports.values_list("pk", "run__name", "topic__pk", "topic__topic_id"):
         by_topic[topic, topic_id].append((run, pk))
     texts = [
-        battle_of(topic, topic_id, *sorted(pair, key=lambda one: hidden_order(topic_id, one[0])))
+        battle_of(topic, topic_id, *pair)
         for (topic, topic_id), named in by_topic.items()
         for pair in combinations(named, 2)
     ]
@@ -45,17 +46,18 @@ def battles_of(study: Study) -> list[Text]:
     return texts
 
 
-def battle_of(topic: int, topic_id: str, first: tuple[str, int], second: tuple[str, int]) -> Text:
-    (run, report), (other_run, other) = first, second
-    name = f"{run}/{other_run}"
-    item = NewItem(TaskType.BATTLE, f"battle/{topic_id}/{name}", report=report, other_report=other)
-    pair = " – ".join(sorted((run, other_run)))
-    return Text(TaskType.BATTLE, topic, topic_id, name, (item,), system=pair)
+def battle_of(topic: int, topic_id: str, *pair: tuple[str, int]) -> Text:
+    """Return the text that compares two reports, given as (run, report)."""
+    first, second = sorted(pair, key=lambda one: hidden_order(topic_id, one[0]))
+    item_id = f"battle/{topic_id}/{first[0]}/{second[0]}"
+    item = NewItem(TaskType.BATTLE, item_id, report=first[1], other_report=second[1])
+    runs = [run for run, _ in pair]
+    return Text(TaskType.BATTLE, topic, topic_id, drawn_as(topic_id, runs), (item,), system=" – ".join(sorted(runs)))
 
 
-def hidden_order(topic_id: str, run: str) -> bytes:
-    """Return what a topic's reports are ordered by: nothing that tells of their systems."""
-    return hashlib.sha256(f"{topic_id}\n{run}".encode()).digest()
+def drawn_as(topic_id: str, runs: Sequence[str]) -> str:
+    """Return the name by which a sample draws a pair. Anybody can compute it, as a draw with a known seed must be."""
+    return "/".join(sorted(runs, key=lambda run: hashlib.sha256(f"{topic_id}\n{run}".encode()).digest()))
 
 
 def draw_sides(items: Sequence[Item], task: Task, rater: Rater | None) -> list[AskedItem]:  # noqa: ARG001 - a draw_items

@@ -125,7 +125,6 @@ def what_is_shown(assignment: Assignment, asked: Sequence[AssignmentItem]) -> Ma
                 "number": next((number[item] for item in items if item in number), "–"),
                 "title": texts[passage].title,
                 "paragraphs": lines_of(texts[passage].text),
-                "length": len(texts[passage].text),
                 "translation": texts[passage].translation,
             }
             for passage, items in of_passage.items()

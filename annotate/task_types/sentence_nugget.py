@@ -60,9 +60,7 @@ def what_is_shown(assignment: Assignment, asked: Sequence[AssignmentItem]) -> Ma
     at_hand = [one for one in shown["sentences"] if one["items"]]
     return {
         **shown,
-        "passages": [
-            {"items": one["items"], "paragraphs": lines_of(one["text"]), "length": len(one["text"])} for one in at_hand
-        ],
+        "passages": [{"items": one["items"], "paragraphs": lines_of(one["text"])} for one in at_hand],
     }
 
 

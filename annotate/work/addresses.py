@@ -13,7 +13,7 @@ from django.urls import get_script_prefix, reverse
 from django.utils.safestring import SafeString
 
 from annotate.models import Assignment
-from annotate.participants.sessions import end_address
+from annotate.sessions.outcomes import end_address
 from annotate.task_types import RULES
 from annotate.work.next_work import NextWork
 from collection.models import Study

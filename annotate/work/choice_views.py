@@ -20,6 +20,7 @@ from annotate.assignments.questions import criteria_of_study
 from annotate.assignments.task_page import screen_of, screen_of_new
 from annotate.models import Assignment, AssignmentItem, CrowdSession
 from annotate.quality.pasting import note_pasting
+from annotate.sessions.outcomes import address_once_over
 from annotate.work.addresses import (
     address_of_task,
     addresses_of,
@@ -34,8 +35,9 @@ from annotate.work.sent_choices import BIGGEST_KEY, SentChoice, UnreadableChoice
 from annotate.work.turns import in_turn
 from collection.accounts.views import SignedInRequest
 from collection.judgments.compiled_sql import compiled
+from collection.judgments.inserting import insert_unless_there
 from collection.judgments.services import GradeNotOnScale, HighlightDoesNotFit
-from collection.models import Criterion
+from collection.models import ChangedPage, Criterion
 
 TEXTS_OF_AN_ITEM = ("item__report", "item__passage", "item__answer_to_revise")
 PARTS_OF_A_CHOICE = (
@@ -84,6 +86,9 @@ def choice(request: SignedInRequest, pk: int) -> JsonResponse:
     if not criteria:
         raise Http404
     note_pasting(asked=asked[0], pasted=sent.pasted, at=now())
+    if sent.page_changed:
+        changed = ChangedPage(item_id=sent.item, rater_id=asked[0].assignment.rater_id, noted_at=now())
+        insert_unless_there(changed, unique=("item", "rater"))
 
     try:
         if sent.submit:
@@ -103,10 +108,18 @@ def choice(request: SignedInRequest, pk: int) -> JsonResponse:
     except (NotAsked, GradeNotOnScale, HighlightDoesNotFit) as refused:
         return JsonResponse({"refused": str(refused)}, status=422)
     except StudyClosed as refused:
-        return JsonResponse({"refused": str(refused)}, status=409)
+        return refused_for_good(asked[0], request, refused, status=409)
     except AssignmentReturned as refused:
-        return JsonResponse({"refused": str(refused)}, status=410)
+        return refused_for_good(asked[0], request, refused, status=410)
     return JsonResponse(asdict(saved))
+
+
+def refused_for_good(
+    asked: AssignmentItem, request: SignedInRequest, refused: Exception, *, status: int
+) -> JsonResponse:
+    """Say why nothing is taken; whose session has ended learns where they read how."""
+    over = address_once_over(study=asked.assignment.task.study, user=request.user)
+    return JsonResponse({"refused": str(refused), **({"over": over} if over else {})}, status=status)
 
 
 def answered(

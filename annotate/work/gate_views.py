@@ -15,14 +15,24 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotate.assignments.shown import Screen
 from annotate.assignments.task_page import screen_for_nobody
 from annotate.models import CrowdEntry, Task, TrainingAttempt
-from annotate.participants.sessions import end_address, has_ended, session_of
-from annotate.quality.attention import NotOnOffer, answer_check, next_check, rules_of
-from annotate.quality.consent import OtherVersion, answer_consent, consent_in_force
+from annotate.quality.attention import NotOnOffer, answer_check, next_check
+from annotate.quality.consent import OtherVersion, answer_consent, consent_for, withdrawal_of
 from annotate.quality.forms import QuestionnaireForm
 from annotate.quality.gates import due_questions
 from annotate.quality.screening import screen_out_of
 from annotate.quality.survey import answer_questionnaire
-from annotate.quality.training import NotAnswered, TrainingText, answer_text, attempts_of, begin_attempt, training_texts
+from annotate.quality.training import (
+    NotAnswered,
+    TrainingText,
+    answer_text,
+    attempts_of,
+    begin_attempt,
+    rules_and_draw_for,
+    shows_answers,
+    training_texts,
+)
+from annotate.sessions.outcomes import end_address
+from annotate.sessions.sessions import has_ended, session_of
 from annotate.task_types import AskedItem
 from annotate.work.queue_views import redirect_to_next, studies_of_assessor
 from annotate.work.screens import render_screen
@@ -44,14 +54,21 @@ LONGEST_OPTION = 5
 @login_required
 @never_cache
 def consent(request: SignedInRequest, name: str) -> HttpResponse:
-    """The consent text in force; agreeing goes on, declining ends the work in this study."""
-    study = get_object_or_404(studies_of_assessor(request), name=name)
-    text = consent_in_force(study)
+    """The consent text in force; agreeing goes on, declining ends the work in this study.
+
+    Who does not work in it any more may still withdraw what they agreed to.
+    """
+    study = get_object_or_404(Study.objects.filter(enrolments__user=request.user), name=name)
+    text = consent_for(study=study, user=request.user)
     if text is None or not text.markdown:
         return redirect("annotate:queue")
+    said = text.answers.filter(user=request.user).order_by("-answered_at", "-pk").first()
+    works = studies_of_assessor(request).filter(pk=study.pk).exists()
+    if not works and not (said and said.agreed):
+        return redirect("annotate:screened_out", study.name)
     refusal = ""
 
-    if request.method == "POST" and request.POST.get("answer") in {"agree", "decline"}:
+    if request.method == "POST" and request.POST.get("answer") in ({"agree", "decline"} if works else {"decline"}):
         agrees = request.POST["answer"] == "agree"
         version = request.POST.get("version", "")
         try:
@@ -67,7 +84,6 @@ def consent(request: SignedInRequest, name: str) -> HttpResponse:
         else:
             return redirect_to_next(request, study) if agrees else redirect("annotate:screened_out", study.name)
 
-    said = text.answers.filter(user=request.user).order_by("-answered_at", "-pk").first()
     session = session_of(study=study, user=request.user)
     at_prolific = session is not None and session.entry.site == CrowdEntry.Site.PROLIFIC
     context: dict[str, Any] = {"study": study, "text": text, "said": said, "refusal": refusal}
@@ -124,7 +140,7 @@ def training(request: SignedInRequest, name: str) -> HttpResponse:
     if "checked" in request.GET and shown:
         return show_feedback(request, study, shown)
     if under_way:
-        texts = training_texts(study, under_way)
+        texts = training_texts(under_way)
         current = next((text for text in texts if not text.answered), None)
         if current:
             return show_text(request, study, texts, current)
@@ -132,7 +148,7 @@ def training(request: SignedInRequest, name: str) -> HttpResponse:
 
 
 def answer_training(request: SignedInRequest, study: Study, attempt: TrainingAttempt) -> HttpResponse:
-    texts = training_texts(study, attempt)
+    texts = training_texts(attempt)
     left = (text for text in texts if not text.answered)
     current = next((text for text in left if request.POST.get("text") in {None, str(text.item.pk)}), None)
     if current is None:
@@ -144,7 +160,7 @@ def answer_training(request: SignedInRequest, study: Study, attempt: TrainingAtt
         return show_text(request, study, texts, current, refusal=str(refused), grades=grades, status=422)
     if screen_out_of(study=study, user=request.user):
         return redirect("annotate:screened_out", study.name)
-    return redirect(f"{request.path}?checked={current.item.pk}")
+    return redirect(f"{request.path}?checked={current.item.pk}" if shows_answers(attempt) else request.path)
 
 
 def grades_of(posted: QueryDict) -> dict[str, float | None]:
@@ -184,9 +200,9 @@ def show_text(
 
 
 def show_feedback(request: SignedInRequest, study: Study, attempt: TrainingAttempt) -> HttpResponse:
-    texts = training_texts(study, attempt)
+    texts = training_texts(attempt)
     checked = next((t for t in texts if str(t.item.pk) == request.GET["checked"] and t.answered), None)
-    if checked is None:
+    if checked is None or not shows_answers(attempt):
         return redirect("annotate:training", study.name)
     context = {
         "study": study,
@@ -200,14 +216,16 @@ def show_feedback(request: SignedInRequest, study: Study, attempt: TrainingAttem
 
 
 def show_result(request: SignedInRequest, study: Study, attempts: list[TrainingAttempt]) -> HttpResponse:
-    rules = rules_of(study)
+    rules, draw = rules_and_draw_for(study=study, user=request.user)
+    last = attempts[-1] if attempts else None
     context: dict[str, Any] = {
         "study": study,
         "rules": rules,
         "pass_percent": round(100 * rules.pass_mark),
-        "last": attempts[-1] if attempts else None,
+        "last": last,
         "left": rules.attempts - len(attempts),
-        "n_texts": len(training_texts(study, None)),
+        "draw": draw,
+        "answered": training_texts(last) if last and last.passed and not draw.others_each_time else [],
         "guideline": study.guidelines.order_by("-version").first(),
     }
     return render(request, "annotate/quality/training.html", context)
@@ -253,7 +271,8 @@ def screened_out(request: SignedInRequest, name: str) -> HttpResponse:
     out = screen_out_of(study=study, user=request.user)
     if out is None:
         return redirect("annotate:queue")
-    return render(request, "annotate/quality/screened_out.html", {"study": study, "out": out})
+    context = {"study": study, "out": out, "withdrawn": withdrawal_of(study=study, user=request.user)}
+    return render(request, "annotate/quality/screened_out.html", context)
 
 
 def training_screen(study: Study, text: TrainingText, *, at: datetime) -> Screen:

@@ -13,7 +13,7 @@ from annotate.assignments.errors import refuse_if_over
 from annotate.assignments.kept_work import PlacesGone, bring_back
 from annotate.assignments.places import quota_is_full
 from annotate.models import Assignment, SkippedWork
-from annotate.participants.sessions import has_all_its_tasks, has_ended, session_of
+from annotate.sessions.sessions import has_all_its_tasks, has_ended, session_of
 from collection.models import Comment, Study
 
 MOST_SET_ASIDE = 5

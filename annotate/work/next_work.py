@@ -9,16 +9,11 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from annotate.assignments.assignments import AHEAD, claim, hand_out
+from annotate.assignments.errors import TAKES_CHOICES
 from annotate.models import Assignment, CrowdSession, Enrolment
-from annotate.participants.sessions import (
-    end_for_lack_of_work,
-    end_if_full,
-    has_all_its_tasks,
-    has_ended,
-    resume,
-    session_of,
-)
-from annotate.quality.gates import next_gate
+from annotate.quality.gates import address_of_gate, next_gate, next_gate_name
+from annotate.sessions.outcomes import Because, end, end_if_full, end_if_over, resume
+from annotate.sessions.sessions import has_all_its_tasks, session_of
 from collection.judgments.compiled_sql import compiled
 from collection.models import Rater, Study, User
 
@@ -40,21 +35,24 @@ class NextWork:
 def next_work(*, study: Study, user: User, at: datetime, ahead: int = 0) -> NextWork:
     """Put the next task into the person's hands, or say what comes instead.
 
-    Where they came from a crowd site, their session ends when nothing is left for them, and goes on when there is; its
-    tasks are counted, so none is claimed ahead.
+    Where they came from a crowd site, their session ends when `annotate.sessions.outcomes` says so or nothing is left
+    for them; its tasks are counted, so none is claimed ahead.
     """
     session = session_of(study=study, user=user)
-    if session and has_ended(session):
+    if session is None and study.state not in TAKES_CHOICES:
+        return NextWork()
+    gate = next_gate_name(study=study, user=user)
+    if session and end_if_over(session=session, gate=gate or "", at=at):
         return NextWork(ended=session)
-    if gate := next_gate(study=study, user=user):
-        return NextWork(gate=gate)
+    if gate:
+        return NextWork(gate=address_of_gate(gate, study))
     if session and end_if_full(session=session, at=at):
         return NextWork(ended=session)
     raters = _rater_of(user=user.pk)
     fresh = not (session and has_all_its_tasks(session))
     in_hand = claim(study=study, rater=raters[0], at=at, ahead=0 if session else ahead, fresh=fresh) if raters else []
     if not in_hand and session:
-        end_for_lack_of_work(session=session, at=at)
+        end(session, Because.NOTHING_LEFT, at=at)
         return NextWork(ended=session)
     if session:
         resume(session)

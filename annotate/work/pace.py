@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from annotate.assignments.assignments import AHEAD, claim, return_assignment
 from annotate.assignments.kept_work import kept_of
 from annotate.models import Assignment, SkippedWork
-from annotate.participants.sessions import session_of
+from annotate.sessions.sessions import session_of
 from collection.models import Comment, Rater, Study, User
 
 PACE_OF_LAST = 20
@@ -86,7 +86,7 @@ def pay_so_far(*, study: Study, user: User, nth: int, n_tasks: int | None) -> Se
 
     def paid() -> tuple[str, str]:
         session = session_of(study=study, user=user)
-        return (f"{session.entry.reward:f}", session.entry.currency) if session and session.entry.reward else ("", "")
+        return (f"{session.terms.reward:f}", session.terms.currency) if session and session.terms.reward else ("", "")
 
     reward, currency = cache.get_or_set(f"session-pay:{study.pk}:{user.pk}", paid, PAY_KNOWN_FOR) or ("", "")
     return SessionPay(reward, currency, nth - 1, n_tasks) if reward and n_tasks else None

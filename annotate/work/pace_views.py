@@ -14,8 +14,8 @@ from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_POST
 
 from annotate.assignments.errors import AssignmentReturned, StudyClosed
-from annotate.participants.sessions import session_of, share_of
 from annotate.quality.gates import next_gate
+from annotate.sessions.sessions import session_of, share_of
 from annotate.work.addresses import address_of, addresses_ahead
 from annotate.work.later import SkippedForGood, TooManySetAside, set_aside, undo_skip
 from annotate.work.mine import mine, mine_or_404
@@ -73,7 +73,7 @@ def skip(request: SignedInRequest, pk: int) -> HttpResponse:
                 "You judged {judged} of {n} task so far. For the completion code at least {percent} % must be judged.",
                 "You judged {judged} of {n} tasks so far. For the completion code at least {percent} % must be judged.",
                 share.judged + share.passed_on,
-            ).format(judged=share.judged, n=share.judged + share.passed_on, percent=session.entry.least_judged),
+            ).format(judged=share.judged, n=share.judged + share.passed_on, percent=session.terms.least_judged),
         )
     return redirect_to_next(request, assignment.task.study)
 

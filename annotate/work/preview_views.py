@@ -16,7 +16,7 @@ from annotate.assignments.task_page import screen_for_nobody
 from annotate.models import Task
 from annotate.studies.layout import new_item
 from annotate.studies.task_counts import task_types_of, texts_of
-from annotate.studies.views import study_of
+from annotate.studies.views import study_to_set_up
 from annotate.task_types import RULES, NothingToJudge, Text
 from annotate.task_types.rules import unmasked_items
 from annotate.work.screens import render_screen
@@ -32,7 +32,7 @@ from collection.page_tools import telling
 @never_cache
 def preview(request: SignedInRequest, name: str, task_type: str) -> HttpResponse:
     """The first task of a type, to try out. Nothing is saved."""
-    study = study_of(request, name)
+    study = study_to_set_up(request, name)
     if task_type not in RULES:
         raise Http404
 

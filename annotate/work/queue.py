@@ -13,10 +13,11 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from annotate.assignments.design import design_of
+from annotate.assignments.errors import TAKES_CHOICES
 from annotate.assignments.places import due, emptied_tasks, left_of_quota, next_task, own_answers, vacant
 from annotate.assignments.topic_shares import is_shared_by_topic, open_to
 from annotate.models import Assignment, Place, Task
-from annotate.participants.sessions import began_of_session, within_session
+from annotate.sessions.sessions import began_of_session, within_session
 from annotate.work.pace import minutes_left, pace_of
 from collection.judgments.compiled_sql import compiled
 from collection.models import Guideline, Rater, Study, User
@@ -91,12 +92,12 @@ def queues_of(user: User, *, all_submitted: bool = False, at: datetime) -> list[
     return [
         Queue(
             study=study,
-            in_hand=in_hand.get(study.pk),
+            in_hand=in_hand.get(study.pk) if study.state in TAKES_CHOICES else None,
             next_task=None if study.pk in in_hand else next_task(study, rater, at=at),
             n_submitted=n_submitted[study.pk],
             n_left=n_left.get(study.pk, 0),
             n_in_hand=n_in_hand[study.pk],
-            set_aside=aside[study.pk],
+            set_aside=aside[study.pk] if study.state in TAKES_CHOICES else [],
             submitted=submitted[study.pk],
             guideline=guidelines.get(study.pk),
             adjudicates=study.pk in adjudicated,

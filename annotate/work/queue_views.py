@@ -10,15 +10,17 @@ from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from annotate.models import Participant
 from annotate.notices.notices import notices_of
 from annotate.quality.replies import replied_to
+from annotate.sessions.outcomes import address_once_over
 from annotate.work.addresses import (
     address_of,
 )
 from annotate.work.next_work import next_work
 from annotate.work.queue import queues_of
 from collection.accounts.views import SignedInRequest
-from collection.models import NuggetWorkshop, Study
+from collection.models import NuggetWorkshop, Study, User
 
 
 @require_safe
@@ -30,12 +32,19 @@ def queue(request: SignedInRequest) -> HttpResponse:
     queues = queues_of(request.user, all_submitted=all_submitted, at=now())
     context = {
         "queues": queues,
+        "ended": address_of_end(request.user),
         "all_submitted": all_submitted,
         "notices": notices_of(request.user),
         "comments": replied_to(request.user),
         "workshops": list(NuggetWorkshop.objects.of(request.user).open().select_related("bank__collection")),
     }
     return render(request, "annotate/queue.html", context)
+
+
+def address_of_end(user: User) -> str:
+    """Return where somebody from a crowd site reads how their last session ended, if it has."""
+    participant = Participant.objects.filter(user=user, entry__isnull=False).select_related("study").first()
+    return address_once_over(study=participant.study, user=user) if participant else ""
 
 
 @require_POST

@@ -58,7 +58,7 @@ def render_screen(
             question.item.pk: {
                 answer.criterion.pk: {
                     "grade": answer.grade,
-                    "spans": [[span.start, span.end] for span in answer.spans],
+                    "spans": [[span.start, span.end, span.quote] for span in answer.spans],
                     "seconds": answer.seconds,
                     "unsure": answer.unsure,
                     **({"before": answer.before} if answer.before is not None else {}),

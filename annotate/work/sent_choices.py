@@ -38,6 +38,7 @@ class SentChoice:
     submit: bool = False
     unsure: bool = False
     held: frozenset[int] | None = None
+    page_changed: bool = False
 
 
 def is_of_another(request: HttpRequest) -> bool:
@@ -50,12 +51,14 @@ def is_of_another(request: HttpRequest) -> bool:
 
 
 def read_choice(body: bytes) -> SentChoice:
-    """Read `{item, criterion, grade, spans: [{start, end, quote}], seconds, guidelines, answer, submit, unsure, held}`.
+    """Read `{item, criterion, grade, spans: [{start, end, quote}], seconds, guidelines, answer, submit, unsure, held,
+    page_changed}`.
 
     An answer is `{text, confirmations}`, and beside it stands `pasted: {times, characters}` where something was pasted;
     `guidelines` is the version that the page shows. `submit`: this is the last answer, so the task is to be submitted
     with it. `unsure`: the assessor is not sure of the grade. `held` lists the assignments whose pages the browser has,
-    and says that it takes the other pages that it needs next with the reply.
+    and says that it takes the other pages that it needs next with the reply. `page_changed`: the item's text on the
+    page was not the stored one.
     Raises UnreadableChoice.
     """
     try:
@@ -75,6 +78,7 @@ def read_choice(body: bytes) -> SentChoice:
             guidelines=_read_version(sent.get("guidelines")),
             submit=sent.get("submit") is True,
             unsure=sent.get("unsure") is True,
+            page_changed=sent.get("page_changed") is True,
             held=_read_held(sent.get("held")),
             pasted=_read_pasted(sent["pasted"]) if "pasted" in sent else NOTHING_PASTED,
         )

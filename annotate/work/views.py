@@ -16,11 +16,12 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.assignments.assignments import AHEAD, Unfinished, reveal_passages, submit_assignment
-from annotate.assignments.errors import AssignmentReturned, NotAsked, StudyClosed
+from annotate.assignments.errors import TAKES_CHOICES, AssignmentReturned, NotAsked, StudyClosed
 from annotate.assignments.guideline_reading import note_reading
 from annotate.assignments.task_page import screen_of
 from annotate.models import Assignment
 from annotate.quality.gates import next_gate
+from annotate.sessions.outcomes import address_once_over
 from annotate.suggestions.shown import note_decision
 from annotate.work.addresses import (
     addresses_of,
@@ -59,10 +60,15 @@ def fetched_ahead_or_never_cached(view: Callable[..., HttpResponse]) -> Callable
 def assignment(request: SignedInRequest, pk: int) -> HttpResponse:
     """One task to work on. Browsers without JavaScript post all their choices at once."""
     assignment = mine_or_404(request, pk)
+    study = assignment.task.study
     if assignment.state == Assignment.State.RETURNED:
+        if over := address_once_over(study=study, user=request.user):
+            return redirect(over)
         return render(request, "annotate/assignment_returned.html", {"assignment": assignment}, status=410)
     if request.method == "GET" and assignment.state == Assignment.State.OPEN:
-        gate = next_gate(study=assignment.task.study, user=request.user)
+        if study.state not in TAKES_CHOICES:
+            return redirect_to_next(request, study)
+        gate = next_gate(study=study, user=request.user)
         if gate:
             return redirect(gate)
     screen = screen_of(assignment, is_new=not assignment.is_begun)  # type: ignore[attr-defined]
@@ -82,19 +88,21 @@ def assignment(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_POST
 @login_required
 def submission(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Hand an assignment in and go on with the next; a page that asks for JSON is told where that is."""
+    """Hand an assignment in and go on with the next; a page that asks for JSON gets where that is, each time."""
     assignment = mine_or_404(request, pk)
     was_open = assignment.state == Assignment.State.OPEN
 
     try:
         submit_assignment(assignment=assignment, at=now())
-    except (Unfinished, AssignmentReturned, StudyClosed) as refused:
+    except Unfinished as refused:
         return render_screen(request, screen_of(assignment), refusal=str(refused), status=422)
+    except AssignmentReturned:
+        return redirect("annotate:assignment", pk=pk)
+    except StudyClosed:
+        pass  # what comes next says so
 
-    if not was_open:
-        return redirect("annotate:queue")
     if request.headers.get("Accept") != "application/json":
-        return redirect_to_next(request, assignment.task.study)
+        return redirect_to_next(request, assignment.task.study) if was_open else redirect("annotate:queue")
     following = next_work(study=assignment.task.study, user=request.user, at=now(), ahead=AHEAD)
     return JsonResponse(addresses_of(following, assignment.task.study))
 

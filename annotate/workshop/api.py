@@ -21,11 +21,11 @@ from annotate.workshop.workshops import (
     WrongPeople,
     close_workshop,
     make_workshop,
-    researches,
     workshops_seen_by,
 )
 from collection.api_tools import NumberField, WholeField, checked, invalid_on, user_of
 from collection.banks.proposals import proposals_of
+from collection.banks.visibility import Seen, numbered_people, researches, seen_by
 from collection.models import Collection, NuggetProposal, NuggetWorkshop, WorkshopPerson, WorkshopTopic
 
 
@@ -75,7 +75,7 @@ class ProposalSerializer(serializers.Serializer[Any]):
     end = WholeField(allow_null=True)
     quote = serializers.CharField()
     wording = WordingSerializer(allow_null=True)
-    made_at = serializers.DateTimeField()
+    made_at = serializers.DateTimeField(allow_null=True)
     state = serializers.ChoiceField(NuggetProposal.State.choices)
     decided_by = serializers.CharField(source="decided_by.username", default=None, allow_null=True)
     decided_at = serializers.DateTimeField(allow_null=True)
@@ -86,15 +86,22 @@ class WorkshopRelevanceSerializer(serializers.Serializer[Any]):
     person = serializers.CharField(source="person.user.username")
     docno = serializers.CharField(source="passage.passage_id")
     relevant = serializers.BooleanField()
-    judged_at = serializers.DateTimeField()
+    judged_at = serializers.DateTimeField(allow_null=True)
 
 
 class HandedInSerializer(serializers.Serializer[Any]):
     person = serializers.CharField(source="person.user.username")
-    at = serializers.DateTimeField()
+    at = serializers.DateTimeField(allow_null=True)
+
+
+# What could show whose work it is to the one who decides, or that a judge worded it.
+UNTOLD = ("at", "judged_at", "made_at", "wording")
+OF_PEOPLE = ("handed_in", "relevance", "proposals")
 
 
 class WorkshopTopicSerializer(serializers.Serializer[Any]):
+    """A topic with what the reader, `user` of the context, may see of people's work, `seen` of the context."""
+
     topic = serializers.CharField(source="topic.topic_id")
     handed_in = HandedInSerializer(many=True)
     decided_at = serializers.DateTimeField(allow_null=True)
@@ -105,6 +112,22 @@ class WorkshopTopicSerializer(serializers.Serializer[Any]):
     @extend_schema_field(ProposalSerializer(many=True))
     def get_proposals(self, held: WorkshopTopic) -> list[dict[str, Any]]:
         return list(ProposalSerializer(proposals_of(held), many=True).data)
+
+    def to_representation(self, held: WorkshopTopic) -> dict[str, Any]:
+        shown = super().to_representation(held)
+        seen, reader = self.context["seen"][held.pk], self.context["user"].username
+        if seen == Seen.UNNAMED:
+            names = {one.user.username: f"person {number}" for number, one in numbered_people(held).items()}
+            for part in OF_PEOPLE:
+                shown[part] = [_unnamed(row, names) if row["person"] != reader else row for row in shown[part]]
+        elif seen != Seen.ALL:
+            for part in OF_PEOPLE:
+                shown[part] = [row for row in shown[part] if seen == Seen.OWN and row["person"] == reader]
+        return shown
+
+
+def _unnamed(row: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    return row | {"person": names[row["person"]]} | {key: None for key in UNTOLD if key in row}
 
 
 class WorkshopDetailSerializer(WorkshopSerializer):
@@ -167,7 +190,11 @@ class WorkshopDetail(APIView):
 
     @extend_schema(operation_id="workshops_retrieve", responses=WorkshopDetailSerializer)
     def get(self, request: Request, pk: int) -> Response:
-        """Everybody's proposals by topic; the accepted ones are in the version that is named."""
+        """The proposals by topic, as far as you may see them; the accepted ones are in the version that is named.
+
+        Who proposes gets their own; who decides gets those of a topic that all have handed in, of “person 1” and so
+        on without times. When the workshop is closed or every topic decided, they get all, as other researchers do.
+        """
         user = user_of(request)
         found = get_object_or_404(workshops_seen_by(user), pk=pk)
         if not researches(user, found):
@@ -180,7 +207,8 @@ class WorkshopDetail(APIView):
             "topics__relevance__person__user",
             "topics__relevance__passage",
         )
-        return Response(WorkshopDetailSerializer(whole.get(pk=found.pk)).data)
+        context = {"seen": seen_by(user, found), "user": user}
+        return Response(WorkshopDetailSerializer(whole.get(pk=found.pk), context=context).data)
 
 
 workshop_api_urlpatterns: list[URLPattern] = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import sha256
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -20,11 +19,12 @@ from annotate.task_types import NothingToJudge
 from annotate.workshop.deciding import NotYours, TooEarly, accept, keep, reconsider, refuse
 from annotate.workshop.listing import listed
 from annotate.workshop.proposing import SpanDoesNotFit, WorkIsOver
-from annotate.workshop.workshops import Role, part_of, researches, waits_for, workshops_seen_by
+from annotate.workshop.workshops import waits_for, workshops_seen_by
 from collection.accounts.views import SignedInRequest
 from collection.banks.changes import DoesNotFit
 from collection.banks.forms import WordingForm
 from collection.banks.proposals import proposals_of, standing_nuggets
+from collection.banks.visibility import Role, Seen, numbered_people, part_of, researches, seen_by
 from collection.models import NuggetProposal, Study, WorkshopPerson, WorkshopTopic
 
 REFUSALS = (NotYours, TooEarly, WorkIsOver, DoesNotFit, SpanDoesNotFit)
@@ -39,15 +39,16 @@ class Voice:
     proposals: list[NuggetProposal]
 
 
-def _seen(request: SignedInRequest, pk: int, topic: int) -> tuple[WorkshopTopic, WorkshopPerson | None]:
-    """Return the topic for the deciding person, or for a researcher who does not propose. 404 for all others."""
+def _seen(request: SignedInRequest, pk: int, topic: int) -> tuple[WorkshopTopic, WorkshopPerson | None, Seen]:
+    """Return the topic, and the deciding person if that is who asks. 404 for those who see their own work alone."""
     workshop = get_object_or_404(workshops_seen_by(request.user), pk=pk)
-    person = part_of(request.user, workshop)
-    if person is not None and person.role == Role.PROPOSES:
-        raise Http404
     held = get_object_or_404(workshop.topics.select_related("topic", "version"), topic=topic)
     held.workshop = workshop
-    return held, person
+    seen = seen_by(request.user, workshop)[held.pk]
+    if seen == Seen.OWN:
+        raise Http404
+    person = part_of(request.user, workshop)
+    return held, person if person is not None and person.role == Role.DECIDES else None, seen
 
 
 @require_http_methods(["GET", "POST"])
@@ -55,7 +56,7 @@ def _seen(request: SignedInRequest, pk: int, topic: int) -> tuple[WorkshopTopic,
 @never_cache
 def workshop_decision(request: SignedInRequest, pk: int, topic: int) -> HttpResponse:
     """All proposals of a topic; posting accepts, refuses or reopens those that are chosen."""
-    held, person = _seen(request, pk, topic)
+    held, person, seen = _seen(request, pk, topic)
     form = WordingForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and person is None:
         raise Http404
@@ -66,22 +67,21 @@ def workshop_decision(request: SignedInRequest, pk: int, topic: int) -> HttpResp
             form.add_error(None, str(refused))
         else:
             return redirect("annotate:workshop_decision", pk, topic)
-    return _page(request, held, person, form)
+    return _page(request, held, person, form, seen)
 
 
 def _page(
-    request: SignedInRequest, held: WorkshopTopic, person: WorkshopPerson | None, form: WordingForm
+    request: SignedInRequest, held: WorkshopTopic, person: WorkshopPerson | None, form: WordingForm, seen: Seen
 ) -> HttpResponse:
     waiting = waits_for(held)
-    shows = person is None or not waiting
-    voices = voices_of(held, named=person is None) if shows else []
+    voices = voices_of(held, seen)
     context = {
         "held": held,
         "topic": held.topic,
         "person": person,
         "waiting": waiting,
         "voices": voices,
-        "decided": list(proposals_of(held).filter(person=person)) if person and shows else [],
+        "decided": list(proposals_of(held).filter(person=person)) if person else [],
         "nuggets": listed(standing_nuggets(held)),
         "n_open": sum(one.state == "proposed" for voice in voices for one in voice.proposals),
         "form": form,
@@ -91,18 +91,18 @@ def _page(
     return render(request, "annotate/workshop/workshop_decision.html", context, status=422 if form.errors else 200)
 
 
-def voices_of(held: WorkshopTopic, *, named: bool) -> list[Voice]:
-    """Return what each who proposes proposed, in an order that tells nothing of who they are."""
-    people = list(held.workshop.people.filter(role=Role.PROPOSES).select_related("user"))
-    people.sort(key=lambda one: sha256(f"{held.pk}/{one.pk}".encode()).digest())
+def voices_of(held: WorkshopTopic, seen: Seen) -> list[Voice]:
+    """Return what each who proposes proposed, as far as it is seen."""
+    if seen not in (Seen.UNNAMED, Seen.ALL):
+        return []
     proposals = list(proposals_of(held))
     return [
         Voice(
             number,
-            one.user.get_username() if named else "",
+            one.user.get_username() if seen == Seen.ALL else "",
             [proposal for proposal in proposals if proposal.person_id == one.pk],
         )
-        for number, one in enumerate(people, start=1)
+        for number, one in numbered_people(held).items()
     ]
 
 
@@ -131,7 +131,7 @@ def _decide(request: SignedInRequest, held: WorkshopTopic, person: WorkshopPerso
 @login_required
 def workshop_keep(request: SignedInRequest, pk: int, topic: int) -> HttpResponse:
     """Make the bank's next version of what was accepted."""
-    held, person = _seen(request, pk, topic)
+    held, person, _ = _seen(request, pk, topic)
     if person is None:
         raise Http404
     try:
@@ -145,7 +145,7 @@ def workshop_keep(request: SignedInRequest, pk: int, topic: int) -> HttpResponse
 @login_required
 def workshop_align(request: SignedInRequest, pk: int, topic: int) -> HttpResponse:
     """Add the new nuggets to the study, as its researcher: people and judges then say what answers them."""
-    held, _ = _seen(request, pk, topic)
+    held, *_ = _seen(request, pk, topic)
     study = get_object_or_404(Study.objects.of(request.user), pk=held.workshop.study_id)
     try:
         made = open_study(study=study, at=now())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 
 from django.db.models import Count, Min
 
+from collection.banks.visibility import numbered_reports
 from collection.models import (
     Citation,
     NuggetReference,
@@ -54,10 +56,8 @@ def texts_to_read(workshop_topic: WorkshopTopic, person: WorkshopPerson) -> list
         WorkshopText(f"p-{one.pk}", number, one.title or one.passage_id, is_passage=True, relevant=said.get(one.pk))
         for number, one in enumerate(found, start=1)
     ]
-    reports = Report.objects.filter(topic=topic).order_by("text_sha256").values_list("pk", flat=True)[:MOST]
-    return passages + [
-        WorkshopText(f"r-{pk}", number, "", is_passage=False) for number, pk in enumerate(reports, start=1)
-    ]
+    reports = islice(numbered_reports(topic).items(), MOST)
+    return passages + [WorkshopText(f"r-{pk}", number, "", is_passage=False) for number, (pk, _) in reports]
 
 
 def text_named(workshop_topic: WorkshopTopic, key: str) -> Passage | Report | None:

@@ -15,16 +15,14 @@ from annotate.workshop.progress import topics_with_progress
 from annotate.workshop.relevance import relevance_of, relevance_qrels, relevance_table
 from annotate.workshop.workshops import (
     NothingToWorkOn,
-    Role,
     WrongPeople,
     close_workshop,
     make_workshop,
-    part_of,
-    researches,
     workshops_seen_by,
 )
 from collection.accounts.views import SignedInRequest
-from collection.models import Collection, NuggetWorkshop, User, WorkshopRelevance
+from collection.banks.visibility import part_of, researches, sees_all
+from collection.models import Collection, WorkshopRelevance
 from collection.page_tools import download, telling
 from stats.refusals import Refused
 
@@ -54,24 +52,16 @@ def workshops(request: SignedInRequest, name: str, bank: str) -> HttpResponse:
 def workshop(request: SignedInRequest, pk: int) -> HttpResponse:
     """The topics of a workshop, and what is left of each for whoever asks."""
     found = get_object_or_404(workshops_seen_by(request.user), pk=pk)
-    person = part_of(request.user, found)
     context = {
         "workshop": found,
-        "person": person,
+        "person": part_of(request.user, found),
         "researches": researches(request.user, found),
         "people": found.people.select_related("user"),
-        "topics": topics_with_progress(found, person),
-        "may_take_relevance": _may_take_relevance(request.user, found),
+        "topics": topics_with_progress(found, request.user),
+        "sees_all": sees_all(request.user, found),
         "n_relevance": WorkshopRelevance.objects.filter(workshop_topic__workshop=found).count(),
     }
     return render(request, "annotate/workshop/workshop.html", context)
-
-
-def _may_take_relevance(user: User, found: NuggetWorkshop) -> bool:
-    """Whether this is a researcher who does not propose: those see nothing of one another as long as it is open."""
-    person = part_of(user, found)
-    blind = person is not None and person.role == Role.PROPOSES and not found.closed_at
-    return researches(user, found) and not blind
 
 
 @require_safe
@@ -80,7 +70,7 @@ def _may_take_relevance(user: User, found: NuggetWorkshop) -> bool:
 def workshop_relevance_file(request: SignedInRequest, pk: int, form: str) -> HttpResponseBase:
     """The relevance that people judged, as TREC's qrels or as a table person by person."""
     found = get_object_or_404(workshops_seen_by(request.user), pk=pk)
-    if not _may_take_relevance(request.user, found):
+    if not sees_all(request.user, found):
         raise Http404
     said = relevance_of(found)
     if form == "csv":

@@ -1,4 +1,4 @@
-"""Opening a nugget workshop, and who sees what of it."""
+"""Opening a nugget workshop, and whose it is."""
 
 from __future__ import annotations
 
@@ -76,16 +76,6 @@ def workshops_seen_by(user: User) -> QuerySet[NuggetWorkshop]:
     """Return the workshops of the person's collections, and those in which they take part."""
     mine = Q(pk__in=NuggetWorkshop.objects.of(user)) | Q(bank__collection__in=Collection.objects.of(user))
     return NuggetWorkshop.objects.filter(mine).select_related("bank__collection", "study", "judge")
-
-
-def part_of(user: User, workshop: NuggetWorkshop) -> WorkshopPerson | None:
-    """Return whom the user is in the workshop; None for a researcher who takes no part in it."""
-    return workshop.people.filter(user=user).first()
-
-
-def researches(user: User, workshop: NuggetWorkshop) -> bool:
-    """Whether the workshop's bank is of one of the person's collections."""
-    return Collection.objects.of(user).filter(pk=workshop.bank.collection_id).exists()
 
 
 def waits_for(workshop_topic: WorkshopTopic) -> int:

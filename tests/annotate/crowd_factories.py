@@ -8,7 +8,7 @@ from decimal import Decimal
 from annotate.assignments.assignments import claim_next
 from annotate.models import Assignment, CrowdEntry, CrowdSession
 from annotate.participants.arrivals import Arrival
-from annotate.participants.sessions import arrive
+from annotate.participants.arriving import arrive
 from collection.models import Rater, Study
 from tests.annotate.factories import NOON, a_submitted_report
 

@@ -12,7 +12,8 @@ from annotate.models import GoldGrade
 from annotate.quality.consent import revise_consent
 from annotate.quality.gates import next_gate_name
 from annotate.quality.gold import mark_gold
-from collection.models import Item, Judgment, Rater, Report, Study, User
+from collection.models import Item, Judgment, Passage, Rater, Report, Study, User
+from collection.models.texts import text_hash
 from tests.annotate.factories import (
     NOON,
     a_key_point_task,
@@ -82,3 +83,35 @@ def training_items(study: Study, rosa: User, *, grades: tuple[int, ...] = (1, 0)
             at=now(),
         )
     return items[: len(grades)]
+
+
+def texts_to_train_on(study: Study, rosa: User, n: int) -> list[Item]:
+    """Mark so many passages for training, each with one question under “grounded”, whose answer is 1."""
+    first = training_items(study, rosa, grades=(1,))[0]
+    items = [first]
+    for number in range(1, n):
+        passage = Passage.objects.create(
+            collection=study.collection,
+            passage_id=f"train-{number}",
+            text=f"{number}",
+            text_sha256=text_hash(f"{number}"),
+        )
+        item = Item.objects.create(
+            study=study,
+            task_type=first.task_type,
+            item_id=f"train-{number}",
+            topic=first.topic,
+            element=first.element,
+            passage=passage,
+        )
+        mark_gold(
+            item=item,
+            criterion=the_criterion(study, "grounded"),
+            grade=1,
+            purpose=GoldGrade.Purpose.TRAINING,
+            explanation="Because it is 1.",
+            by=rosa,
+            at=now(),
+        )
+        items.append(item)
+    return items

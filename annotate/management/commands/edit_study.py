@@ -21,13 +21,14 @@ from stats.plurals import counted
 
 
 class Command(BaseCommand):
-    help = "Change a study: title, language of its pages, assessors per item, limit, batches, time-out, frame."
+    help = "Change a study: title, language, translation, assessors per item, limit, batches, time-out, frame."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--study", required=True, metavar="NAME")
         parser.add_argument("--title")
         parser.add_argument("--language", metavar="CODE", help="of assessors' pages, as de or he")
         parser.add_argument("--terms", metavar="LINES", help="terms that assessors see highlighted, one a line")
+        parser.add_argument("--translatable", choices=["yes", "no"], help="whether browsers may translate the texts")
         parser.add_argument("--overlap", metavar="K", help="assessors per item; once the study has opened only upwards")
         parser.add_argument("--quota", metavar="N", help="the most tasks of one assessor; '' for no limit")
         parser.add_argument("--batch-size", metavar="N", help="tasks per batch; '' releases all")
@@ -42,6 +43,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = the_study(options["study"])
         given = {name: options[name] for name in EDITABLE if options[name] is not None}
+        if "translatable" in given:
+            given["translatable"] = given["translatable"] == "yes"
         form = EditForm({name: getattr(study, name) for name in EDITABLE} | given, instance=study)
         if not form.is_valid():
             raise CommandError("; ".join(f"{name}: {' '.join(map(str, said))}" for name, said in form.errors.items()))

@@ -81,4 +81,4 @@ class Command(BaseCommand):
             else:
                 state = f"waits for {one.waits_for}" if one.waits_for else "to be decided"
             topic = one.workshop_topic.topic.topic_id
-            self.stdout.write(f"{topic}\t{counted(one.proposals, 'proposals')}\t{state}")
+            self.stdout.write(f"{topic}\t{counted(one.proposals or 0, 'proposals')}\t{state}")

@@ -23,6 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", required=True, metavar="USERNAME", help="whose token is used")
         parser.add_argument("--places", type=int, metavar="N", help="places in all, for the kind places")
         parser.add_argument("--site", default="", metavar="URL", help="this site's address, for the kind study")
+        parser.add_argument("--people", nargs="+", metavar="NAME", help="whom to approve; else those without a flag")
         parser.add_argument("--yes", action="store_true", help="send it")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -45,10 +46,16 @@ class Command(BaseCommand):
                 self.stdout.write(f"Costs {entry.currency} {plan.cost}, and Prolific’s fees.")
             for pk, session in plan.sessions.items():
                 self.stdout.write(f"  {session.participant}  {plan.amounts[pk] or session.get_state_display()}")
+                for flag in plan.flags.get(pk, ()):
+                    self.stdout.write(f"    not without --people {session.participant}: {flag.title}. {flag.evidence}")
             if not options["yes"]:
                 self.stdout.write("Nothing was sent. Add --yes to send it.")
                 return None
-            outcome = carry_out(entry=entry, kind=options["kind"], digest=plan.digest, by=user, at=now(), **asked)
+            named = options["people"]
+            chosen = named and {pk for pk, session in plan.sessions.items() if str(session.participant) in named}
+            outcome = carry_out(
+                entry=entry, kind=options["kind"], digest=plan.digest, by=user, at=now(), chosen=chosen, **asked
+            )
         except (NoToken, NotAsPlanned, NotDone) as refused:
             raise CommandError(str(refused)) from refused
         self.stdout.write(outcome.said)

@@ -19,7 +19,7 @@ from annotate.assignments.assignments import return_stale, submit_assignment
 from annotate.assignments.places import release_next_batch
 from annotate.crowd.returns import return_session, undo_return
 from annotate.models import Assignment, CrowdSession
-from annotate.participants.sessions import session_of
+from annotate.sessions.sessions import session_of
 from annotate.studies.lifecycle import open_study, unenrol
 from annotate.work.saving import save_choice
 from collection.models import Collection, Draw, Judgment, Study, User

@@ -11,7 +11,7 @@ from django.test import Client
 from annotate.assignments.assignments import claim_next, return_assignment, submit_assignment
 from annotate.crowd.pay_meter import pay_meter
 from annotate.models import Assignment, CrowdEntry, CrowdSession
-from annotate.participants.sessions import end_for_lack_of_work
+from annotate.sessions.outcomes import Because, end
 from annotate.work.saving import save_choice
 from collection.models import Judgment, Study, User
 from tests.annotate.crowd_factories import a_session, an_entry, rater_of_session
@@ -106,7 +106,7 @@ def a_session_of_one_task(entry: CrowdEntry, *, told: float, took: float) -> Cro
     assert assignment is not None
     answer_all(assignment, told, at=after(took))
     submit_assignment(assignment=assignment, at=after(took))
-    end_for_lack_of_work(session=session, at=after(took))
+    end(session, Because.NOTHING_LEFT, at=after(took))
     return session
 
 

@@ -21,16 +21,11 @@ from annotate.models import (
     Place,
     ScreenOut,
 )
+from annotate.participants.arriving import arrive
 from annotate.participants.participants import NotLetIn
-from annotate.participants.sessions import (
-    arrive,
-    end_for_lack_of_work,
-    end_if_full,
-    n_submitted,
-    resume,
-    session_of,
-)
 from annotate.quality.screening import readmit, screen_out
+from annotate.sessions.outcomes import Because, end, end_if_full, resume
+from annotate.sessions.sessions import n_submitted, session_of
 from annotate.studies.lifecycle import close_study, unenrol
 from collection.models import EarlierJudgment, Judgment, Study, User
 from tests.annotate.crowd_factories import PID, a_session, an_arrival, an_entry, rater_of_session, submit_a_report
@@ -179,7 +174,7 @@ def test_a_second_session_counts_its_own_tasks(entry: CrowdEntry) -> None:
     a_report_task(entry.study)
     first = a_session(entry, at=NOON - timedelta(hours=1))
     submit_a_report(first)
-    end_for_lack_of_work(session=first, at=NOON + timedelta(minutes=1))
+    end(first, Because.NOTHING_LEFT, at=NOON + timedelta(minutes=1))
 
     second = a_session(entry, session=2, at=LATER)
 
@@ -189,7 +184,7 @@ def test_a_second_session_counts_its_own_tasks(entry: CrowdEntry) -> None:
 def test_whoever_finds_no_work_completed_nothing(entry: CrowdEntry) -> None:
     session = a_session(entry)
 
-    end_for_lack_of_work(session=session, at=LATER)
+    end(session, Because.NOTHING_LEFT, at=LATER)
 
     assert session.state == CrowdSession.State.NO_WORK
 
@@ -201,7 +196,7 @@ def test_a_session_that_was_returned_meanwhile_is_not_completed(entry: CrowdEntr
     as_read_before = CrowdSession.objects.select_related("entry", "participant__user").get(pk=session.pk)
     return_session(session=session, at=LATER)
 
-    end_for_lack_of_work(session=as_read_before, at=LATER)
+    end(as_read_before, Because.NOTHING_LEFT, at=LATER)
 
     assert CrowdSession.objects.get().state == CrowdSession.State.RETURNED
     assert as_read_before.state == CrowdSession.State.RETURNED
@@ -209,7 +204,7 @@ def test_a_session_that_was_returned_meanwhile_is_not_completed(entry: CrowdEntr
 
 def test_a_session_that_was_returned_meanwhile_does_not_go_on(entry: CrowdEntry) -> None:
     session = a_session(entry)
-    end_for_lack_of_work(session=session, at=LATER)
+    end(session, Because.NOTHING_LEFT, at=LATER)
     as_read_before = CrowdSession.objects.get()
     return_session(session=session, at=LATER)
 
@@ -284,7 +279,7 @@ def test_returning_an_early_session_leaves_a_later_one_alone(entry: CrowdEntry) 
     a_report_task(entry.study)
     first = a_session(entry, at=NOON - timedelta(hours=1))
     submit_a_report(first)
-    end_for_lack_of_work(session=first, at=NOON)
+    end(first, Because.NOTHING_LEFT, at=NOON)
     a_report_task(entry.study, "Another report.")
     second = a_session(entry, session=2, at=LATER)
     assignment = claim_next(study=entry.study, rater=rater_of_session(second), at=LATER)
@@ -311,7 +306,7 @@ def test_statuses_from_the_site_free_the_places_of_those_who_left(entry: CrowdEn
     sessions = [a_session(entry, number) for number in range(1, 5)]
     for session in sessions[:2]:
         submit_a_report(session)
-        end_for_lack_of_work(session=session, at=LATER)
+        end(session, Because.NOTHING_LEFT, at=LATER)
     for session in sessions[2:]:
         claim_next(study=entry.study, rater=rater_of_session(session), at=NOON)
     told = statuses((1, "APPROVED"), (2, "TIMED-OUT"), (3, "TIMED-OUT"), (4, "RETURNED"), (9, "RETURNED"))

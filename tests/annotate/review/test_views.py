@@ -11,8 +11,8 @@ from django.utils.html import escape
 from playwright.sync_api import Page, expect
 from pytest_django import DjangoAssertNumQueries
 
-from annotate.assignments.assignments import submit_assignment
-from annotate.models import Assignment, Enrolment, SpotCheck
+from annotate.assignments.assignments import claim_next, submit_assignment
+from annotate.models import Assignment, Enrolment, Place, SpotCheck
 from annotate.quality.inbox import comment_on
 from annotate.review.adjudication import (
     JudgedItThemselves,
@@ -22,6 +22,8 @@ from annotate.review.adjudication import (
     find_disputed_items,
 )
 from annotate.review.spot_checks import NothingToCheck, draw_spot_checks
+from annotate.studies.lifecycle import unenrol
+from collection.accounts.access import StillAssesses
 from collection.judgments.services import GradeNotOnScale, Span, record_judgment
 from collection.models import Adjudication, Criterion, Item, Judgment, Rater, Study, User
 from tests.annotate.factories import (
@@ -34,7 +36,7 @@ from tests.annotate.factories import (
     in_hands_of,
 )
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
-from tests.factories import a_user
+from tests.factories import a_user, rater_of
 
 
 def signed_in(user: User) -> Client:
@@ -200,8 +202,46 @@ def test_who_said_what_is_hidden_from_whoever_decides(disputed: Item, rosa: User
     assert not re.search(r"\b(ada|ben)\b", shown)
 
 
+def test_an_adjudicator_sees_only_what_nobody_will_ask_them(disputed: Item) -> None:
+    carla = a_user("carla")
+    rater = enrolled(carla, disputed.study)
+    carla.enrolments.update(adjudicates=True)
+    study, client = disputed.study.name, signed_in(carla)
+    listed = reverse("annotate:disagreements", args=[study])
+    page = reverse("annotate:adjudication", args=[study, disputed.pk, "answerability"])
+
+    def seen() -> tuple[bool, int]:
+        return page in client.get(listed).text, client.get(page).status_code
+
+    before = seen()
+    claim_next(study=disputed.study, rater=rater, at=NOON)
+    Place.objects.filter(holder=None).delete()
+    in_hand = seen()
+    Place.objects.update(holder=rater_of(a_user("dora")))
+
+    assert (before, in_hand, seen()) == ((False, 404), (False, 404), (True, 200))
+
+
+def test_a_researcher_who_assesses_reads_what_others_said_once_they_left(disputed: Item, rosa: User) -> None:
+    study, client = disputed.study, signed_in(rosa)
+    closed = reverse("annotate:inbox", args=[study.name])
+    enrolled(rosa, study)
+
+    refused, api = client.get(closed), client.get(f"/api/v1/studies/{study.name}/judgments/")
+    own_page = client.get(reverse("annotate:study", args=[study.name]))
+    unenrol(study=study, user=rosa, at=NOON)
+    left = client.get(closed)
+    enrolled(rosa, study)
+    Study.objects.update(state=Study.State.CLOSED)
+
+    assert (refused.status_code, api.status_code, own_page.status_code, left.status_code) == (403, 403, 200, 200)
+    assert refused.context["reason"] == api.json()["detail"] == StillAssesses.default_detail
+    assert client.get(closed).status_code == 200
+
+
 def test_the_study_can_show_its_researchers_and_nobody_else_who_said_what(disputed: Item, rosa: User) -> None:
     study, carla = disputed.study, a_user("carla")
+    Place.objects.all().delete()
     enrolled(carla, study)
     carla.enrolments.update(adjudicates=True)
     page = reverse("annotate:adjudication", args=[study.name, disputed.pk, "answerability"])

@@ -320,7 +320,7 @@ def test_the_page_takes_the_same_number_of_queries_for_many_assessors(
         claim_next(study=study, rater=rater_of(person), at=now())
     client = signed_in(rosa)
 
-    with django_assert_max_num_queries(34):
+    with django_assert_max_num_queries(36):
         client.get(reverse("annotate:study", args=[study.name]))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
+from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from annotate.assignments.assignments import claim_next, return_assignment, submit_assignment
@@ -18,6 +19,7 @@ from annotate.work.saving import save_choice
 from collection.judgments.unaided import n_aided, own_grades, without_the_aided
 from collection.models import Arm, Draw, EarlierJudgment, Judgment, Study, Suggestion, User
 from collection.splits import make_split
+from judging.models import AnchorSet
 from tests.annotate.factories import NOON, a_rating_task, a_report_task, a_task, enrolled, in_hands_of, the_criterion
 from tests.annotate.suggested import ALONE, graded_by_a_judge, in_hands_with, suggesting
 from tests.factories import a_judge_rater, a_user
@@ -144,13 +146,11 @@ def drawn_to_calibrate(study: Study) -> None:
 
 
 def an_anchor(study: Study) -> None:
-    from judging.models import AnchorSet
-
     anchors = AnchorSet.objects.create(criterion=the_criterion(study, "rating"), seed=1, chosen_at=NOON)
     anchors.items.add(*the_task(study).items.order_by("pk"))
 
 
-@pytest.mark.parametrize("measure", [measured_by_gold, held_out, seen_by_everyone, drawn_to_calibrate, an_anchor])
+@pytest.mark.parametrize("measure", [measured_by_gold, held_out, seen_by_everyone, drawn_to_calibrate])
 def test_draws_nothing_for_what_measures_people_or_judges(
     rating: Study, ada: User, measure: Callable[[Study], None]
 ) -> None:
@@ -163,6 +163,52 @@ def test_draws_nothing_for_what_measures_people_or_judges(
     asked = {row.item_id for row in assignment.asked.all()}
     gold = set(GoldGrade.objects.values_list("item", flat=True)) | set(Draw.objects.values_list("item", flat=True))
     assert assignment.arm == "" or (gold and not asked & gold)
+
+
+def test_an_anchor_shields_its_question_and_not_its_task(study: Study, ada: User) -> None:
+    task = a_report_task(study)
+    judge = graded_by_a_judge(task, "answerability", [1, 0, 1])
+    suggesting(study, judge, ALONE[Arm.POST_EDIT])
+    anchor, *others = task.items.order_by("pk")
+    anchors = AnchorSet.objects.create(criterion=the_criterion(study, "answerability"), seed=1, chosen_at=NOON)
+    anchors.items.add(anchor)
+
+    assignment = in_hands_of(ada, task)
+
+    assert assignment.arm != ""
+    assert {one.item_id for one in Suggestion.objects.all()} == {item.pk for item in others}
+
+
+def test_a_task_of_anchors_alone_draws_nothing(rating: Study, ada: User) -> None:
+    suggesting(rating, graded_by_a_judge(the_task(rating), "rating", [5, 5, 5]), ALONE[Arm.POST_EDIT])
+    an_anchor(rating)
+
+    assert in_hands_of(ada, the_task(rating)).arm == ""
+
+
+@pytest.mark.parametrize(
+    ("measure", "can_draw"),
+    [(None, 1), (measured_by_gold, 0), (seen_by_everyone, 0), (drawn_to_calibrate, 0), (an_anchor, 0)],
+)
+def test_the_page_says_how_many_tasks_to_come_can_draw_an_arm(
+    rating: Study, rosa: User, client: Client, measure: Callable[[Study], None] | None, can_draw: int
+) -> None:
+    suggesting(rating, graded_by_a_judge(the_task(rating), "rating", [5, 5, 5]), ALONE[Arm.POST_EDIT])
+    if measure:
+        measure(rating)
+    client.force_login(rosa)
+
+    page = client.get(f"/studies/{rating.name}/suggestions/").text
+
+    assert f'data-can-draw="{can_draw}"' in page
+
+
+def test_what_has_no_words_to_verify_is_not_shown(rating: Study, ada: User) -> None:
+    assignment = in_hands_with(Arm.VERIFY, ada, the_task(rating), "rating", [5, 5, 5])
+
+    assert assignment.arm == Arm.VERIFY
+    assert not Suggestion.objects.exclude(shown_at=None).exists()
+    assert not suggested(assignment)
 
 
 def test_asking_for_work_takes_no_query_more_where_nothing_is_suggested(
@@ -185,7 +231,7 @@ def test_asking_for_work_takes_no_query_more_where_nothing_is_suggested(
 
 
 @pytest.mark.parametrize(
-    ("arm", "seen"), [(Arm.NONE, False), (Arm.AFTER, False), (Arm.VERIFY, True), (Arm.POST_EDIT, True)]
+    ("arm", "seen"), [(Arm.NONE, False), (Arm.AFTER, False), (Arm.VERIFY, False), (Arm.POST_EDIT, True)]
 )
 def test_shows_the_judge_before_the_own_answer_in_two_arms_only(rating: Study, ada: User, arm: Arm, seen: bool) -> None:
     assignment = in_hands_with(arm, ada, the_task(rating), "rating", [5, 5, 5])

@@ -38,6 +38,7 @@ def opened(page: Page, user: User, arm: Arm, study: Study, *, task: str = "ratin
     start = (text.text or "").index(words)
     spans = [{"start": start, "end": start + len(words), "quote": words}]
     Suggestion.objects.update(reason=REASON, spans=spans)
+    Suggestion.objects.filter(arm=Arm.VERIFY).update(shown_at=assignment.opened_at)
     open_assignment(page, assignment)
     return assignment
 

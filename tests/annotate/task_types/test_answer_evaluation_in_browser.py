@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from annotate.models import Assignment
-from collection.models import Judgment, PairOrder, User
+from collection.models import ChangedPage, Judgment, PairOrder, User
 from collection.models.studies import TaskType
 from tests.annotate.evaluated_answers import (
     SYSTEMS,
@@ -19,6 +19,7 @@ from tests.annotate.evaluated_answers import (
     judge_the_rest,
     rows_of,
 )
+from tests.annotate.work.test_highlights_in_browser import CHANGE, TRANSLATED
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 
 pytestmark = [pytest.mark.browser, pytest.mark.by_hand]
@@ -126,14 +127,18 @@ def _evaluates_with_the_mouse(page: Page, assignment: Assignment) -> None:
         page.get_by_role("tab", name=f"Answer {letter} and").click()
         expect(page.locator(".panel:visible").get_by_text("The wind makes a bridge hum.")).to_be_visible()
         choose(page, "faithful", "mostly no")
+    page.evaluate(CHANGE, [".panel .verbatim", TRANSLATED])
     for pair in page.locator("#tabs .tab").filter(has_text="–").all():
         pair.click()
         choose(page, "preference", "Tie")
     saved(page)
+    expect(page.locator("#page-changed")).to_have_count(1)
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
 
     assert grades("faithful") == [2, 2, 2]
+    pairs = rows_of(assignment, TaskType.PREFERENCE)
+    assert {note.item for note in ChangedPage.objects.all()} == {row.item for row in pairs}
     assert grades("preference") == [0, 0, 0]
 
 

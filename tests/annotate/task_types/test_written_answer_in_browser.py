@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from annotate.models import Assignment, Draft
-from collection.models import AnswerToRevise, Judgment, Study, User
+from collection.models import AnswerToRevise, ChangedPage, Judgment, Study, User
+from tests.annotate.work.test_highlights_in_browser import CHANGE, TRANSLATED
 from tests.annotate.writers import ANSWER, COMPLETE, a_study_of_writing, answered, next_of, save
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 from tests.factories import rater_of
@@ -104,6 +105,7 @@ def test_ada_writes_with_the_mouse_and_nothing_she_wrote_is_lost(
     _writes_an_answer(page)
     _is_told_what_is_missing(page)
     _keeps_what_was_typed_offline_or_last(page)
+    _ticks_a_sentence_that_was_translated(page)
     _skips_a_question_and_loses_no_text(page)
 
 
@@ -199,6 +201,24 @@ def _keeps_what_was_typed_offline_or_last(page: Page) -> None:
     expect(answer).to_have_value("Typed in a tunnel. No time to s")
     saved(page)
     assert Draft.objects.get().answer == "Typed in a tunnel. No time to s"
+
+
+def _ticks_a_sentence_that_was_translated(page: Page) -> None:
+    """What is ticked is stored as it stands in the passage."""
+    page.evaluate(CHANGE, [".sentence-text", TRANSLATED])
+    box = page.locator("#sentences input").last
+    for _ in range(2):
+        box.click()
+        saved(page)
+    expect(page.locator("#page-changed")).to_have_count(1)
+
+    draft = Draft.objects.get()
+    text = draft.item.judged_text.text or ""
+    assert all(text[span["start"] : span["end"]] == span["quote"] for span in draft.spans if span["end"])
+    assert ChangedPage.objects.get().item == draft.item
+    page.reload()
+    ready(page)
+    expect(page.locator("#page-changed")).to_have_count(0)
 
 
 def _skips_a_question_and_loses_no_text(page: Page) -> None:

@@ -497,9 +497,9 @@ def test_a_page_that_came_along_is_shown_once_while_it_is_what_the_server_has(
 
 
 def test_where_pages_cannot_be_handed_on_they_are_fetched_ahead(
-    open_page: Callable[..., Page], sign_in: SignIn, study: Study, ada: User, asked: list[str]
+    open_page: Callable[..., Page], sign_in: SignIn, study: Study, ada: User, ben: User, asked: list[str]
 ) -> None:
-    for n in range(3):
+    for n in range(4):
         a_report_task(study, f"Report {n}.").task_items.exclude(position=0).delete()
     page = open_page(service_workers="block")
     sign_in(page, ada)
@@ -507,13 +507,17 @@ def test_where_pages_cannot_be_handed_on_they_are_fetched_ahead(
 
     answered(page)
 
-    _, third = ahead_of(ada)
+    _, third, _ = ahead_of(ada)
     page.wait_for_function("(url) => performance.getEntriesByName(location.origin + url)[0]?.responseEnd", arg=third)
-    assert page.locator("link[rel=prefetch]").count() == 1
+    assert page.locator("link[rel=prefetch]").count() == 2
     asked.clear()
     answered(page)
     assert page.url.endswith(third)
     assert f"GET {third}" not in asked
+
+    sign_in(page, ben)  # in this tab, which knows what is ahead of Ada
+    open_assignment(page, in_hands_of(ben, study.tasks.order_by("position")[0]))
+    expect(page.locator("link[rel=prefetch]")).to_have_count(0)
 
 
 def test_an_answer_whose_reply_is_lost_or_that_waits_offline_goes_on_to_the_next_task(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -140,9 +141,20 @@ def worked(page: Page, *, seconds: int) -> None:
     expect(page.locator("#assignment.live")).to_be_visible()
 
 
+def _nothing_in_the_bar_overlaps(page: Page) -> None:
+    for width in (1000, 1100, 1366):
+        page.set_viewport_size({"width": width, "height": 768})
+        parts = page.locator(
+            ".task-bar > div > a, .task-of > *, .task-bar .saving, .task-bar .site-tools .button:visible"
+        )
+        boxes = sorted((box["x"], box["x"] + box["width"]) for one in parts.all() if (box := one.bounding_box()))
+        assert all(end <= start for (_, end), (start, _) in pairwise(boxes)), (width, boxes)
+
+
 def _is_proposed_a_break(page: Page) -> None:
     worked(page, seconds=12 * 60 + 5)
     expect(page.locator("#session")).to_have_text("· 12 min worked")
+    _nothing_in_the_bar_overlaps(page)
     expect(page.locator("#break")).to_be_hidden()
     worked(page, seconds=46 * 60)
     expect(page.locator("#break")).to_contain_text("You have worked for 45 minutes.")

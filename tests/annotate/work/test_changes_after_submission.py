@@ -12,7 +12,7 @@ from django.test import Client
 from annotate.assignments.assignments import submit_assignment
 from annotate.assignments.errors import NotAsked
 from annotate.models import Assignment, CrowdSession, Draft
-from annotate.participants.sessions import end_for_lack_of_work
+from annotate.sessions.outcomes import Because, end
 from annotate.studies.progress import progress_of
 from annotate.work.saving import SavedChoice, drop_changes
 from collection.models import EarlierJudgment, Judgment, Study, User
@@ -179,7 +179,7 @@ def test_what_was_submitted_may_be_changed_while_the_session_lives(session: Crow
 
 
 def test_nothing_changes_after_the_code_was_shown(session: CrowdSession, client: Client) -> None:
-    end_for_lack_of_work(session=session, at=LATER)
+    end(session, Because.NOTHING_LEFT, at=LATER)
     assignment = of_the(session)
 
     for grade in (0, None):
@@ -194,7 +194,7 @@ def test_nothing_changes_after_the_code_was_shown(session: CrowdSession, client:
 
 
 def test_a_later_session_opens_nothing_of_the_one_before(session: CrowdSession) -> None:
-    end_for_lack_of_work(session=session, at=LATER)
+    end(session, Because.NOTHING_LEFT, at=LATER)
     a_session(session.entry, session=2, at=LATER + timedelta(hours=1))
 
     with pytest.raises(NotAsked, match="session that has ended"):

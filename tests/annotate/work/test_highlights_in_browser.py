@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, Response, expect
 
 from annotate.models import Assignment
-from collection.models import Highlight, Study, User
+from collection.models import ChangedPage, Highlight, Study, User
 from collection.models.texts import text_hash
 from tests.annotate.factories import a_report_task, in_hands_of
 from tests.annotate.work.test_assignment_in_browser import open_assignment, press, reports_in_hand, saved
@@ -269,15 +269,66 @@ def _comes_back_to_a_mark_far_below(page: Page, assignment: Assignment) -> None:
     assert page.evaluate("scrollY") > 1_000
 
 
+# What a browser's translation does to each piece of text, and an extension to words: (element, before the text).
+CHANGE = """([selector, before]) => {
+    for (const root of document.querySelectorAll(selector)) {
+        const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+        const nodes = [];
+        while (walker.nextNode()) nodes.push(walker.currentNode);
+        for (const node of nodes.filter(({ data }) => data.trim())) {
+            const [outer, inner] = ["font", "font"].map((name) => document.createElement(name));
+            inner.textContent = before + node.data;
+            outer.append(inner);
+            node.replaceWith(outer);
+        }
+    }
+}"""
+TRANSLATED = "Ganz andere Wörter und mehr davon. "
+
+
+def _marks_nothing_on_a_changed_page(page: Page, assignment: Assignment) -> None:
+    open_assignment(page, assignment)
+    note = page.locator("#page-changed")
+    for judged in ("#text", ".question-text"):
+        assert page.locator(judged).first.evaluate("(one) => one.translate") is False
+    press(page, "t", "Enter", "Escape")
+    saved(page)
+    expect(note).to_have_count(0)
+
+    page.evaluate(CHANGE, ["#text", TRANSLATED])
+    box = page.locator("#text font").first.bounding_box()
+    assert box
+    page.mouse.dblclick(box["x"] + box["width"] - 20, box["y"] + box["height"] - 8)  # behind where the text ended
+    expect(page.locator("#says")).not_to_be_empty()
+    expect(note).to_have_count(1)
+    check_accessibility(page)
+    press(page, "t", "ArrowRight", "Enter", "Escape")
+    assert not ChangedPage.objects.exists()
+    press(page, "n", "0")
+    saved(page)
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('#text'))")
+    press(page, "Enter")
+    expect(note).to_have_count(1)
+
+    assert marks_of(assignment) == ["one"]
+    assert list(ChangedPage.objects.values_list("item__asked__position", "rater")) == [(1, assignment.rater_id)]
+    open_assignment(page, assignment)
+    expect(note).to_have_count(0)
+    press(page, "t", "ArrowRight", "Enter")
+    saved(page)
+    assert marks_of(assignment) == ["one", "two"]
+
+
 def test_what_was_found_is_marked_and_a_mark_is_shown_with_its_question_and_by_its_tick(
     page: Page, sign_in: SignIn, study: Study, ada: User
 ) -> None:
-    texts = ["🌉 Un cafe\u0301 noir. Le Café du pont. بُني الجسر.", "A line of words.\n" * 200]
-    first, second = reports_in_hand(ada, study, texts)
+    texts = ["🌉 Un cafe\u0301 noir. Le Café du pont. بُني الجسر.", "A line of words.\n" * 200, "one two three four"]
+    first, second, third = reports_in_hand(ada, study, texts)
     sign_in(page, ada)
 
     _finds_and_marks(page, first)
     _comes_back_to_a_mark_far_below(page, second)
+    _marks_nothing_on_a_changed_page(page, third)
 
 
 # --- Long documents -----------------------------------------------------------------------------

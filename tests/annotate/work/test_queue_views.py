@@ -148,7 +148,7 @@ def test_takes_as_many_queries_however_many_tasks(
     claim_next(study=study, rater=ada.rater, at=NOON)
     client.force_login(ada)
 
-    with django_assert_num_queries(16):  # session, user; rater, studies, in hand, submitted, two counts, six more
+    with django_assert_num_queries(17):  # session, user; rater, studies, in hand, submitted, two counts, seven more
         client.get("/work/")
 
 

@@ -74,10 +74,23 @@ def _submits_offline(page: Page, *keys: str) -> None:
     expect(page.locator("#says")).to_contain_text("submitted by itself when the network is back")
 
 
+def _loses_the_reply(page: Page) -> None:
+    """Submit once everything is saved; the server hears of it, and its reply does not arrive."""
+
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort("internetdisconnected")
+
+    page.route("**/submit/", lose, times=1)
+    press(page, "Control+Enter")
+    expect(page.locator("#says")).not_to_be_empty()
+    page.evaluate("dispatchEvent(new Event('online'))")
+
+
 def test_a_task_that_is_submitted_offline_waits_and_goes_on_by_itself(
     page: Page, sign_in: SignIn, study: Study, ada: User
 ) -> None:
-    first, second, third = reports_in_hand(ada, study, [FACTS] * 3)
+    first, second, third, fourth = reports_in_hand(ada, study, [FACTS] * 4)
     sign_in(page, ada)
     open_assignment(page, first)
     press(page, "0", "n", "0", "n", "0", "Control+Enter")  # at once after the last choice
@@ -99,13 +112,19 @@ def test_a_task_that_is_submitted_offline_waits_and_goes_on_by_itself(
     page.wait_for_selector(f"#assignment.live[data-assignment='{third.pk}']")
     assert Assignment.objects.get(pk=second.pk).state == Assignment.State.SUBMITTED
 
+    press(page, "0", "n", "0", "n", "0")
+    saved(page)
+    _loses_the_reply(page)
+    page.wait_for_selector(f"#assignment.live[data-assignment='{fourth.pk}']")
+    assert Assignment.objects.get(pk=third.pk).state == Assignment.State.SUBMITTED
+
     press(page, "0", "n", "0", "n")
     saved(page)
     _submits_offline(page, "0")
     press(page, "Control+Enter")
     page.context.set_offline(False)
     page.get_by_role("heading", name="All done. Thank you!").wait_for()
-    assert grades() == [0] * 9
+    assert grades() == [0] * 12
 
 
 def test_what_waits_is_shown_on_my_work_and_sent_from_there(reading: Page, expected_console_errors: list[str]) -> None:
@@ -234,6 +253,19 @@ def test_a_closed_study_keeps_a_choice_here_and_a_returned_task_refuses_it(
 
     expect(reading.locator("#saving")).to_contain_text("Question 2 was refused: This task is no longer assigned to you")
     assert grades() == []
+    sent: list[str] = []
+    reading.on("request", lambda request: sent.append(request.url) if "choice" in request.url else None)
+    reading.goto("/work/")
+    shelf = reading.locator("#shelf .message")
+    expect(reading.locator("#waiting")).to_be_hidden()
+    with reading.expect_download() as downloaded:
+        shelf.get_by_role("button", name="Download").click()
+    (answer,) = json.loads(downloaded.value.path().read_text())
+    assert answer["choice"]["grade"] == 0
+    assert sent == []
+    reading.once("dialog", lambda dialog: dialog.accept())
+    shelf.get_by_role("button", name="Discard").click()
+    expect(shelf).to_have_count(0)
 
 
 # Whether the browser keeps so many choices under this name.

@@ -392,12 +392,17 @@ def test_submitting_an_unfinished_assignment_says_what_is_missing(as_ada: Client
     assert "Not finished yet: 1, 2, 3. 1: Mark the words that answer it" in response.text
 
 
-def test_submitting_again_after_a_change_goes_to_the_queue(as_ada: Client, reading: Assignment) -> None:
+def test_submitting_again_goes_to_the_queue_but_from_a_page_that_lost_the_reply_to_the_next(
+    as_ada: Client, study: Study, reading: Assignment
+) -> None:
+    a_key_point_task(study)
     a_submitted_report(reading, [0, 0, 0])
 
     response = as_ada.post(f"/work/{reading.pk}/submit/")
+    once_more = as_ada.post(f"/work/{reading.pk}/submit/", headers={"Accept": "application/json"}).json()
 
     assert response.headers["Location"] == "/work/"
+    assert once_more["next"] == f"/work/{Assignment.objects.open().get().pk}/"
 
 
 # --- Numbers of five thousand digits ---------------------------------------------------------------

@@ -27,6 +27,7 @@ from collection.models import (
 from judging.engines import Reply
 from judging.wordings.wordings import work_on
 from tests.annotate.factories import NOON
+from tests.annotate.work.test_highlights_in_browser import CHANGE, TRANSLATED
 from tests.annotate.workshop.banks import a_bank, all_hand_in, proposes, the_topic
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 from tests.factories import a_study, a_user
@@ -175,6 +176,13 @@ def test_a_span_is_marked_by_mouse_and_on_a_phone(
     check_accessibility(page)
     picture(page, "phone")
 
+    page.evaluate(CHANGE, ["#text", TRANSLATED])
+    page.locator("#text p").first.dblclick(position={"x": 20, "y": 10})
+    expect(page.locator("#page-changed")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#highlight")).to_be_empty()
+    check_accessibility(page)
+    page.reload()
+    ready(page)
     page.locator("#text p").first.dblclick(position={"x": 20, "y": 10})
     expect(page.locator("#highlight")).to_have_text("Passage")
     page.get_by_role("button", name="Ask the judge for words").click()
