@@ -76,6 +76,8 @@ class Collection:
         *files: str | Path,
         people: Mapping[str, str] | None = None,
         judges: Mapping[str, str] | None = None,
+        formats: Mapping[str, str] | None = None,
+        stray_grades: str = "ungraded",
         study: str = "",
         relevant_from: float | None = None,
         with_topics: bool = False,
@@ -83,9 +85,11 @@ class Collection:
     ) -> Imported:
         """Import files in any order, all or none; each is recognised by its content. The same again changes nothing.
 
-        `people` and `judges` say by file name who judged qrels; `relevant_from` is their η. Judgments go into `study`,
-        or into a closed study made for them. Topics and passages that are nowhere are made with their ids alone by
-        `with_topics` and `without_texts`; otherwise what refers to them is left out and named in `waiting`.
+        `people` and `judges` say by file name who judged qrels, `formats` what a file is that may be two things;
+        `stray_grades` (ungraded, refuse, widen) is about grades that one file alone has now and then; `relevant_from`
+        is the η of qrels. Judgments go into `study`, or into a closed study made for them. Topics and passages that are
+        nowhere are made with their ids alone by `with_topics` and `without_texts`; otherwise what refers to them is
+        left out and named in `waiting`.
         Raises AssizeError with what is wrong in which line, and NotReady.
         """
         paths = [Path(file) for file in files]
@@ -93,6 +97,8 @@ class Collection:
             "study": study,
             "rater": [f"{file}={name}" for file, name in (people or {}).items()],
             "judge": [f"{file}={name}" for file, name in (judges or {}).items()],
+            "format": [f"{file}={name}" for file, name in (formats or {}).items()],
+            "stray_grades": stray_grades,
             "with_topics": str(with_topics).lower(),
             "without_texts": str(without_texts).lower(),
             **({} if relevant_from is None else {"relevant_from": str(relevant_from)}),
@@ -227,14 +233,31 @@ class Study:
         judge: str | None = None,
         system: str | None = None,
         difference: float | None = None,
+        measure: str = "",
     ) -> dict[str, Any]:
-        """Return the plan, with its `answer` in words: labels for ± `half_width`, or to tell two systems apart."""
-        asked = {"half_width": half_width, "separate": separate, "judge": judge, "system": system}
+        """Return the plan, with its `answer` in words: labels for ± `half_width`, or to tell two systems apart.
+
+        `measure` is one of rankings (nDCG@10, P@10, DCG@10); without one the share of yes is planned.
+        """
+        asked = {"half_width": half_width, "separate": separate, "judge": judge, "system": system, "measure": measure}
         return dict(
             self.connection.get(
                 f"studies/{self.name}/calibration/plan/", criterion=criterion, difference=difference, **asked
             )
         )
+
+    def declare(
+        self, *, random_sample: bool | None = None, irrelevant: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """Declare that the labelled items are a simple random sample, or why what a source does not name is irrelevant.
+
+        `irrelevant` has a reason by source, people or a judge; an empty one takes it back. Returns all declarations.
+        """
+        asked = {
+            **({} if random_sample is None else {"random_sample": random_sample}),
+            **({"irrelevant": dict(irrelevant)} if irrelevant else {}),
+        }
+        return dict(self.connection.post(f"studies/{self.name}/declarations/", json=asked))
 
     def start_job(self, criterion: str, judge: str, **chosen: Any) -> Job:
         """Have a judge grade what it has not graded; `chosen` is what the API's new job takes besides."""

@@ -10,7 +10,7 @@ import { tellOtherTabs } from "./task_bar.js";
 import { patientFetch } from "./waiting.js";
 
 const REMEMBERED = 50; // assignments; what was fetched ahead is old after two minutes
-const AHEAD = "assize:ahead";
+const AHEAD = `assize:ahead:${document.getElementById("assignment").dataset.user}`;
 
 const token = () => document.querySelector("#submit [name=csrfmiddlewaretoken]").value;
 let asked = false;
@@ -104,19 +104,19 @@ async function goOnTo({ next, ahead: behind }, last) {
 
 /** Submit the form, once: who taps twice would have the second answer, that nothing is open any more. Where a page
     was fetched ahead the browser goes there itself: it shows what it holds only to a plain visit, not to one that
-    the server redirects. `last` is who submits it and the item answered last; without it, the form goes as it is, and
-    cannot be taken back from the next page. */
+    the server redirects. Where the reply is lost it asks again. `last` is who submits it and the item answered last;
+    without it, the form goes as it is, and cannot be taken back from the next page. */
 export async function submitAndGoOn(form, last) {
   if (leaves) return undefined;
   leaves = true;
   staysHere = false;
   tellOtherTabs();
   const letThemTryAgain = () => setTimeout(() => (leaves = false), 10_000);
-  if (!isFetched && !last && navigator.onLine) {
+  if (!last && navigator.onLine) {
     letThemTryAgain();
     return form.submit();
   }
-  const headers = { Accept: "application/json" };
+  const headers = last && { Accept: "application/json" };
   const response = await patientFetch(form.action, { method: "POST", body: new FormData(form), headers });
   letThemTryAgain();
   if (!response.ok || !response.headers.get("Content-Type")?.startsWith("application/json")) return form.submit();

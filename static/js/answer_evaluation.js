@@ -7,6 +7,7 @@ import { Clock } from "./clock.js";
 import { allAnswers, askedOf, isAnswered, isAsked, isBegun, isDone, panelOf, panels, questions } from "./evaluation_panels.js";
 import { fit, fitToWindow } from "./fit.js";
 import { toggleGuidelines } from "./guidelines.js";
+import { isChanged } from "./judged_text.js";
 import { listenToKeys, NEXT_ARROW, PREVIOUS_ARROW } from "./keys.js";
 import { offerToTakeBack, takeBackLastTask } from "./last_task.js";
 import { explain } from "./meanings.js";
@@ -21,7 +22,7 @@ const byId = (id) => document.getElementById(id);
 const page = byId("assignment").dataset;
 showAsItIs(page.assignment);
 const outbox = new Outbox(page.user, page.assignment);
-for (const [key, choice] of outbox.entries()) {
+for (const [key, { choice }] of outbox.waiting()) {
   const question = questions.find(({ answers }) => answers.some((one) => one.key === key));
   if (!question) continue;
   question.answers.find((one) => one.key === key).grade = choice.grade;
@@ -57,7 +58,7 @@ function put(question, { grades, unsure }) {
   question.answers.forEach((one, i) => {
     if (one.grade === grades[i] && isAsSure) return;
     one.grade = grades[i];
-    const choice = { item: Number(one.item), criterion: Number(one.criterion), grade: one.grade, spans: [], seconds: clock.seconds(one.key), guidelines: Number(page.guidelines) || null, unsure };
+    const choice = { item: Number(one.item), criterion: Number(one.criterion), grade: one.grade, spans: [], seconds: clock.seconds(one.key), guidelines: Number(page.guidelines) || null, unsure, page_changed: isChanged(panelOf(question).element) };
     outbox.put(one.key, page.save, choice);
     channel?.postMessage({ key: one.key, grade: one.grade, unsure });
   });

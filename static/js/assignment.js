@@ -28,7 +28,7 @@ const TYPED_IN = "input:not([type=radio], [type=checkbox]), textarea, select, di
 showAsItIs(page.assignment);
 const text = new JudgedText(byId("text"));
 const outbox = new Outbox(page.user, page.assignment);
-for (const [key, choice] of outbox.entries()) {
+for (const [key, { choice }] of outbox.waiting()) {
   const answer = allAnswers.find((one) => one.key === key);
   if (answer) Object.assign(answer, { grade: choice.grade, spans: choice.spans, seconds: choice.seconds, unsure: Boolean(choice.unsure) });
   if (answer?.suggestion) answer.suggestion.decided = true;

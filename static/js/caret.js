@@ -4,8 +4,7 @@
 import { drawRanges, reveal } from "./highlights.js";
 import { firstIndex } from "./judged_text.js";
 import { areSingleKeysOn, keyFor, keyOf } from "./keys.js";
-import { markHandles } from "./mark_handles.js";
-import { markTools } from "./mark_tools.js";
+import { markHandles, markTools } from "./mark_tools.js";
 import { gettext } from "./words.js";
 
 export class Caret {
@@ -64,7 +63,7 @@ export class Caret {
     const ends = [at(from), at(to)];
     this.#put(...(unit - from < to - unit ? ends.toReversed() : ends)); // the nearer end moves first
     this.tools.hidden = false;
-    this.says.textContent = gettext("Mark chosen: {quote}", { quote: this.text.quote(mark) });
+    this.says.textContent = gettext("Mark chosen: {quote}", { quote: mark.quote });
     return true;
   }
 
@@ -170,7 +169,7 @@ export class Caret {
   }
 
   #isForward({ by, to }) {
-    const paragraph = this.#range(this.focus).startContainer.parentElement;
+    const paragraph = this.#range(this.focus).startContainer.parentElement ?? this.text.root;
     const rightToLeft = getComputedStyle(paragraph).direction === "rtl";
     return (to > 0) !== (by === "words" && rightToLeft && Number.isFinite(to));
   }

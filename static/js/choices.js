@@ -2,6 +2,7 @@
    and is told to other tabs with this assignment. */
 
 import { isLeaving } from "./ahead.js";
+import { isChanged } from "./judged_text.js";
 import { firstPositive, isAsked, isPositive, nameOfFirstPositive, questionOf, questions } from "./questions.js";
 import { awaitsDecision, spansWith } from "./suggestions.js";
 import { gettext } from "./words.js";
@@ -15,11 +16,6 @@ export class Choices extends EventTarget {
     Object.assign(this, { page, text, outbox, clock });
     this.channel = "BroadcastChannel" in window ? new BroadcastChannel(`assize:assignment:${page.assignment}`) : null;
     this.channel?.addEventListener("message", ({ data }) => this.#takeFromOtherTab(data));
-  }
-
-  /** Whether the text arrived as it is stored, so that places in it are places in that. */
-  get marksFit() {
-    return this.text.length === Number(this.text.root.dataset.length ?? this.page.length);
   }
 
   get isFixed() {
@@ -62,7 +58,7 @@ export class Choices extends EventTarget {
   /** Say why this span may not be marked for the answer; nothing where it may. */
   whyNotMarked(answer, span) {
     if (this.isFixed) return this.page.fixed ?? gettext("This task is being submitted.");
-    if (!this.marksFit) return gettext("The text was changed in transfer, so nothing can be marked in it. Please tell the researcher.");
+    if (isChanged(this.text.root, { marks: true })) return gettext("Nothing was marked.");
     if (answer.spans.some(({ start, end }) => start === span.start && end === span.end)) return gettext("This is already marked.");
     const refuses = answer.highlighting === "when positive" && answer.grade !== null && !isPositive(answer);
     return refuses ? gettext("To mark words, choose “{grade}” first.", { grade: nameOfFirstPositive(answer) }) : "";
@@ -71,7 +67,7 @@ export class Choices extends EventTarget {
   mark(answer, span) {
     this.#remember(questionOf(answer));
     if (answer.highlighting === "when positive") answer.grade ??= firstPositive(answer);
-    answer.spans = [...answer.spans, span];
+    answer.spans = [...answer.spans, this.#quoted(answer, span)];
     this.#save(answer);
     this.#tell();
   }
@@ -87,9 +83,14 @@ export class Choices extends EventTarget {
   /** Let the span at this index become another. */
   replace(answer, index, span) {
     this.#remember(questionOf(answer));
-    answer.spans = answer.spans.with(index, span);
+    answer.spans = answer.spans.with(index, this.#quoted(answer, span));
     this.#save(answer);
     this.#tell();
+  }
+
+  #quoted({ item }, span) {
+    this.text.turnTo(item);
+    return { ...span, quote: this.text.quote(span) };
   }
 
   takeBack(answer) {
@@ -120,15 +121,15 @@ export class Choices extends EventTarget {
 
   #save({ item, criterion, grade, key, spans, suggestion, unsure }) {
     if (suggestion) suggestion.decided = true;
-    this.text.turnTo(item);
     const choice = {
       item: Number(item),
       criterion: Number(criterion),
       grade,
-      spans: spans.map((span) => ({ ...span, quote: this.text.quote(span) })),
+      spans,
       seconds: this.clock.seconds(key),
       guidelines: Number(this.page.guidelines) || null,
       unsure,
+      page_changed: isChanged(this.text.partOf(item) ?? this.text.element),
     };
     this.outbox.put(key, this.page.save, choice);
     this.channel?.postMessage(choice);
@@ -145,7 +146,7 @@ export class Choices extends EventTarget {
   #takeFromOtherTab({ item, criterion, grade, spans, unsure }) {
     const question = questions.find((one) => one.item === String(item));
     const answer = question.answers.find((one) => one.criterion === String(criterion));
-    Object.assign(answer, { grade, unsure, spans: spans.map(({ start, end }) => ({ start, end })) });
+    Object.assign(answer, { grade, unsure, spans });
     for (const one of question.answers) if (!isAsked(question, one)) one.grade = null;
     this.#tell();
   }

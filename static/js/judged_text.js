@@ -1,7 +1,11 @@
 /* The text under judgment: what stands where, in code points, in UTF-16 units and in the page.
 
-   The server writes the stored text so that the text nodes of its element, joined, are it exactly. Nothing here
-   ever changes those nodes. A span is {start, end} in code points of the stored text, end-exclusive. */
+   The server writes the stored text so that the text nodes of its element, joined, are it exactly, and its checksum
+   beside it. Nothing here ever changes those nodes, but browsers that translate and extensions do. A span is
+   {start, end} in code points of the stored text, end-exclusive. */
+
+import { element } from "./elements.js";
+import { gettext } from "./words.js";
 
 const SPACE = /\s/u;
 // A full stop after one of these, or after a single capital, does not end a sentence.
@@ -31,14 +35,8 @@ export class JudgedText {
     if (root === this.root) return;
     for (const one of this.#several) one.classList.toggle("at-hand", one === part);
     this.root = root;
-    this.nodes = [];
-    this.string = "";
+    Object.assign(this, textIn(root));
     this.#words = this.#sentences = undefined;
-    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-    while (walker.nextNode()) {
-      this.nodes.push({ node: walker.currentNode, start: this.string.length });
-      this.string += walker.currentNode.data;
-    }
     this.#inWords = this.#cut("word");
     this.#inCharacters = this.#cut("grapheme");
     // Where the pairs stand that take two UTF-16 units for one code point.
@@ -46,11 +44,6 @@ export class JudgedText {
     for (let i = 0; i < this.string.length; i++) {
       if (this.string.codePointAt(i) > 0xffff) this.pairs.push(i++);
     }
-  }
-
-  /** The length in code points. */
-  get length() {
-    return this.string.length - this.pairs.length;
   }
 
   #toCodePoints(unit) {
@@ -104,10 +97,12 @@ export class JudgedText {
     whole.selectNodeContents(this.root);
     const beforeStart = range.compareBoundaryPoints(Range.START_TO_START, whole) < 0;
     const afterEnd = range.compareBoundaryPoints(Range.END_TO_END, whole) > 0;
-    return this.spanOfUnits(
+    const span = this.spanOfUnits(
       beforeStart ? 0 : this.unitAt(range.startContainer, range.startOffset),
       afterEnd ? this.string.length : this.unitAt(range.endContainer, range.endOffset),
     );
+    // Words that somebody put in stand nowhere in the text; what is marked of them is refused all the same.
+    return span ?? (isChanged(this.root) ? this.spanOfUnits(0, this.string.length) : null);
   }
 
   /** How many UTF-16 units of the text stand before a place in the page. */
@@ -115,26 +110,17 @@ export class JudgedText {
     const before = document.createRange();
     before.selectNodeContents(this.root);
     before.setEnd(container, offset);
-    return before.toString().length;
+    return Math.min(before.toString().length, this.string.length);
   }
 
   /** The page's range over these UTF-16 units. */
   rangeOfUnits(from, to) {
-    const range = document.createRange();
-    const first = this.#nodeAt(from);
-    const last = this.#nodeAt(to - 1);
-    range.setStart(first.node, from - first.start);
-    range.setEnd(last.node, to - last.start);
-    return range;
+    return rangeOver(this.nodes, from, to);
   }
 
   range(span) {
     const { from, to } = this.unitsOfSpan(span);
     return this.rangeOfUnits(from, to);
-  }
-
-  #nodeAt(unit) {
-    return this.nodes[Math.max(0, firstIndex(this.nodes, ({ start }) => start > unit) - 1)];
   }
 
   /** Every word as {from, to} in UTF-16 units, found when first asked for. */
@@ -169,6 +155,53 @@ export class JudgedText {
     const language = this.element.closest("[lang]")?.lang || "en";
     return new Intl.Segmenter(language, { granularity }).segment(this.string);
   }
+}
+
+/** The text in an element, as `string`, and the `nodes` it is made of, each with the UTF-16 units before it. */
+export function textIn(root) {
+  const nodes = [];
+  let string = "";
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    nodes.push({ node: walker.currentNode, start: string.length });
+    string += walker.currentNode.data;
+  }
+  return { nodes, string };
+}
+
+/** The page's range over these UTF-16 units of a text. */
+export function rangeOver(nodes, from, to) {
+  const range = document.createRange();
+  const place = (unit, at) => {
+    const { node, start } = nodes[Math.max(0, firstIndex(nodes, (one) => one.start > unit) - 1)];
+    return [node, Math.min(at - start, node.length)]; // it may have become shorter
+  };
+  range.setStart(...place(from, from));
+  range.setEnd(...place(to - 1, to));
+  return range;
+}
+
+/** Whether a part of the page holds a text that is not the stored one. The assessor is shown it once: when they mark
+    something there (`marks`), or where their study lets nobody translate texts. */
+export function isChanged(part, { marks = false } = {}) {
+  const changed = [part, ...part.querySelectorAll("[data-sum]")].find(({ dataset, textContent }) => dataset.sum && Number(dataset.sum) !== sumOf(textContent));
+  if (changed && (marks || !changed.translate) && !document.getElementById("page-changed")) {
+    const words = gettext("The browser or an extension has changed the words on this page. Switch that off here and reload the page.");
+    const note = element("p", { className: "message warning", id: "page-changed", role: "alert", textContent: words });
+    (document.getElementById("says") ?? document.getElementById("caret-says")).before(note);
+    note.scrollIntoView({ block: "nearest" });
+  }
+  return Boolean(changed);
+}
+
+/** The text's checksum as the server computes it (Adler-32). */
+function sumOf(text) {
+  let [low, high] = [1, 0];
+  for (const byte of new TextEncoder().encode(text.replace(/\r\n?/gu, "\n"))) {
+    low = (low + byte) % 65_521;
+    high = (high + low) % 65_521;
+  }
+  return high * 65_536 + low;
 }
 
 const extent = ({ segment, index }) => ({ from: index, to: index + segment.length });

@@ -48,7 +48,7 @@ export class Outbox extends EventTarget {
       Resolves to what comes next; to nothing where no choice waits, or it has not arrived yet. */
   async submit(along) {
     const waiting = this.#read();
-    const key = Object.keys(waiting).findLast((one) => this.#isOwn(one));
+    const key = this.#own().at(-1);
     if (key) {
       const { url, choice } = waiting[key];
       waiting[key] = { url, choice: { ...choice, submit: true, ...along }, stamp: newStamp() };
@@ -65,18 +65,28 @@ export class Outbox extends EventTarget {
     this.#write(waiting);
   }
 
-  /** What waits, as [key, choice, reason, url]: with the reason of a closed study. */
+  /** What is kept here, as [key, {choice, url, reason, refused}]: with the reason why a closed study does not take it now,
+      or why it was refused for good, and is not sent any more. */
   entries() {
-    return Object.entries(this.#read()).map(([key, { choice, reason, url }]) => [key, choice, reason, url]);
+    return Object.entries(this.#read());
+  }
+
+  /** Those of them that wait to be sent. */
+  waiting() {
+    return this.entries().filter(([, { refused }]) => !refused);
   }
 
   get size() {
-    return Object.keys(this.#read()).length;
+    return this.waiting().length;
   }
 
   /** Whether none of the page's own waits. */
   get isSaved() {
-    return !Object.keys(this.#read()).some((key) => this.#isOwn(key));
+    return !this.#own().length;
+  }
+
+  #own() {
+    return this.waiting().map(([key]) => key).filter((key) => this.#isOwn(key));
   }
 
   /** Send what waits, and wait until the page's own has arrived or cannot. Resolves to whether none of it waits. */
@@ -118,6 +128,7 @@ export class Outbox extends EventTarget {
       if (!key) break;
       if (isOwn) this.#tell("saving");
       const answer = await post(entry, this.user);
+      if (isOwn && answer.over) location.assign(answer.over); // the session has ended: there its code stands
       if (answer.everywhere) {
         this.#tell(answer.wait);
         return this.#sendLater();
@@ -126,14 +137,14 @@ export class Outbox extends EventTarget {
       else this.#settle(key, entry, { key, isOwn, choice: entry.choice, ...answer });
       if (isOwn) refused = Boolean(answer.refused);
     }
-    if (Object.keys(this.#read()).some((key) => this.#until(key) < Infinity)) this.#sendLater();
+    if (this.waiting().some(([key]) => this.#until(key) < Infinity)) this.#sendLater();
     else this.#pause = FIRST_PAUSE;
     return undefined;
   }
 
   /** What is sent next: the page's own first. */
   #next() {
-    const entries = Object.entries(this.#read()).filter(([key]) => this.#until(key) <= Date.now());
+    const entries = this.waiting().filter(([key]) => this.#until(key) <= Date.now());
     return entries.find(([key]) => this.#isOwn(key)) ?? entries[0] ?? [];
   }
 
@@ -142,7 +153,12 @@ export class Outbox extends EventTarget {
   }
 
   #settle(key, { stamp }, answer) {
-    if (this.#read()[key]?.stamp === stamp) this.drop(key);
+    const all = this.#read();
+    if (all[key]?.stamp === stamp) {
+      if (answer.refused) Object.assign(all[key], { reason: answer.refused, refused: true });
+      else delete all[key];
+      this.#write(all);
+    }
     if (answer.next) this.#replies.set(assignmentOf(key), answer);
     this.dispatchEvent(new CustomEvent(answer.refused ? "refused" : "kept", { detail: answer }));
   }
@@ -150,12 +166,12 @@ export class Outbox extends EventTarget {
   #letWait(assignment, { wait, reason }) {
     this.#waits.set(assignment, { wait, reason, until: reason && assignment !== this.assignment ? Infinity : Date.now() + this.#pause });
     const all = this.#read();
-    for (const key of Object.keys(all)) if (assignmentOf(key) === assignment) all[key].reason = reason;
+    for (const key of Object.keys(all)) if (assignmentOf(key) === assignment && !all[key].refused) all[key].reason = reason;
     this.#write(all);
   }
 
   #tellOwn() {
-    const own = Object.keys(this.#read()).filter((key) => this.#isOwn(key)).map((key) => this.#waits.get(assignmentOf(key)) ?? {});
+    const own = this.#own().map((key) => this.#waits.get(assignmentOf(key)) ?? {});
     const { wait, reason } = own.find((one) => !one.reason) ?? own[0] ?? { wait: "saved" };
     this.#tell(wait ?? "saving", reason);
   }
@@ -175,7 +191,7 @@ export class Outbox extends EventTarget {
   }
 
   #tell(state, reason) {
-    const size = this.entries().filter((one) => one[2] === reason).length; // that are kept here for this
+    const size = this.waiting().filter(([, one]) => one.reason === reason).length; // that are kept here for this
     this.dispatchEvent(new CustomEvent("state", { detail: { state, size, reason } }));
   }
 
@@ -222,7 +238,7 @@ async function post({ url, choice }, user) {
   if (response.type === "opaqueredirect" || response.status === 403) return { wait: "signed-out", everywhere: true };
   if (response.status >= 500 || response.status === 429) return { wait: "offline" };
   const answer = await response.json().catch(() => ({ refused: gettext("The server answered {status}.", { status: response.status }) }));
-  if (response.status === 409) return { wait: "closed", reason: answer.refused };
+  if (response.status === 409) return { wait: "closed", reason: answer.refused, over: answer.over };
   return { ...answer, headers: [...response.headers] };
 }
 

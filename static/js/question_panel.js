@@ -6,10 +6,8 @@ import { keyCap } from "./keys.js";
 import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
 import { allAnswers, isAsked, isBegun, isDone, isPositive, markedOf, needsMark, openOf, questions } from "./questions.js";
-import { showSentence } from "./report_sentences.js";
 import { renderSuggestion } from "./suggestions.js";
 import { element } from "./elements.js";
-import { drawTicks } from "./ticks.js";
 import { gettext } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
@@ -49,7 +47,7 @@ export class QuestionPanel {
     this.say("");
     this.render();
     fit(question.panel, { anew: true });
-    showSentence(question.item);
+    if (byId("report")) import("./report_sentences.js").then(({ showSentence }) => showSentence(question.item));
     const [first] = markedOf(question)?.spans ?? [];
     if (comesBack && first) reveal(this.text.range(first));
   }
@@ -105,7 +103,7 @@ export class QuestionPanel {
 
   #chip(answer, span, index) {
     const { text } = this;
-    const quote = text.quote(span);
+    const { quote } = span;
     const goThere = element("button", { type: "button", className: "chip-text", textContent: shortened(quote), title: quote, dir: "auto" });
     const remove = element("button", { type: "button", className: "chip-remove", textContent: "×" });
     remove.setAttribute("aria-label", gettext("Remove “{quote}”", { quote: shortened(quote) }));
@@ -138,6 +136,24 @@ export class QuestionPanel {
     this.#drawAll();
     this.say(showsOthers() ? gettext("Your marks at other questions are shown.") : gettext("Your marks at other questions are hidden."));
   }
+}
+
+// Ticks beside the page's scroll bar say where the question's marks stand, as their list does; a click goes there.
+const ticks = element("div", { className: "ticks" });
+ticks.setAttribute("aria-hidden", "true");
+document.body.append(ticks);
+
+function drawTicks(text, spans) {
+  const { scrollHeight } = document.documentElement;
+  ticks.hidden = scrollHeight <= innerHeight;
+  if (ticks.hidden) return;
+  ticks.replaceChildren(...spans.map((span) => {
+    const range = text.range(span);
+    const tick = element("div", { className: "tick" });
+    tick.style.top = `${(100 * (range.getBoundingClientRect().top + scrollY)) / scrollHeight}%`;
+    tick.addEventListener("click", () => reveal(range));
+    return tick;
+  }));
 }
 
 /** Scroll the strip of tabs, where it is one, and nothing else. */

@@ -6,7 +6,7 @@ import { awaitsDecision } from "./suggestions.js";
 const page = document.getElementById("assignment").dataset;
 const candidates = JSON.parse(document.getElementById("candidates").textContent);
 const answersSoFar = JSON.parse(document.getElementById("answers").textContent);
-const toSpan = ([start, end]) => ({ start, end });
+const toSpan = ([start, end, quote]) => ({ start, end, quote });
 
 export const questions = [...document.querySelectorAll(".question")].map((panel) => {
   const item = panel.dataset.item;

@@ -1,5 +1,5 @@
 /* Choices that an assessor made and that wait in this browser: shown on My work, and sent from there by themselves. What a
-   closed study did not accept is shown by study, to be downloaded or discarded. */
+   closed study does not accept, or the server refused, is shown by the reason, to be downloaded or discarded. */
 
 import { Outbox } from "./outbox.js";
 
@@ -14,8 +14,8 @@ const outbox = new Outbox(words.user);
 const countOf = (n) => words.n.replace("%", n);
 
 function show(reason, look) {
-  const kept = outbox.entries().filter(([, , reason]) => reason);
-  const n = outbox.size - kept.length;
+  const kept = outbox.entries().filter(([, { reason }]) => reason);
+  const n = outbox.entries().length - kept.length;
   note.hidden = !(n || reason);
   note.className = `message ${look}`;
   says.textContent = [n ? countOf(n) : "", reason].filter(Boolean).join(" ");
@@ -23,14 +23,15 @@ function show(reason, look) {
   const shown = kept.map(([key]) => key).join(" ");
   if (shown === shelf.dataset.shown) return; // the focus may be on its buttons
   shelf.dataset.shown = shown;
-  const reasons = [...new Set(kept.map(([, , reason]) => reason))];
-  shelf.replaceChildren(...reasons.map((reason) => shelved(reason, kept.filter((one) => one[2] === reason))));
+  const reasons = new Set(kept.map(([, { reason }]) => reason));
+  shelf.replaceChildren(...[...reasons].map((reason) => shelved(reason, kept.filter(([, one]) => one.reason === reason))));
 }
 
-/** What one study did not accept. */
+/** What was not accepted for one reason. */
 function shelved(reason, entries) {
   const row = byId("shelved").content.cloneNode(true);
-  row.querySelector("p").textContent = `${reason} ${countOf(entries.length)}`;
+  const isRefused = entries.some(([, { refused }]) => refused);
+  row.querySelector("p").textContent = `${isRefused ? `${words.refused} ` : ""}${reason} ${countOf(entries.length)}`;
   const [download, discard] = row.querySelectorAll("button");
   download.addEventListener("click", () => save(entries));
   discard.addEventListener("click", () => {
@@ -43,16 +44,17 @@ function shelved(reason, entries) {
 }
 
 function save(entries) {
-  const answers = entries.map(([key, choice, reason, url]) => ({ key, url, choice, reason }));
+  const answers = entries.map(([key, { url, choice, reason }]) => ({ key, url, choice, reason }));
   const href = URL.createObjectURL(new Blob([JSON.stringify(answers, null, 1)], { type: "application/json" }));
   Object.assign(document.createElement("a"), { href, download: "answers.json" }).click();
   setTimeout(() => URL.revokeObjectURL(href), 0);
 }
 
 outbox.addEventListener("state", ({ detail: { state } }) => {
-  const why = { saving: words.saving, saved: words.saved, offline: words.offline, "signed-out": words.signedOut };
+  const why = { saving: words.saving, saved: outbox.entries().length ? "" : words.saved, offline: words.offline, "signed-out": words.signedOut };
   show(why[state] ?? "", state === "saved" ? "success" : "warning");
 });
-outbox.addEventListener("refused", ({ detail: { refused } }) => show(`${words.refused} ${refused}`, "error"));
+outbox.addEventListener("refused", () => show("", ""));
 button.addEventListener("click", () => outbox.send());
 if (outbox.size) outbox.send();
+else show("", "");

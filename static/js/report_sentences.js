@@ -5,7 +5,6 @@ const isAbout = (item) => ({ dataset }) => dataset.items.split(" ").includes(ite
 
 /** Bring the sentence that an item is about into view, and say which of its citations the item is. */
 export function showSentence(item) {
-  if (!report) return;
   const sentences = [...report.querySelectorAll("[data-items]")];
   const atHand = sentences.find(isAbout(item));
   for (const sentence of sentences) sentence.classList.toggle("at-hand", sentence === atHand);

@@ -12,7 +12,7 @@ export const filledIn = ({ grade, suggestion }) =>
 export function spansWith(answer, grade) {
   const { suggestion, spans, highlighting } = answer;
   const isTakenOver = suggestion && suggestion.arm !== "verify" && suggestion.grade === grade;
-  return isTakenOver && !spans.length && highlighting !== "none" ? suggestion.spans.map(({ start, end }) => ({ start, end })) : spans;
+  return isTakenOver && !spans.length && highlighting !== "none" ? suggestion.spans : spans;
 }
 
 /** Let the buttons beside a suggestion choose: the own answer again, or the judge's. */

@@ -3,6 +3,7 @@
 
 import { drawRanges } from "./highlights.js";
 import { fold, hitsOf } from "./find.js";
+import { rangeOver, textIn } from "./judged_text.js";
 import { keep, kept } from "./memory.js";
 
 const TERMS = "assize:terms";
@@ -23,24 +24,11 @@ function textsOf(element) {
 
 /** The ranges of the terms in one text. */
 function termsIn(root) {
-  const nodes = [];
-  let string = "";
-  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    nodes.push({ node: walker.currentNode, start: string.length });
-    string += walker.currentNode.data;
-  }
+  const { nodes, string } = textIn(root);
   const edges = edgesOf(string, root.closest("[lang]")?.lang || "en");
   const folded = fold(string, asItIs);
   const hits = terms.flatMap((term) => hitsOf(term, folded)).filter(({ from, to }) => edges.has(from) && edges.has(to));
-  return hits.map(({ from, to }) => {
-    const range = document.createRange();
-    const first = nodes.findLast(({ start }) => start <= from);
-    const last = nodes.findLast(({ start }) => start < to);
-    range.setStart(first.node, from - first.start);
-    range.setEnd(last.node, to - last.start);
-    return range;
-  });
+  return hits.map(({ from, to }) => rangeOver(nodes, from, to));
 }
 
 /** Where words, and what stands between them, begin and end, by the rules of their script. */

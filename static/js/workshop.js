@@ -2,7 +2,7 @@
 
 import { Caret } from "./caret.js";
 import { draw } from "./highlights.js";
-import { JudgedText } from "./judged_text.js";
+import { isChanged, JudgedText } from "./judged_text.js";
 import { areSingleKeysOn, listenToKeys } from "./keys.js";
 import { markByPointer, markSelection } from "./marking.js";
 
@@ -18,7 +18,7 @@ if (element && wording) {
   const said = byId("judge-says");
 
   const mark = (span) => {
-    if (!span) return false;
+    if (!span || isChanged(element, { marks: true })) return false;
     byId("source").value = element.dataset.key;
     byId("start").value = span.start;
     byId("end").value = span.end;
@@ -47,7 +47,7 @@ if (element && wording) {
     said.replaceChildren();
   };
 
-  const marks = () => (byId("end").value ? [{ start: Number(byId("start").value), end: Number(byId("end").value) }] : []);
+  const marks = () => (byId("end").value ? [{ start: Number(byId("start").value), end: Number(byId("end").value), quote: highlight.textContent }] : []);
 
   /** The highlight's words as a new nugget, to be made shorter. */
   const fromHighlight = () => {

@@ -6,6 +6,7 @@ import { AutoAdvance, whyNotByItself } from "./auto_advance.js";
 import { Clock } from "./clock.js";
 import { fit, fitToWindow } from "./fit.js";
 import { toggleGuidelines } from "./guidelines.js";
+import { isChanged } from "./judged_text.js";
 import { keyFor, listenToKeys } from "./keys.js";
 import { explain } from "./meanings.js";
 import { keep, kept } from "./memory.js";
@@ -58,7 +59,7 @@ function save(wait) {
   const { grade, confirmed, unsure } = state;
   const spans = takesAnswer(state) ? state.sentences.map((number) => sentences[number]) : [];
   const answer = { text: text.value, confirmations: confirmed };
-  const choice = { item: Number(page.item), criterion: Number(page.criterion), grade, spans, seconds: clock.seconds(key), guidelines: Number(page.guidelines) || null, answer, unsure };
+  const choice = { item: Number(page.item), criterion: Number(page.criterion), grade, spans, seconds: clock.seconds(key), guidelines: Number(page.guidelines) || null, answer, unsure, page_changed: isChanged(byId("sentences")) };
   if (pasted.times) choice.pasted = { ...pasted };
   outbox.put(key, page.save, choice, wait);
   if (page.save) keep(LAST, JSON.stringify({ at: Date.now(), choice })); // a preview keeps nothing
@@ -309,8 +310,8 @@ byId("assignment").addEventListener("submit", submit);
 addEventListener("storage", ({ key: name }) => name === outbox.name && takeWhatWaits());
 
 function takeWhatWaits() {
-  const [, waiting] = outbox.entries().find(([name]) => name === key) ?? [];
-  if (waiting) take(waiting);
+  const [, waiting] = outbox.waiting().find(([name]) => name === key) ?? [];
+  if (waiting) take(waiting.choice);
 }
 
 /** The page may have been written while the last choice was on its way: then it shows what was before. */
