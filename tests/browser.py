@@ -197,6 +197,8 @@ def check_accessibility(page: Page, within: str = "html") -> None:
     whoever speaks to a computer can say what they see.
     """
     page.wait_for_load_state()
+    # A colour on its way to another is neither.
+    page.wait_for_function("() => !document.getAnimations().some((one) => one instanceof CSSTransition)")
     page.evaluate(AXE_FILE_PATH.read_text(encoding="utf-8"))  # through the debugger, which no policy forbids
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
     result = page.evaluate(

@@ -20,6 +20,7 @@ from pytest_django import DjangoDbBlocker
 
 from annotate.templatetags import kept
 from collection.models import Collection, Rater, Study, User
+from config.private_files import make_private_folder
 from tests.attacks.mutations import FULL
 from tests.databases import differs
 from tests.factories import a_collection, a_study, a_user, rater_of
@@ -92,6 +93,10 @@ def pytest_configure() -> None:
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
     settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.MIDDLEWARE[:0] = ["tests.reading.WithoutLineBreaks", "tests.reading.GetsOnlyRead"]
+    # Processes that share the tests have rows of the same keys, and files are named by them.
+    settings.DATA_DIR = settings.DATA_DIR / os.environ.get("PYTEST_XDIST_WORKER", "alone")
+    make_private_folder(settings.DATA_DIR)
+    settings.MEDIA_ROOT = settings.DATA_DIR / "media"
     # Nothing is uploaded to be served; without a name, the live server looks for every address among files.
     settings.MEDIA_URL = "/no-media/"
     # Figures are computed where they are asked for, and kept in this process's memory.

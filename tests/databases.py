@@ -9,7 +9,7 @@ from __future__ import annotations
 DIFFERS = {
     "locks: who claims a place, saves an answer or comes in while others do": (
         "annotate/assignments", "annotate/crowd/test_entry_views", "annotate/crowd/test_pay",
-        "annotate/crowd/test_returns", "annotate/participants", "annotate/quality/test_gates",
+        "annotate/crowd/test_returns", "annotate/participants", "annotate/sessions", "annotate/quality/test_gates",
         "annotate/quality/test_training", "annotate/work/test_answers",
         "annotate/work/test_changes_after_submission", "annotate/work/test_choices", "annotate/work/test_drafts",
         "annotate/work/test_later", "annotate/work/test_turns", "annotate/workshop/test_workshop",
@@ -22,6 +22,7 @@ DIFFERS = {
         "collection/importing/test_large_uploads", "collection/importing/test_nugget_banks",
         "collection/importing/test_rubric", "collection/importing/test_scores", "collection/importing/test_trec",
         "collection/importing/test_worker", "collection/documents/test_fetching",
+        "collection/documents/test_stalled_sources",
         "collection/retrieval/test_retrieval", "demonstration/test_loading",
     ),
     "SQL: our own statements, JSON columns, aggregates, collation, server-side cursors": (
@@ -33,6 +34,7 @@ DIFFERS = {
     ),
     "workers: leases, turns, what is stored in one transaction, a broker that is a server": (
         "judging/building/test_builds", "judging/building/test_chain", "judging/building/test_key_facts",
+        "judging/building/test_one_owner",
         "judging/grading", "judging/gullibility", "judging/trial_runs/test_errands",
     ),
     "one journey through every page": (

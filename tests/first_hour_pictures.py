@@ -46,7 +46,6 @@ def walk(walker: Walker) -> None:
     page.wait_for_url("**/judge-comparison/**")
     table = page.locator("table").first
     picture("3-judges", lambda: expect(table).to_be_visible())
-    page.get_by_role("button", name="Compare all 33 judges").click()
     picture("4-all-judges", lambda: expect(page.get_by_text("Of 33 judges")).to_be_visible(), "Judges")
     study = "/studies/campaign-qrels"
     for name, address in {

@@ -13,9 +13,8 @@ Scheme = Literal["light", "dark"]
 
 
 def show_in(page: Page, scheme: Scheme) -> None:
-    """Let the reader's system be light or dark; returns when no colour is on its way any more."""
+    """Let the reader's system be light or dark."""
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.wait_for_function("() => !document.getAnimations().some((one) => one instanceof CSSTransition)")
 
 
 def check_pages(page: Page, addresses: Iterable[str], *schemes: Scheme) -> None:

@@ -166,7 +166,8 @@ def import_campaign(collection: Collection, folder: Path, **made: Any) -> Study:
     """
     from django.utils.timezone import now
 
-    from collection.importing.files import FilesOptions, import_files, raters_of
+    from collection.importing.files import FilesOptions, import_files
+    from collection.importing.raters import raters_of
 
     written = write_campaign(folder, **made).values()
     judges = [(path.name, path.stem) for path in written if path.parent.name == "judges"]

@@ -13,7 +13,8 @@ from typing import Any
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
-READS = re.compile(r"[\s(]*(SELECT|WITH|EXPLAIN|PRAGMA|DECLARE|FETCH|CLOSE|SET)\b", re.IGNORECASE)
+# One that begins DEFERRED takes no lock before it writes.
+READS = re.compile(r"[\s(]*(SELECT|WITH|EXPLAIN|PRAGMA|DECLARE|FETCH|CLOSE|SET|BEGIN DEFERRED)\b", re.IGNORECASE)
 LOCKS = re.compile(r"\bFOR (NO KEY )?UPDATE\b")
 # What a request that reads may write all the same: one row, whatever the number of requests, and why.
 MAY_WRITE = {

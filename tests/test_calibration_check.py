@@ -29,7 +29,7 @@ def test_intervals_with_the_normals_quantile_are_found_too_short(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """1.96 in place of Student's t: 89 % at six topics."""
-    monkeypatch.setattr(stats.intervals, "t_quantile", lambda freedom: 1.96)
+    monkeypatch.setattr(stats.intervals, "t_quantile", lambda freedom, level=0: 1.96)
 
     with pytest.raises(SystemExit) as ended:
         calibration_check.main(FEW)
@@ -40,7 +40,7 @@ def test_intervals_with_the_normals_quantile_are_found_too_short(
 
 @pytest.mark.slow
 def test_intervals_that_are_too_long_are_found_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stats.intervals, "t_quantile", lambda freedom: 3.2)
+    monkeypatch.setattr(stats.intervals, "t_quantile", lambda freedom, level=0: 3.2)
 
     with pytest.raises(SystemExit) as ended:
         calibration_check.main(FEW)
@@ -62,7 +62,7 @@ def test_a_study_near_its_bounds_is_drawn_more_often() -> None:
 
     def counted(t: float) -> list[Coverage]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(stats.intervals, "t_quantile", lambda freedom: t)
+            patch.setattr(stats.intervals, "t_quantile", lambda freedom, level=0: t)
             return simulate(scenario, np.random.default_rng(1), 200)
 
     assert {row.simulations for row in counted(1.6)} == {200 * LOOKS[-1]}
@@ -93,7 +93,7 @@ def test_corrected_scores_of_dl19_hold_the_truth_and_half_as_wide_ones_do_not(
     cell = corrected_scores_check.CELLS[1]
 
     found = corrected_scores_check.simulate(study, truths, cell, 200, ratios=False)
-    monkeypatch.setattr(stats.intervals, "t_quantile", lambda freedom: 1.0)
+    monkeypatch.setattr(stats.intervals, "t_quantile", lambda freedom, level=0: 1.0)
     narrow = corrected_scores_check.simulate(study, truths, cell, 200, ratios=False)
 
     assert all(one.kept for one in found)

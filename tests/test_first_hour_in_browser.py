@@ -60,7 +60,7 @@ def test_ten_actions_lead_from_an_empty_site_to_the_comparison_of_judges(
     act("preview", page.get_by_role("button", name="Preview").click)
     expect(page.get_by_text("worker").first).to_be_visible()
     work()
-    expect(page.get_by_role("columnheader", name="Whose judgments")).to_be_visible()
+    expect(page.locator("[data-tally-said]")).to_be_visible()
     act("import them", page.get_by_role("button", name="Import", exact=True).click)
     expect(page.get_by_text("worker").first).to_be_visible()
     work()

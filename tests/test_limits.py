@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
-from django.conf import settings
+from django.conf import settings as site
 from django.test import Client
 from django.urls import reverse
 
 from collection.models import Judgment, Study, User
+from config.limits import OF_PROXIES
 
 pytestmark = pytest.mark.django_db
 
@@ -24,6 +26,27 @@ def test_a_body_over_the_limit_is_refused_before_it_is_read(client: Client, rosa
     assert (response.status_code, by_api.status_code) == (413, 413)
     assert "larger than 1,024 MB" in response.content.decode()
     assert "larger than 1,024 MB" in by_api.json()["detail"]
+
+
+@pytest.mark.parametrize("path", ["/sign-in/", "/api/v1/judges/", "/robots.txt"])
+def test_the_demonstration_answers_its_own_machine_alone(client: Client, settings: Any, path: str) -> None:
+    settings.DEMONSTRATION = True
+    afar: list[dict[str, Any]] = [
+        *({name: "203.0.113.7"} for name in sorted(OF_PROXIES)),
+        *({"REMOTE_ADDR": address} for address in ("10.0.0.7", "203.0.113.7", "::ffff:203.0.113.7", "2001:db8::7")),
+    ]
+    here: list[dict[str, Any]] = [
+        {},
+        *({"REMOTE_ADDR": address} for address in ("127.0.0.1", "127.0.0.53", "::1", "::ffff:127.0.0.1", "")),
+    ]
+
+    def statuses(requests: list[dict[str, Any]]) -> set[int]:
+        return {client.get(path, **sent).status_code for sent in requests}
+
+    assert statuses(afar) == {403}
+    assert 403 not in statuses(here)
+    settings.DEMONSTRATION = False
+    assert 403 not in statuses(afar)
 
 
 @pytest.mark.parametrize("address", ["/studies/?q=%00", "/studies/%00/", "/api/v1/judges/?study=%00"])
@@ -74,7 +97,7 @@ def test_the_api_refuses_what_no_database_keeps(client: Client, rosa: User, stud
 
 def test_every_number_that_the_api_takes_is_bounded() -> None:
     apps = ("annotate", "collection", "evaluation", "judging")
-    paths = [path for app in apps for path in (settings.BASE_DIR / app).rglob("*.py") if path.name != "api_input.py"]
+    paths = [path for app in apps for path in (site.BASE_DIR / app).rglob("*.py") if path.name != "api_input.py"]
 
     declared = re.compile(r"(?<!case )(?<!\| )serializers\.(Float|Integer)Field\(")  # `case` only asks what a field is
     unbounded = [path.name for path in paths if declared.search(path.read_text())]

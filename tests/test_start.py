@@ -16,6 +16,7 @@ from config.checks import (
     data_folder_is_private,
     demonstration_stays_at_home,
     is_loopback,
+    links_lead_to_the_site,
     refuse_an_unsafe_start,
 )
 from config.private_files import take_from_others
@@ -64,6 +65,25 @@ def test_every_command_refuses_it_too(tmp_path: Path) -> None:
     assert "assize.E001" in command.stderr
 
 
+@pytest.mark.parametrize(
+    ("address", "said"), [("http://localhost:8123", 1), ("http://[::1", 1), ("https://assize.example.org", 0)]
+)
+def test_a_deployment_is_asked_where_mails_lead(settings: Settings, address: str, said: int) -> None:
+    settings.SITE_URL = address
+
+    assert len(links_lead_to_the_site()) == said
+
+
+@pytest.mark.parametrize(("port", "address"), [("8123", "http://localhost:8123"), ("", "http://localhost:8000")])
+def test_mails_lead_to_the_port_that_is_served(tmp_path: Path, port: str, address: str) -> None:
+    code = "from django.conf import settings; print(settings.SITE_URL)"
+    said = started(
+        "-c", code, DATA_DIR=str(tmp_path), DJANGO_SETTINGS_MODULE="config.settings", **({"PORT": port} if port else {})
+    )
+
+    assert said.stdout.strip() == address
+
+
 @pytest.mark.parametrize("hosts", ["localhost,127.0.0.1,[::1]", "127.0.0.53", ".localhost"])
 def test_it_starts_on_this_machine(settings: Settings, hosts: str) -> None:
     settings.DEMONSTRATION, settings.ALLOWED_HOSTS = True, hosts.split(",")
@@ -96,6 +116,7 @@ def test_behind_a_proxy_with_tls_djangos_own_checks_find_nothing(tmp_path: Path)
     check = started(
         "manage.py", "check", "--deploy", "--fail-level", "WARNING",
         DATA_DIR=str(tmp_path), HTTPS="true", DEMONSTRATION="false", ALLOWED_HOSTS="assize.example.org",
+        SITE_URL="https://assize.example.org",
     )  # fmt: skip
 
     assert check.returncode == 0, check.stderr

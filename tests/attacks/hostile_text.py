@@ -28,7 +28,9 @@ CODE = "letters, digits, - and _, by its validator"
 FIELDS: dict[str, dict[str, str]] = {
     "collection.User": {
         "password": HASH, "username": NO_SLASH, "first_name": TEXT, "last_name": TEXT, "email": TEXT, "language": OURS,
+        "confirmed_address": HASH,
     },
+    "collection.UnconfirmedMail": {"address": HASH},
     "collection.Rater": {"name": TEXT, "source": TEXT, "content_hash": HASH, "attributes": LEAVES},
     "collection.Collection": {
         "name": SLUG, "title": TEXT, "description": TEXT, "licence": TEXT, "attributes": ATTRIBUTES
@@ -83,6 +85,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "collection.DocumentSource": {
         "address": TEXT, "text_field": TEXT, "title_field": TEXT, "sealed": "encrypted", "problem": TEXT,
     },
+    "collection.SourceTurn": {"source": "shown nowhere", "holder": OURS},
     "collection.DocumentFetch": {"passage_id": TEXT, "source": TEXT, "sha256": HASH, "problem": TEXT},
     "collection.Retrieval": {"run_name": TEXT, "options": LEAVES, "outcome": OURS, "problem": TEXT},
     "collection.ApiToken": {"digest": HASH, "token_key": HASH, "name": TEXT, "password_stamp": HASH},
@@ -99,7 +102,9 @@ FIELDS: dict[str, dict[str, str]] = {
     "annotate.Invitation": {"token": HASH, "note": TEXT},
     "annotate.CrowdIdentity": {"crowd_id": TEXT},
     "annotate.ReturnLink": {"token_sha256": HASH},
-    "annotate.CrowdSession": {"session_id": TEXT, "cohort": TEXT, "site_status": TEXT, "taken_back": OURS},
+    "annotate.CrowdSession": {
+        "session_id": TEXT, "cohort": TEXT, "site_status": TEXT, "taken_back": OURS, "offer": OURS
+    },
     "annotate.SiteToken": {"sealed": HASH},
     "annotate.SiteRequest": {"amounts": OURS, "remote_id": CODE, "said": TEXT},
     "annotate.Erasure": {"pseudonym": TEXT, "what": LEAVES, "fingerprint": HASH},
@@ -122,7 +127,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "judging.GradingChunk": {"item_ids": OURS, "holder": OURS},
     "judging.Completion": {
         "reply": TEXT, "error": TEXT, "finish_reason": TEXT, "log_probabilities": OURS, "other_order": LEAVES,
-        "cut_texts": OURS, "engine_identity": TEXT,
+        "cut_texts": OURS, "engine_identity": TEXT, "thinking": TEXT, "sent": LEAVES,
     },
     "judging.EnsembleGrade": {"reason": TEXT},
     "judging.Errand": {"result": "none in that world: replies, escaped by the templates as all text", "error": TEXT},
@@ -131,11 +136,11 @@ FIELDS: dict[str, dict[str, str]] = {
     "judging.ServerProbe": {"address": TEXT, "findings": LEAVES, "problem": TEXT},
     "judging.Build": {
         "pipeline": OURS, "model": TEXT, "decoding": OURS, "options": OURS, "prompts": "checked where it is read",
-        "reason": TEXT,
+        "reason": TEXT, "holder": OURS,
     },
     "judging.GenerationCall": {
         "step": OURS, "kind": OURS, "inputs_hash": HASH, "key": OURS, "system": TEXT, "prompt": TEXT, "sampling": OURS,
-        "reply": TEXT, "rows": LEAVES, "faults": LEAVES, "finish_reason": TEXT, "engine_identity": TEXT, "holder": OURS,
+        "reply": TEXT, "rows": LEAVES, "faults": LEAVES, "finish_reason": TEXT, "engine_identity": TEXT,
     },
     "judging.Product": {"step": OURS, "raw": TEXT, "text": TEXT, "data": LEAVES},
     "judging.ProductReview": {"text": TEXT},

@@ -227,6 +227,7 @@ def _replies(job: GradingJob, items: list[Item]) -> None:
         Completion.objects.create(
             job=job, judge=job.judge, item=item, criterion=job.criterion, grade=1 if graded else None,
             ungraded="" if graded else "unreadable", reply="x", error="" if graded else "x", finish_reason="x",
+            thinking="x", sent={"user": "x"},
             other_order={"reply": "x", "grade": 1, "finish_reason": "x"} if number == 1 else None,
             engine_identity="x", completed_at=now(),
         )  # fmt: skip

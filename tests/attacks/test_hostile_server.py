@@ -112,6 +112,7 @@ MISBEHAVIOURS: dict[str, tuple[Script, bool]] = {
     "a packed bomb": (raw(gzip.compress(b" " * 50_000_000), Content_Encoding="gzip"), False),
     "packed though not asked": (raw(gzip.compress(good), Content_Encoding="gzip"), False),
     "a redirect elsewhere": (raw(b"", 302, Location="http://169.254.169.254/latest/meta-data/"), False),
+    "a redirect to nowhere": (raw(b"", 302, Location="javascript:alert(1)"), False),
     "a redirect to itself": (raw(b"", 307, Location="/v1/chat/completions"), False),
     "a flood of headers": (lambda _: Raw(body=good, headers={f"X-{n}": "x" * 900 for n in range(500)}), False),
     "fewer bytes than promised": (lambda _: Raw(body=good[:20], promised=5_000), False),

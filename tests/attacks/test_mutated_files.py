@@ -36,7 +36,8 @@ from tests.collection.importing.test_rubric import a_passage
 from tests.judging.world import with_items
 
 pytestmark = pytest.mark.django_db
-EACH = 270 if FULL else 10
+AT_FULL_LENGTH = 270
+EACH = AT_FULL_LENGTH if FULL else 10
 TEMPLATE = Path("judging/prompts/relevance.toml")
 
 
@@ -107,7 +108,9 @@ class World:
         if not looked_at.context["outcome"].changed:
             assert everything() == before
             return
-        self._post(preview, {})
+        whose = looked_at.context.get("whose")
+        names = {f"name-{number}": "mutant" for number in range(len(whose.names))} if whose else {}
+        self._post(preview, names | {"nobody": "on"})
         self._work()
         assert everything() != before, "nothing came in"
         self.client.get(preview)

@@ -16,7 +16,8 @@ from annotate.models import AttentionCheck, CrowdSession, Notice, SiteRequest, S
 from annotate.notices.mails import token_of
 from annotate.quality.inbox import comment_on
 from annotate.quality.replies import reply_to
-from annotate.workshop.proposing import propose
+from annotate.studies.lifecycle import enrol
+from annotate.workshop.proposing import hand_in, propose
 from annotate.workshop.workshops import make_workshop
 from collection.banks.changes import Worded
 from collection.banks.versions import NewEntry, make_version
@@ -36,10 +37,23 @@ NOT_OURS = ("admin/",)
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>(?:[^()]|\([^()]*\))*\)")
 
 
+# Researchers of Rosa's collection who work in it themselves: in her workshop, or in her study.
+WORKING = ["proposes", "decides", "assesses"]
+# Words in what is somebody's, with the roles that may read them: an address alone shows them to nobody else.
+MARKS = {
+    "mark-of-the-collection": {"rosa", "colleague", *WORKING},
+    "mark-of-adas-proposal": {"ada", "rosa", "colleague", "assesses"},
+}
+
+
 @dataclass(frozen=True)
 class World:
     people: Mapping[str, User | None]
     values: Mapping[str, Any]
+
+    def hidden_from(self, role: str) -> list[bytes]:
+        """Return the marks that a person of this role may read nowhere."""
+        return [mark.encode() for mark, readers in MARKS.items() if role not in readers]
 
 
 def addresses() -> Iterator[str]:
@@ -67,16 +81,19 @@ def a_world() -> World:
     demoted = a_user("demoted")
     admin = a_user("admin", is_staff=True, is_superuser=True)
     ada, ben = a_user("ada"), a_user("ben")
+    working = {role: a_user(role, is_researcher=True) for role in WORKING}
 
     collection = a_collection(owner=rosa)
-    collection.researchers.add(colleague, demoted)
+    Collection.objects.filter(pk=collection.pk).update(description="mark-of-the-collection")
+    collection.researchers.add(colleague, demoted, *working.values())
     study = an_open_study(a_study(collection))
     assignment = in_hands_of(ada, a_report_task(study))
+    enrol(study=study, user=working["assesses"], at=now())
     mallorys = an_open_study(a_study(a_collection(owner=mallory, name="towers"), name="towers"))
     in_hands_of(ben, a_report_task(mallorys))
     people = {
         "anonymous": None, "ada": ada, "ben": ben, "rosa": rosa, "colleague": colleague,
-        "mallory": mallory, "demoted": demoted, "admin": admin,
+        "mallory": mallory, "demoted": demoted, "admin": admin, **working,
     }  # fmt: skip
     return World(people, _values(collection, study, assignment, rosa, ada))
 
@@ -104,25 +121,22 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
     bank = NuggetBank.objects.create(collection=collection, name="spring")
     entries = [NewEntry(pk) for pk in item.topic.rubric_elements.values_list("pk", flat=True)]
     make_version(bank=bank, topics={item.topic_id: entries}, by=rosa, at=now())
-    workshop = make_workshop(
-        bank=bank, proposers=[ada, User.objects.get(username="colleague")], decider=a_user("decider"), by=rosa, at=now()
-    )
-    propose(
-        workshop_topic=workshop.topics.get(topic=item.topic_id),
-        person=workshop.people.get(user=ada),
-        kind="new",
-        nuggets=[Worded("x", "vital", 1.0)],
-        at=now(),
-    )
+    proposes, decides = (User.objects.get(username=role) for role in WORKING[:2])
+    workshop = make_workshop(bank=bank, proposers=[ada, proposes], decider=decides, by=rosa, at=now())
+    held = workshop.topics.get(topic=item.topic_id)
+    adas = workshop.people.get(user=ada)
+    words = [Worded("mark-of-adas-proposal", "vital", 1.0)]
+    propose(workshop_topic=held, person=adas, kind="new", nuggets=words, at=now())
+    hand_in(workshop_topic=held, person=adas, at=now())  # the other one who proposes is at work still
     wording = NuggetWording.objects.create(
-        workshop_topic=workshop.topics.get(topic=item.topic_id),
-        person=workshop.people.get(user=ada),
+        workshop_topic=held,
+        person=adas,
         judge=job.judge.rater,
         passage=collection.passages.all()[0],
         start=0,
         end=1,
         quote="x",
-        words="x",
+        words="mark-of-adas-proposal",
         state="done",
         asked_at=now(),
     )

@@ -95,14 +95,13 @@ def test_ada_meets_all_three_task_types_soon(demonstration: Study) -> None:
     ada = User.objects.get(username="ada").rater
     met = []
 
-    for _ in range(6):
+    for _ in range(8):  # a report, the passages that were drawn for it (1 to 5), a key point
         assignment = claim_next(study=demonstration, rater=ada, at=timezone.now())
         assert assignment is not None
         met.append(assignment.task.task_type)
         finish(assignment)
 
-    assert met[:2] == ["answerability", "rating"]
-    assert "key_point" in met
+    assert list(dict.fromkeys(met)) == ["answerability", "rating", "key_point"]
 
 
 def finish(assignment: Assignment) -> None:

@@ -96,8 +96,9 @@ def test_the_site_outlives_killed_workers_and_web_processes_and_stops_at_once(
             pid for pid, command in children_of(site.pid).items() if words in command and "keep_running" not in command
         ]
 
-    wait_until(lambda: answers() and bool(running("--queues celery")) and bool(running("--queues pages")))
-    for words in ("--queues celery", "--queues pages", "granian"):
+    queues = ("--queues celery", "--queues fetching", "--queues pages")
+    wait_until(lambda: answers() and all(map(running, queues)))
+    for words in (*queues, "granian"):
         before = running(words)
         os.kill(min(before), signal.SIGKILL)
         wait_until(lambda words=words, before=before: bool(set(running(words)) - set(before)))  # type: ignore[misc]

@@ -92,23 +92,21 @@ def _tables() -> Iterator[Shown]:
 
 
 def _import_gold() -> None:
-    """Bring the gold passages in as qrels, and 0 for what BM25 ranks besides: it is of other pages."""
+    """Bring the gold passages in as qrels, and declare all others irrelevant: they are of other pages."""
     out = StringIO()
     call_command(
         "export_qrels", "--study", STUDY, "--criterion", "outcome", "--gold", "gold", stdout=out, stderr=StringIO()
     )
-    gold = {tuple(line.split()[::2]) for line in out.getvalue().splitlines()}
-    answerable = {topic for topic, _ in gold}
-    ranked = RankedPassage.objects.filter(run__collection__name=STUDY, run__name="BM25", topic__topic_id__in=answerable)
-    others = set(ranked.values_list("topic__topic_id", "passage_id")) - gold
+    gold = sorted(tuple(line.split()[::2]) for line in out.getvalue().splitlines())
     with NamedTemporaryFile("w", suffix=".qrels") as file:
-        lines = [(topic, docno, 1) for topic, docno in gold] + [(topic, docno, 0) for topic, docno in others]
-        file.writelines(f"{topic} 0 {docno} {grade}\n" for topic, docno, grade in sorted(lines))
+        file.writelines(f"{topic} 0 {docno} 1\n" for topic, docno in gold)
         file.flush()
         call_command(
             "import_qrels", file.name, "--study", "gold", "--collection", STUDY, "--rater", "gold passages",
             "--scale", "0,1", "--relevant-from", "1", "--quiet",
         )  # fmt: skip
+    reason = "people=A question’s gold passage is the only one on its page here; the others are of other pages."
+    call_command("declare", "--study", "gold", "--irrelevant", reason, stdout=StringIO())
 
 
 def _import_answers() -> None:

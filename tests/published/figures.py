@@ -8,6 +8,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+DATA = "data"
 SHARED = Path(settings.BASE_DIR).parent / "shared"
 
 
@@ -79,11 +80,23 @@ class Paper:
     shown: Sequence[Shown] = ()
 
     @property
+    def counts(self) -> Iterator[str]:
+        """How many figures are equal: of those that the paper or its boards print, and of those found in the data."""
+        of_data = [figure for figure in self.figures if figure.where == DATA]
+        printed = [figure for figure in self.figures if figure.where != DATA]
+        for figures, what in ((printed, "are printed"), (of_data, "independent code found in the data")):
+            if figures:
+                n_equal = sum(not figure.difference for figure in figures)
+                yield f"Equal to the last digit, of figures that {what}: {n_equal} of {len(figures)}."
+        unknown = sum(bool(figure.difference) and not figure.note for figure in printed)
+        if unknown:
+            yield f"{unknown} of the printed ones differ for a reason that we do not know."
+
+    @property
     def lines(self) -> Iterator[str]:
         yield f"## {self.title}\n"
         if self.figures:
-            n_equal = sum(not figure.difference for figure in self.figures)
-            yield f"{n_equal} of {len(self.figures)} figures equal the printed ones to their last digit.\n"
+            yield f"{' '.join(self.counts)}\n"
             yield "| where | what | printed | ours | difference | |\n| --- | --- | ---: | ---: | ---: | --- |"
             yield from (figure.row for figure in self.figures)
             yield ""
