@@ -17,7 +17,8 @@ DJADE := $(BIN)/djade --target-version 5.2
 TEMPLATES = $$(find templates -name '*.html')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-TEST_DATA := DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test}
+# What is drawn by the site's secret key comes out alike in every run.
+TEST_DATA := DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} SECRET_KEY=$${SECRET_KEY:-what-follows-from-this-key-is-alike-in-every-run-of-the-tests}
 # Two processes share the processors better with one thread of linear algebra each.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(TEST_DATA) $(BIN)/pytest -n logical --dist worksteal
 
@@ -53,7 +54,7 @@ test-differs: .venv/.installed-dev ## run those to which database and broker mak
 	@$(PYTEST) -m "differs and not browser" --durations=20 --durations-min=1 $(ARGS)
 
 test-vllm: .venv-vllm/.installed .venv/.installed-dev ## run the judging contract against a real vLLM on the CPU: ARGS="-k restart"
-	@VLLM_PYTHON=$(CURDIR)/.venv-vllm/bin/python DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} \
+	@VLLM_PYTHON=$(CURDIR)/.venv-vllm/bin/python $(TEST_DATA) \
 		$(BIN)/pytest tests/vllm $(ARGS)
 
 test-vllm-tiny: ## the same without the small real model, as CI does
@@ -75,7 +76,7 @@ lint-imports: .venv/.installed-dev
 	$(TEST_DATA) $(BIN)/python manage.py makemigrations --check --dry-run
 
 translations: .venv/.installed-dev ## bring locale/ up to what the pages say, and compile it
-	DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} $(BIN)/python manage.py make_translations
+	$(TEST_DATA) $(BIN)/python manage.py make_translations
 
 format: .venv/.installed-dev ## put the code into its form
 	$(BIN)/ruff check --fix --quiet .
@@ -90,7 +91,7 @@ nightly: .venv/.installed-dev ## run what is not checked at every change, for ho
 	@$(TEST_DATA) $(BIN)/python -m tests.nightly $(PARTS)
 
 calibration-check: .venv/.installed-dev ## simulate whether intervals, plans and tests keep their promises; it takes long: ARGS="--simulations 100"
-	@for check in calibration judges labels planner sampled_labels corrected_scores; do OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/$${check}_check.py $(ARGS) || failed=1; done; exit $${failed-0}
+	@for check in calibration judges orders labels planner sampled_labels corrected_scores flags verdicts label_plans; do OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/$${check}_check.py $(ARGS) || failed=1; done; exit $${failed-0}
 
 papers: .venv/.installed-dev ## rebuild published figures from the papers' data into docs/papers.md
 	@$(BIN)/python tests/papers.py $(ARGS)
