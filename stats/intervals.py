@@ -309,6 +309,20 @@ def t_quantile(freedom: float, level: float = LEVEL) -> float:
     return float(stdtrit(freedom, 0.5 + level / 2))
 
 
+def student_tail(t: float, freedom: float) -> float:
+    """Return the probability that Student's t with so many degrees of freedom is above `t`. Source: scipy.special."""
+    from scipy.special import stdtr  # imported late: it weighs much
+
+    return float(stdtr(freedom, -t))
+
+
+def binomial_tail(k: int, n: int, p: float) -> float:
+    """Return the probability of k or more successes in n draws of probability p. Source: scipy.special."""
+    from scipy.special import bdtrc  # imported late: it weighs much
+
+    return float(bdtrc(k - 1, n, p)) if k > 0 else 1.0
+
+
 # --- Figures that are picked among several ------------------------------------------------------
 
 

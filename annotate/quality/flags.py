@@ -12,9 +12,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby, pairwise
-from math import atan, comb, cos, inf, log, pi, sin, sqrt
+from math import inf, log, sqrt
 from statistics import fmean, median, stdev
 from typing import Literal
+
+from stats.intervals import binomial_tail, student_tail
 
 Kind = Literal["fast", "reading", "line", "disagrees", "attention", "gold", "pasting", "session", "inactive"]
 
@@ -52,36 +54,12 @@ class Flag:
 # --- Chance ---------------------------------------------------------------------------------------
 
 
-def at_least(k: int, n: int, p: float) -> float:
-    """Return the probability of k or more successes in n draws of probability p, exactly."""
-    return sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(max(k, 0), n + 1))
-
-
 def odd_by_chance(k: int, n: int, *, others: int, of: int) -> float:
     """Return how probable k odd ones of n or more are for somebody whose share of them is as large as others'.
 
     Others have `others` odd ones `of` theirs; a share of a tenth is granted to everybody.
     """
-    return at_least(k, n, max(ODD_SHARE, others / of if of else 0.0))
-
-
-def student_tail(t: float, df: int) -> float:
-    """Return the probability that Student's t with `df` degrees of freedom is above t >= 0.
-
-    Exact, by the finite series for whole degrees of freedom (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4).
-    """
-    theta = atan(t / sqrt(df))
-    term, total = (cos(theta), cos(theta)) if df % 2 else (1.0, 1.0)
-    for k in range(3 if df % 2 else 2, df - 1, 2):
-        term *= cos(theta) ** 2 * (k - 1) / k
-        total += term
-    if df == 1:
-        between = 2 * theta / pi
-    elif df % 2:
-        between = 2 / pi * (theta + sin(theta) * total)
-    else:
-        between = sin(theta) * total
-    return max(0.0, (1 - between) / 2)
+    return binomial_tail(k, n, max(ODD_SHARE, others / of if of else 0.0))
 
 
 # --- Time -----------------------------------------------------------------------------------------
@@ -331,7 +309,7 @@ def disagrees(own: Agreement | None, others: Sequence[Agreement], *, readers: fl
     if own.value >= middle - max(AGREEMENT_DEVIATIONS * spread, AGREEMENT_MARGIN):
         return None
     n = int(own.n / max(readers, 1.0))
-    if at_least(int(n * (1 - own.value)), n, max(ODD_SHARE, 1 - middle)) >= SURE:
+    if binomial_tail(int(n * (1 - own.value)), n, max(ODD_SHARE, 1 - middle)) >= SURE:
         return None
     return Flag(
         "disagrees",
@@ -365,8 +343,11 @@ def pasted_text(pasted: Sequence[tuple[int, int]], submitted: int) -> Flag | Non
 
 
 def low_gold(right: int, n: int, *, pass_mark: float) -> Flag | None:
-    """Flag so many known grades missed as somebody who meets the pass mark misses only 1 time in 1,000."""
-    if not n or at_least(n - right, n, 1 - pass_mark) >= SURE:
+    """Flag so many known grades missed as somebody who meets the pass mark misses only 1 time in 1,000.
+
+    One of ten may be missed by anybody, whatever the mark.
+    """
+    if not n or binomial_tail(n - right, n, max(ODD_SHARE, 1 - pass_mark)) >= SURE:
         return None
     low, high = wilson(right, n)
     return Flag(

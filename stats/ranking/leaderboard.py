@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stats.intervals import FEWEST_TOPICS, mean_interval, too_few_of_clipped
+from stats.intervals import FEWEST_TOPICS, mean_interval, student_tail, too_few_of_clipped
 from stats.pattern_intervals import REPLICATES, SEED, UNBOUNDED, Estimate, Range, undefined
 from stats.ranking.common_topics import on_common_topics
 from stats.ranking.rank_correlation import Correlation, mean_scores, topic_weights
@@ -187,9 +187,7 @@ def _paired(differences: FloatArray, within: Range) -> tuple[Estimate, int, floa
         return constant, n, None if rounded(found.value or 0.0) else 1.0
     if found.low is None or found.value is None or not found.se:
         return found, n, None
-    from scipy.special import stdtr  # imported late: it weighs much
-
-    return found, n, 2 * float(stdtr(n - 1, -abs(found.value) / found.se))
+    return found, n, 2 * student_tail(abs(found.value) / found.se, n - 1)
 
 
 @dataclass(frozen=True)

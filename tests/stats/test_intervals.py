@@ -14,11 +14,13 @@ from stats.intervals import (
     UNBOUNDED,
     Range,
     Sample,
+    binomial_tail,
     effective_number,
     interval,
     mean_interval,
     ratio_interval,
     share_of_items,
+    student_tail,
 )
 
 RANGES = st.sampled_from([SHARE, COEFFICIENT, DIFFERENCE_OF_SHARES])
@@ -143,3 +145,18 @@ def test_a_mean_of_skewed_values_has_a_wider_interval_and_its_own_standard_error
     assert plain.high is not None
     assert near.high > plain.high + 0.03
     assert interval(far.value or 0, far.se, Sample(n_topics=6), within=SHARE).high == pytest.approx(far.high, abs=0.02)
+
+
+# --- Tails ----------------------------------------------------------------------------------------
+
+
+def test_students_t_has_its_tabulated_values() -> None:
+    # Student 1908 and every table since: the upper .1 % points.
+    for freedom, t in ((1, 318.309), (2, 22.327), (3, 10.215), (10, 4.144), (29, 3.396)):
+        assert student_tail(t, freedom) == pytest.approx(0.001, rel=1e-3)
+
+
+def test_a_binomial_tail_is_exact_at_its_ends_and_for_thousands() -> None:
+    assert [binomial_tail(k, 4, 0.1) for k in (0, 4)] == [1.0, pytest.approx(1e-4)]
+    assert [binomial_tail(1, 3, p) for p in (0.0, 1.0)] == [0.0, 1.0]
+    assert binomial_tail(5001, 10_001, 0.5) == pytest.approx(0.5)

@@ -25,7 +25,6 @@ from annotate.quality.flags import (
     reads_too_fast,
     short_session,
     straight_line,
-    student_tail,
     too_fast,
     wilson,
 )
@@ -112,10 +111,20 @@ def test_flags_tasks_without_any_active_time() -> None:
     assert no_active_time(4, 1.5) is None
 
 
-def test_students_t_has_its_tabulated_values() -> None:
-    # Student 1908 and every table since: the upper .1 % points.
-    for df, t in ((1, 318.309), (2, 22.327), (3, 10.215), (10, 4.144), (29, 3.396)):
-        assert student_tail(t, df) == pytest.approx(0.001, rel=1e-3)
+def test_thousands_of_items_are_tested_as_few_are() -> None:
+    quick, slow = WorkPace([1.0] * 1900 + [30.0] * 100), WorkPace([30.0] * 2000)
+
+    assert too_fast(quick, [slow] * 3) is not None
+    assert too_fast(slow, [quick, slow, slow]) is None
+    assert reads_too_fast([(6000, 1.0)] * 3000) is not None
+    assert disagrees(Agreement(0.4, 6000), [Agreement(0.9, 6000)] * 4) is not None
+    assert low_gold(500, 3000, pass_mark=0.8) is not None
+
+
+def test_one_of_ten_may_be_missed_whatever_the_mark() -> None:
+    assert low_gold(0, 1, pass_mark=1.0) is None
+    assert low_gold(199, 200, pass_mark=1.0) is None
+    assert low_gold(150, 200, pass_mark=1.0) is not None
 
 
 def test_a_tenth_of_odd_items_is_granted_to_everybody() -> None:
