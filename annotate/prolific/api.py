@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from decimal import Decimal
 from typing import Any
 
 from django.shortcuts import get_object_or_404
@@ -14,8 +16,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotate.models import CrowdEntry
-from annotate.prolific.plans import MOST_AT_ONCE, MOST_PLACES, Kind, plan_of
-from annotate.prolific.requests import NotAsPlanned, NotDone, carry_out
+from annotate.prolific.plans import MOST_AT_ONCE, MOST_PLACES, Kind, NotAsPlanned, plan_of
+from annotate.prolific.requests import NotDone, carry_out
 from annotate.prolific.tokens import NoToken
 from annotate.prolific.unattended import leave_alone, look_after
 from collection.api_tools import WholeField, checked, conflict_on, study_to_set_up, user_of
@@ -59,9 +61,7 @@ class ProlificRequest(APIView):
         entry = _entry_of(request, name)
         sent = checked(SiteRequestSerializer(data=request.data))
         options = {"places": sent.get("places"), "url": request.build_absolute_uri(f"/p/{entry.token}/")}
-        plan = plan_of(entry, sent["kind"], **options)
-        names = {str(session.participant): pk for pk, session in plan.sessions.items()}
-        chosen = {names[name] for name in sent["chosen"] if name in names} if "chosen" in sent else None
+        plan = plan_of(entry, sent["kind"], by=user_of(request), **options)
         done, problems = "", []
         if "digest" in sent:
             with conflict_on(NoToken, NotAsPlanned, NotDone):
@@ -71,16 +71,19 @@ class ProlificRequest(APIView):
                     digest=sent["digest"],
                     by=user_of(request),
                     at=now(),
-                    chosen=chosen,
+                    chosen=plan.of_people(sent["chosen"]) if "chosen" in sent else None,
                     **options,
                 )
                 done, problems = outcome.said, outcome.problems
-        people = {name: str(plan.amounts[pk]) for name, pk in names.items()}
-        flags = {name: [f"{one.title}: {one.evidence}" for one in plan.flags.get(pk, ())] for name, pk in names.items()}
-        flags = {name: reasons for name, reasons in flags.items() if reasons}
-        told = {"currency": entry.currency, "people": people, "flags": flags, "done": done, "problems": problems}
-        told |= {name: getattr(plan, name) for name in ("kind", "what", "refusal", "cost", "digest")}
-        return Response(SitePlanSerializer(told).data)
+        people: dict[str, Decimal] = defaultdict(Decimal)
+        flags: dict[str, list[str]] = defaultdict(list)
+        for pk, session in plan.sessions.items():
+            people[str(session.participant)] += plan.amounts[pk]
+            for flag in plan.flags.get(pk, ()):
+                flags[str(session.participant)].append(f"{flag.title}: {flag.evidence}")
+        answer = {"currency": entry.currency, "people": people, "flags": flags, "done": done, "problems": problems}
+        answer |= {name: getattr(plan, name) for name in ("kind", "what", "refusal", "cost", "digest")}
+        return Response(SitePlanSerializer(answer).data)
 
 
 class UnattendedSerializer(serializers.Serializer[Any]):

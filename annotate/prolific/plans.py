@@ -13,14 +13,16 @@ from typing import Any
 from annotate.crowd import prolific
 from annotate.crowd.pay_meter import pay_meter
 from annotate.crowd.privacy import ERASED_SESSION
-from annotate.crowd.session_flags import flags_by_session
+from annotate.crowd.session_flags import flags_by_session, flags_of_time
 from annotate.models import CrowdEntry, CrowdSession, SiteRequest
 from annotate.quality.flags import Flag
 from annotate.sessions.outcomes import code_of
+from collection.models import Study, User
 from stats.plurals import counted
 
 Kind = SiteRequest.Kind
 State = CrowdSession.State
+BLIND = " While you assess in the study, only flags of time are shown to you."
 # As many people as Prolific takes in one payment.
 MOST_AT_ONCE = 200
 # Each is a request of its own.
@@ -43,6 +45,10 @@ REASONS_OF_ENDS = {
 def reason_to_return(session: CrowdSession) -> str:
     """Return why the person is asked to return the submission, for Prolific's message to them."""
     return REASONS_OF_ENDS.get(CrowdSession.Because(session.ended_because or "full")) or REASONS[State(session.state)]
+
+
+class NotAsPlanned(Exception):
+    """Nothing was sent: there is nothing to do, or what there is to do is not what was shown."""
 
 
 @dataclass(frozen=True)
@@ -74,20 +80,29 @@ class Plan:
         cost = sum((session.terms.reward for session in sessions.values()), Decimal(0))
         return replace(self, sessions=sessions, amounts={pk: self.amounts[pk] for pk in sessions}, cost=cost)
 
+    def of_people(self, names: Collection[str]) -> set[int]:
+        """Return the sessions of these people, by their pseudonyms. Raises NotAsPlanned for one who has none in it."""
+        if unknown := set(names) - {str(session.participant) for session in self.sessions.values()}:
+            raise NotAsPlanned(f"Nothing was sent. These have no such submission: {', '.join(sorted(unknown))}.")
+        return {pk for pk, session in self.sessions.items() if str(session.participant) in names}
+
     @property
     def digest(self) -> str:
         """A name for exactly this plan: what was shown is what is sent."""
         amounts = {str(pk): str(amount) for pk, amount in sorted(self.amounts.items())}
-        told = json.dumps([self.kind, self.cohort, amounts, self.body], sort_keys=True)
-        return hashlib.sha256(told.encode()).hexdigest()[:20]
+        shown = json.dumps([self.kind, self.cohort, amounts, self.body, sorted(self.flags)], sort_keys=True)
+        return hashlib.sha256(shown.encode()).hexdigest()[:20]
 
 
-def plan_of(entry: CrowdEntry, kind: str, *, places: int | None = None, url: str = "") -> Plan:
-    """Return what a request of this kind would be now. It only reads. `url`: the entry's address, for a new study."""
+def plan_of(entry: CrowdEntry, kind: str, *, by: User, places: int | None = None, url: str = "") -> Plan:
+    """Return what a request of this kind by this researcher would be now. It only reads.
+
+    `url`: the entry's address, for a new study.
+    """
     plans: Mapping[str, Callable[[], Plan]] = {
         Kind.STUDY: lambda: _study(entry, url),
         Kind.PLACES: lambda: _places(entry, places),
-        Kind.APPROVALS: lambda: _approvals(entry),
+        Kind.APPROVALS: lambda: _approvals(entry, by),
         Kind.TOP_UPS: lambda: _top_ups(entry),
         Kind.RETURNS: lambda: _returns(entry),
     }
@@ -144,20 +159,22 @@ def _places(entry: CrowdEntry, places: int | None) -> Plan:
     return Plan(Kind.PLACES, what=what, cost=cost, cohort=study, body={"total_available_places": places})
 
 
-def _approvals(entry: CrowdEntry) -> Plan:
+def _approvals(entry: CrowdEntry, by: User) -> Plan:
+    """Plan to approve what is completed. Flags that follow from others' grades are not for who assesses there."""
     asked = _asked_about(entry, Kind.APPROVALS)
     sessions = _of_the_site(entry, [State.COMPLETED])
     waiting = [session for session in sessions if session.site_status not in REVIEWED and session.pk not in asked]
     if not waiting:
         return Plan(Kind.APPROVALS, refusal="No completed submission waits for approval.")
     chosen = {session.pk: session for session in waiting[:MOST_AT_ONCE]}
-    found = flags_by_session(entry, pay_meter(entry))
+    blind = Study.objects.assessed_by(by).filter(pk=entry.study_id).exists()
+    found = flags_of_time(pay_meter(entry)) if blind else flags_by_session(entry, pay_meter(entry))
     flags = {pk: found[pk] for pk in chosen if found.get(pk)}
     flagged = f" {counted(len(flags), 'others')} with flags: only if you tick them." if flags else ""
     shown = Plan(
         Kind.APPROVALS,
         what=f"{len(chosen) - len(flags)} of {len(waiting)} completed submissions are approved, so Prolific pays their "
-        f"reward.{flagged}",
+        f"reward.{flagged}{BLIND if blind else ''}",
         sessions=chosen,
         amounts=dict.fromkeys(chosen, Decimal(0)),
         flags=flags,

@@ -14,7 +14,15 @@ from django.utils.timezone import now
 from annotate.crowd import prolific
 from annotate.crowd.returns import StatusesRead, take_statuses
 from annotate.models import CrowdEntry, CrowdSession, SiteRequest
-from annotate.prolific.plans import Kind, Plan, internal_name, plan_of, reason_to_return, study_at_the_site
+from annotate.prolific.plans import (
+    Kind,
+    NotAsPlanned,
+    Plan,
+    internal_name,
+    plan_of,
+    reason_to_return,
+    study_at_the_site,
+)
 from annotate.prolific.remote import NoAnswer, ProlificApi, ProlificRefused
 from annotate.prolific.tokens import token_of
 from collection.formats.problems import BrokenLine
@@ -22,10 +30,6 @@ from collection.models import User
 from stats.plurals import counted
 
 State = SiteRequest.State
-
-
-class NotAsPlanned(Exception):
-    """Nothing was sent: there is nothing to do, or what there is to do is not what was shown."""
 
 
 class NotDone(Exception):
@@ -62,7 +66,7 @@ def carry_out(
     api = ProlificApi(token_of(by))
     with transaction.atomic():
         entry = CrowdEntry.objects.select_for_update(of=("self",)).select_related("study").get(pk=entry.pk)
-        plan = plan_of(entry, kind, places=places, url=url)
+        plan = plan_of(entry, kind, by=by, places=places, url=url)
         if plan.refusal:
             raise NotAsPlanned(plan.refusal)
         if plan.digest != digest:

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 
 from annotate.models import CrowdEntry
-from annotate.prolific.plans import Kind, plan_of
-from annotate.prolific.requests import NotAsPlanned, NotDone, carry_out, fetch_statuses
+from annotate.prolific.plans import Kind, NotAsPlanned, plan_of
+from annotate.prolific.requests import NotDone, carry_out, fetch_statuses
 from annotate.prolific.tokens import NoToken, token_of
 from collection.models import Study, User
 
@@ -52,7 +52,7 @@ def _look(entry: CrowdEntry, *, at: datetime) -> str:
         return "Whoever switched this on has no access to the study any more, so it is off."
     try:
         fetch_statuses(entry=entry, by=user, at=at)
-        plan = plan_of(entry, Kind.RETURNS)
+        plan = plan_of(entry, Kind.RETURNS, by=user)
         if not plan.refusal:
             carry_out(entry=entry, kind=Kind.RETURNS, digest=plan.digest, by=user, at=at)
     except (NoToken, NotAsPlanned, NotDone) as failed:

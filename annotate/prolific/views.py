@@ -16,8 +16,8 @@ from django.views.decorators.http import require_POST, require_safe
 from annotate.crowd.views import told
 from annotate.models import CrowdEntry, SiteToken
 from annotate.prolific.forms import PlacesForm, SiteTokenForm
-from annotate.prolific.plans import Kind, Plan, plan_of, study_at_the_site
-from annotate.prolific.requests import AlreadySettled, NotAsPlanned, NotDone, carry_out, fetch_statuses, settle
+from annotate.prolific.plans import Kind, NotAsPlanned, Plan, plan_of, study_at_the_site
+from annotate.prolific.requests import AlreadySettled, NotDone, carry_out, fetch_statuses, settle
 from annotate.prolific.tokens import NoToken, forget_token, keep_token
 from annotate.prolific.unattended import leave_alone, look_after
 from annotate.studies.views import study_to_set_up
@@ -144,6 +144,7 @@ def render_account(
 ) -> HttpResponse:
     places_form = PlacesForm(request.GET if "places" in request.GET else None)
     places = places_form.cleaned_data["places"] if places_form.is_bound and places_form.is_valid() else None
+    url = url_of(request, entry)
     context = {
         "study": study,
         "entry": entry,
@@ -152,7 +153,7 @@ def render_account(
         "places_form": places_form,
         "asks_places": places_form.is_bound,
         "site_study": study_at_the_site(entry),
-        "plans": {kind.value: shown(plan_of(entry, kind, places=places, url=url_of(request, entry))) for kind in Kind},
+        "plans": {kind.value: shown(plan_of(entry, kind, by=request.user, places=places, url=url)) for kind in Kind},
         "requests": entry.site_requests.select_related("asked_by")[:LAST],
     }
     return render(request, "annotate/prolific/prolific_account.html", context, status=status)

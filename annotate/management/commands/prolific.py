@@ -6,8 +6,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.timezone import now
 
 from annotate.models import CrowdEntry
-from annotate.prolific.plans import Kind, plan_of
-from annotate.prolific.requests import NotAsPlanned, NotDone, carry_out, fetch_statuses
+from annotate.prolific.plans import Kind, NotAsPlanned, plan_of
+from annotate.prolific.requests import NotDone, carry_out, fetch_statuses
 from annotate.prolific.tokens import NoToken
 from collection.models import Study, User
 
@@ -38,7 +38,7 @@ class Command(BaseCommand):
             if options["kind"] == STATUSES:
                 return self.statuses(entry, user, yes=options["yes"])
             asked = {"places": options["places"], "url": f"{options['site'].rstrip('/')}/p/{entry.token}/"}
-            plan = plan_of(entry, options["kind"], **asked)
+            plan = plan_of(entry, options["kind"], by=user, **asked)
             if plan.refusal:
                 raise CommandError(plan.refusal)
             self.stdout.write(plan.what)
@@ -52,7 +52,7 @@ class Command(BaseCommand):
                 self.stdout.write("Nothing was sent. Add --yes to send it.")
                 return None
             named = options["people"]
-            chosen = named and {pk for pk, session in plan.sessions.items() if str(session.participant) in named}
+            chosen = plan.of_people(named) if named else None
             outcome = carry_out(
                 entry=entry, kind=options["kind"], digest=plan.digest, by=user, at=now(), chosen=chosen, **asked
             )

@@ -18,10 +18,9 @@ from pytest_django import Settings
 from annotate.crowd.pay_meter import note_top_ups_as_paid
 from annotate.crowd.privacy import erase_person
 from annotate.models import CrowdEntry, CrowdSession, SiteRequest, SiteToken
-from annotate.prolific.plans import Kind, plan_of
+from annotate.prolific.plans import Kind, NotAsPlanned, plan_of
 from annotate.prolific.requests import (
     AlreadySettled,
-    NotAsPlanned,
     NotDone,
     Outcome,
     carry_out,
@@ -29,6 +28,9 @@ from annotate.prolific.requests import (
     settle,
 )
 from annotate.prolific.tokens import NoToken, forget_token, keep_token, token_of
+from annotate.quality.evidence import Evidence
+from annotate.quality.flags import Flag
+from annotate.studies.lifecycle import enrol
 from collection.models import Study, User
 from tests.annotate.crowd_factories import COHORT, a_session, an_arrival, an_entry, completed
 from tests.annotate.factories import NOON, an_open_study
@@ -59,7 +61,7 @@ def entry(study: Study, rosa: User) -> CrowdEntry:
 
 def sent(entry: CrowdEntry, kind: str, rosa: User, **options: Any) -> Outcome:
     entry.refresh_from_db()
-    plan = plan_of(entry, kind, **options)
+    plan = plan_of(entry, kind, by=rosa, **options)
     return carry_out(entry=entry, kind=kind, digest=plan.digest, by=rosa, at=LATER, **options)
 
 
@@ -136,7 +138,7 @@ def test_without_a_token_nothing_is_sent(api: FakeProlificApi, entry: CrowdEntry
 
 
 def test_the_study_is_a_draft_with_our_codes_and_link(api: FakeProlificApi, entry: CrowdEntry, rosa: User) -> None:
-    plan = plan_of(entry, Kind.STUDY, url=URL)
+    plan = plan_of(entry, Kind.STUDY, by=rosa, url=URL)
 
     sent(entry, Kind.STUDY, rosa, url=URL)
 
@@ -162,20 +164,22 @@ def test_a_study_whose_answer_was_lost_is_found_again_and_not_made_twice(
 
     entry.refresh_from_db()
     assert list(api.studies) == [entry.site_study_id]
-    assert "exists on Prolific" in plan_of(entry, Kind.STUDY, url=URL).refusal
+    assert "exists on Prolific" in plan_of(entry, Kind.STUDY, by=rosa, url=URL).refusal
 
 
 @pytest.mark.parametrize(("places", "url", "why"), [(None, URL, "places"), (30, "http://localhost/p/x/", "https")])
-def test_what_a_study_lacks_is_said_before(entry: CrowdEntry, places: int | None, url: str, why: str) -> None:
+def test_what_a_study_lacks_is_said_before(
+    entry: CrowdEntry, rosa: User, places: int | None, url: str, why: str
+) -> None:
     entry.most_people = places
 
-    assert why in plan_of(entry, Kind.STUDY, url=url).refusal
+    assert why in plan_of(entry, Kind.STUDY, by=rosa, url=url).refusal
 
 
 def test_more_places_are_bought_there_and_here(api: FakeProlificApi, entry: CrowdEntry, rosa: User) -> None:
     sent(entry, Kind.STUDY, rosa, url=URL)
     entry.refresh_from_db()
-    plan = plan_of(entry, Kind.PLACES, places=40)
+    plan = plan_of(entry, Kind.PLACES, by=rosa, places=40)
 
     sent(entry, Kind.PLACES, rosa, places=40)
 
@@ -185,10 +189,10 @@ def test_more_places_are_bought_there_and_here(api: FakeProlificApi, entry: Crow
 
 
 @pytest.mark.parametrize("places", [None, 30, 10**9])
-def test_fewer_places_or_absurdly_many_are_refused(entry: CrowdEntry, places: int | None) -> None:
+def test_fewer_places_or_absurdly_many_are_refused(entry: CrowdEntry, rosa: User, places: int | None) -> None:
     a_session(entry)
 
-    assert "more places than the 30" in plan_of(entry, Kind.PLACES, places=places).refusal
+    assert "more places than the 30" in plan_of(entry, Kind.PLACES, by=rosa, places=places).refusal
 
 
 # --- Top-ups --------------------------------------------------------------------------------------
@@ -196,7 +200,7 @@ def test_fewer_places_or_absurdly_many_are_refused(entry: CrowdEntry, places: in
 
 def test_a_top_up_is_previewed_with_its_cost_and_paid_once(api: FakeProlificApi, entry: CrowdEntry, rosa: User) -> None:
     session = below_the_floor(entry)
-    plan = plan_of(entry, Kind.TOP_UPS)
+    plan = plan_of(entry, Kind.TOP_UPS, by=rosa)
 
     outcome = carry_out(entry=entry, kind=Kind.TOP_UPS, digest=plan.digest, by=rosa, at=LATER)
     with pytest.raises(NotAsPlanned, match="Nobody is below the floor"):
@@ -260,12 +264,12 @@ def test_a_payment_that_prolific_refused_counts_as_not_made(
     assert session.bonus == 0
     assert api.paid == {}
     assert SiteRequest.objects.get().state == "failed"
-    assert not plan_of(entry, Kind.TOP_UPS).refusal
+    assert not plan_of(entry, Kind.TOP_UPS, by=rosa).refusal
 
 
 def test_nothing_is_paid_that_differs_from_what_was_shown(api: FakeProlificApi, entry: CrowdEntry, rosa: User) -> None:
     below_the_floor(entry)
-    plan = plan_of(entry, Kind.TOP_UPS)
+    plan = plan_of(entry, Kind.TOP_UPS, by=rosa)
     below_the_floor(entry, 2)
 
     with pytest.raises(NotAsPlanned, match="has changed since it was shown"):
@@ -297,13 +301,13 @@ def test_the_database_knows_one_payment_under_way(entry: CrowdEntry) -> None:
 def test_completed_submissions_are_approved_once(api: FakeProlificApi, entry: CrowdEntry, rosa: User) -> None:
     session = completed(a_session(entry), minutes=20)
     a_session(entry, 2)
-    plan = plan_of(entry, Kind.APPROVALS)
+    plan = plan_of(entry, Kind.APPROVALS, by=rosa)
 
     sent(entry, Kind.APPROVALS, rosa)
 
     assert plan.cost == Decimal("3.00")
     assert api.approved == [session.session_id]
-    assert plan_of(entry, Kind.APPROVALS).refusal
+    assert plan_of(entry, Kind.APPROVALS, by=rosa).refusal
 
 
 def hurried(entry: CrowdEntry, number: int) -> CrowdSession:
@@ -337,7 +341,7 @@ def test_those_without_a_flag_are_approved_unless_others_are_named(
     sent(entry, Kind.APPROVALS, rosa)
     with pytest.raises(NotAsPlanned):
         sent(entry, Kind.APPROVALS, rosa)
-    digest = plan_of(entry, Kind.APPROVALS).digest
+    digest = plan_of(entry, Kind.APPROVALS, by=rosa).digest
     carry_out(entry=entry, kind=Kind.APPROVALS, digest=digest, by=rosa, at=LATER, chosen={fast.pk})
 
     assert api.approved == [honest.session_id, fast.session_id]
@@ -352,7 +356,7 @@ def test_the_page_the_api_and_the_command_approve_whom_the_researcher_names(
     page, route = (f"{root}/studies/{entry.study.name}/crowd/prolific/" for root in ("", "/api/v1"))
 
     def digest() -> str:
-        return plan_of(entry, Kind.APPROVALS).digest
+        return plan_of(entry, Kind.APPROVALS, by=rosa).digest
 
     client.post(f"{page}account/approvals/", {"digest": digest(), "session": [fast[0].pk]})
     names = [str(fast[1].participant)]
@@ -362,6 +366,58 @@ def test_the_page_the_api_and_the_command_approve_whom_the_researcher_names(
     call_command("prolific", "approvals", study=entry.study.name, user="rosa", people=[named], yes=True, stdout=out)
 
     assert api.approved == [session.session_id for session in fast]
+
+
+def test_a_plan_is_another_one_when_a_flag_has_gone(entry: CrowdEntry, rosa: User) -> None:
+    session = hurried(entry, 1)
+    flagged = plan_of(entry, Kind.APPROVALS, by=rosa)
+
+    CrowdSession.objects.filter(pk=session.pk).update(finished_at=NOON + timedelta(minutes=20))
+
+    assert (set(flagged.flags), set(plan_of(entry, Kind.APPROVALS, by=rosa).flags)) == ({session.pk}, set())
+    assert plan_of(entry, Kind.APPROVALS, by=rosa).digest != flagged.digest
+
+
+def test_somebody_with_two_sessions_is_shown_and_named_with_both(
+    api: FakeProlificApi, entry: CrowdEntry, rosa: User, client: Client
+) -> None:
+    first, second = hurried(entry, 1), completed(a_session(entry, 2), minutes=20)
+    CrowdSession.objects.filter(pk=second.pk).update(participant=first.participant)
+    client.force_login(rosa)
+    route, name = f"/api/v1/studies/{entry.study.name}/crowd/prolific/", str(first.participant)
+
+    def posted(**more: Any) -> Any:
+        return client.post(route, {"kind": "approvals", **more}, content_type="application/json")
+
+    plan = posted().json()
+    refused = posted(digest=plan["digest"], chosen=[name, "nobody"])
+    posted(digest=plan["digest"], chosen=[name])
+
+    assert (list(plan["people"]), list(plan["flags"])) == ([name], [name])
+    assert refused.status_code == 409
+    assert set(api.approved) == {first.session_id, second.session_id}
+
+
+def test_who_assesses_in_the_study_is_shown_flags_of_time_alone(
+    entry: CrowdEntry, rosa: User, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hurried(entry, 1)
+    at_work = Flag("disagrees", "Agrees less", "what others said")
+    monkeypatch.setattr(Evidence, "flags_of", lambda self, rater: [at_work])
+    client.force_login(rosa)
+    page, route = (f"{root}/studies/{entry.study.name}/crowd/prolific/" for root in ("", "/api/v1"))
+
+    def shown() -> list[str]:
+        sent = client.post(route, {"kind": "approvals"}, content_type="application/json")
+        return [client.get(f"{page}account/").text, sent.text]
+
+    before = shown()
+    enrol(study=entry.study, user=rosa, at=NOON)
+    after = shown()
+
+    assert [at_work.evidence in text for text in before] == [True, True]
+    assert [at_work.evidence in text for text in after] == [False, False]
+    assert ["Short session" in text for text in after] == [True, True]
 
 
 def test_those_who_ended_early_without_a_code_are_asked_to_return(
@@ -377,7 +433,7 @@ def test_those_who_ended_early_without_a_code_are_asked_to_return(
         an_arrival(1).session_id: ["You did not agree to take part."],
         an_arrival(3).session_id: ["No tasks were left when you came."],
     }  # screened out has a code
-    assert plan_of(entry, Kind.RETURNS).refusal
+    assert plan_of(entry, Kind.RETURNS, by=rosa).refusal
 
 
 def test_one_whom_prolific_refuses_does_not_stop_the_others(
@@ -391,7 +447,7 @@ def test_one_whom_prolific_refuses_does_not_stop_the_others(
 
     assert list(api.returns) == [sessions[1].session_id]
     assert str(sessions[0].participant) in outcome.problems[0]
-    assert list(plan_of(entry, Kind.RETURNS).sessions) == [sessions[0].pk]
+    assert list(plan_of(entry, Kind.RETURNS, by=rosa).sessions) == [sessions[0].pk]
 
 
 def test_where_no_answer_comes_the_rest_is_left_for_another_time(
@@ -405,7 +461,7 @@ def test_where_no_answer_comes_the_rest_is_left_for_another_time(
 
     assert list(api.returns) == [sessions[0].session_id]
     assert "Try again" in outcome.problems[0]
-    assert list(plan_of(entry, Kind.RETURNS).sessions) == [sessions[1].pk, sessions[2].pk]
+    assert list(plan_of(entry, Kind.RETURNS, by=rosa).sessions) == [sessions[1].pk, sessions[2].pk]
 
 
 def test_statuses_are_read_and_free_the_places(api: FakeProlificApi, entry: CrowdEntry, rosa: User) -> None:
@@ -446,7 +502,7 @@ def test_an_erased_person_is_in_no_request_and_no_record(api: FakeProlificApi, e
     kept = SiteRequest.objects.get()
     assert "the submission is wrong" in kept.said
     assert session_id not in f"{kept.said} {kept.amounts}"
-    assert plan_of(entry, Kind.TOP_UPS).refusal
+    assert plan_of(entry, Kind.TOP_UPS, by=rosa).refusal
 
 
 # --- Page, API, command: the same -----------------------------------------------------------------
@@ -456,7 +512,7 @@ def test_the_page_previews_and_pays(api: FakeProlificApi, entry: CrowdEntry, cli
     session = below_the_floor(entry)
     client.force_login(rosa)
     address = f"/studies/{entry.study.name}/crowd/prolific/account/"
-    digest = plan_of(entry, Kind.TOP_UPS).digest
+    digest = plan_of(entry, Kind.TOP_UPS, by=rosa).digest
 
     page = client.get(address).text
     asked_by_looking = list(api.asked)
@@ -477,7 +533,7 @@ def test_the_page_settles_a_lost_payment(api: FakeProlificApi, entry: CrowdEntry
     address = f"/studies/{entry.study.name}/crowd/prolific/account/"
     api.faults["/pay/"] = 0
 
-    lost = client.post(f"{address}top_ups/", {"digest": plan_of(entry, Kind.TOP_UPS).digest}, follow=True).text
+    lost = client.post(f"{address}top_ups/", {"digest": plan_of(entry, Kind.TOP_UPS, by=rosa).digest}, follow=True).text
     client.post(f"{address}requests/{SiteRequest.objects.get().pk}/", {"paid": ""})
 
     session.refresh_from_db()
