@@ -306,12 +306,11 @@ def take_back_assignment(*, assignment: Assignment, because: Because = Because.U
 def _take_back(stored: Assignment, *, because: Because, at: datetime) -> None:
     """Free the place and put the answers into the history. The assignment is locked."""
     judgments = Judgment.objects.filter(item__asked__assignment=stored, rater=stored.rater_id)
+    reason = because.value if because == Because.WITHDRAWN else "returned"
     if stored.state == Assignment.State.OPEN:
         count_time(stored, judgments.aggregate(total=Sum("seconds"))["total"] or 0, at=at)
     for judgment in judgments.select_related("item", "criterion", "rater"):
-        withdraw_judgment(
-            item=judgment.item, criterion=judgment.criterion, rater=judgment.rater, at=at, reason="returned"
-        )
+        withdraw_judgment(item=judgment.item, criterion=judgment.criterion, rater=judgment.rater, at=at, reason=reason)
     stored.drafts.all().delete()
     stored.state = Assignment.State.RETURNED
     stored.returned_at, stored.returned_because = at, because

@@ -61,7 +61,8 @@ def undo_return(*, session: CrowdSession, at: datetime) -> None:
     kept = stored.taken_back
     if stored.state not in GONE or kept is None:
         raise NotToBeUndone(
-            f"The session of {stored.participant} was not returned here, or its personal data have been erased since."
+            f"The session of {stored.participant} was not returned here, or they have since withdrawn their consent or "
+            "had their personal data erased."
         )
     if kept["state"] in GOES_ON and has_come_again(stored):
         raise NotToBeUndone(f"{stored.participant} has since continued in another session. This one stays returned.")

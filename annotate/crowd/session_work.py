@@ -34,6 +34,10 @@ Source = tuple[type[Model], str, str]
 BY_THE_ASSESSOR = Q(returned_because__in=[Assignment.Because.SKIPPED, Assignment.Because.GIVEN_BACK])
 # Where it stands when an assessor did something, as model, path to the person, and time. The tasks alone tell of most
 # sessions that there was no pause; the rest is looked up of the others.
+# Of a session's pay, what was judged stays judged, though its labels were taken out.
+JUDGED = Q(state=Assignment.State.SUBMITTED) | Q(
+    returned_because=Assignment.Because.WITHDRAWN, submitted_at__isnull=False
+)
 OF_TASKS: tuple[Source, ...] = (
     (Assignment, "rater__user", "opened_at"),
     (Assignment, "rater__user", "revealed_at"),
@@ -80,19 +84,19 @@ def work_by_session(entry: CrowdEntry, sessions: Sequence[CrowdSession]) -> Mapp
         arrivals[session.participant.user_id].append(session)
     work: dict[int, SessionWork] = defaultdict(SessionWork)
     over = Assignment.objects.filter(
-        Q(state=Assignment.State.SUBMITTED) | Q(returned_because__in=Assignment.PASSED_ON),
+        JUDGED | Q(returned_because__in=Assignment.PASSED_ON),
         rater__user__participant__entry=entry,
         task__study=entry.study_id,
-    ).annotate(over_at=Coalesce("submitted_at", "returned_at"))
-    for user, state, at, active, claimed in over.values_list(
-        "rater__user__pk", "state", "over_at", "active_seconds", "claimed_seconds"
+    ).annotate(over_at=Coalesce("submitted_at", "returned_at"), judged=JUDGED)
+    for user, judged, at, active, claimed in over.values_list(
+        "rater__user__pk", "judged", "over_at", "active_seconds", "claimed_seconds"
     ):
         assert user  # a participant
         visit = _session_at(arrivals[user], at)
         if visit is None:
             continue
         done = work[visit.pk]
-        if state == Assignment.State.SUBMITTED:
+        if judged:
             done.judged += 1
             done.active += active
             done.claimed |= claimed is not None

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext
 
 from annotate.assignments.assignments import take_back_assignment
-from annotate.models import Assignment, ConsentAnswer, ConsentText, ScreenOut
+from annotate.models import Assignment, ConsentAnswer, ConsentText, CrowdSession, ScreenOut
 from annotate.quality.gates import consents_for
 from annotate.quality.screening import screen_out
 from collection.models import Comment, Exclusion, Rater, Study, User
@@ -56,10 +56,11 @@ def answer_consent(*, study: Study, user: User, version: int, agrees: bool, at: 
 
     Raises OtherVersion if another text is in force for them: they agree to what they read, and to nothing else.
     """
-    text = consent_for(study=study, user=user)
+    text, before = consent_for(study=study, user=user), last_answer(study=study, user=user)
+    if before and before.agreed and not agrees and before.text.version == version:
+        text = before.text  # what they agreed to they may withdraw, whatever is in force now
     if text is None or text.version != version:
         raise OtherVersion(gettext("The text was changed while you were reading it. Please read it again."))
-    before = _last_answer(study, user)
     answer = ConsentAnswer.objects.create(text=text, user=user, agreed=agrees, answered_at=at)
     if not agrees:
         screen_out(study=study, user=user, reason=ScreenOut.Reason.CONSENT, at=at)
@@ -68,21 +69,21 @@ def answer_consent(*, study: Study, user: User, version: int, agrees: bool, at: 
     return answer
 
 
-def _last_answer(study: Study, user: User) -> ConsentAnswer | None:
+def last_answer(*, study: Study, user: User) -> ConsentAnswer | None:
     answers = ConsentAnswer.objects.filter(text__study=study, user=user).select_related("text")
     return answers.order_by("answered_at", "pk").last()
 
 
 def withdrawal_of(*, study: Study, user: User) -> ConsentAnswer | None:
     """Return the answer by which the person withdrew their consent, if that is their last one."""
-    last = _last_answer(study, user)
+    last = last_answer(study=study, user=user)
     agreed = ConsentAnswer.objects.filter(text__study=study, user=user, agreed=True).exists()
     return last if last and not last.agreed and agreed else None
 
 
 def consent_at_the_end(study: Study, user: User) -> dict[str, Any]:
     """Return what a last page shows: that the person withdrew their consent, or that they may, where they agreed."""
-    last = _last_answer(study, user)
+    last = last_answer(study=study, user=user)
     return {"withdrawn": withdrawal_of(study=study, user=user), "consent": last and last.agreed}
 
 
@@ -100,5 +101,7 @@ def _withdraw(study: Study, user: User, agreed_to: ConsentText, *, at: datetime)
         theirs = Assignment.objects.filter(task__study=study, rater=rater).exclude(state=Assignment.State.RETURNED)
         for assignment in theirs.order_by("pk"):
             take_back_assignment(assignment=assignment, because=Assignment.Because.WITHDRAWN, at=at)
+        # What went back with a returned session is not brought back either.
+        CrowdSession.objects.filter(participant__user=user, entry__study=study).update(taken_back=None)
     said = f"{WITHDREW} Their labels: {agreed_to.get_on_withdrawal_display()}"
     Comment.objects.create(study=study, rater=rater, text=said, made_at=at)

@@ -16,7 +16,7 @@ from annotate.assignments.shown import Screen
 from annotate.assignments.task_page import screen_for_nobody
 from annotate.models import CrowdEntry, Task, TrainingAttempt
 from annotate.quality.attention import NotOnOffer, answer_check, next_check
-from annotate.quality.consent import OtherVersion, answer_consent, consent_for, withdrawal_of
+from annotate.quality.consent import OtherVersion, answer_consent, consent_for, last_answer, withdrawal_of
 from annotate.quality.forms import QuestionnaireForm
 from annotate.quality.gates import due_questions
 from annotate.quality.screening import screen_out_of
@@ -56,19 +56,23 @@ LONGEST_OPTION = 5
 def consent(request: SignedInRequest, name: str) -> HttpResponse:
     """The consent text in force; agreeing goes on, declining ends the work in this study.
 
-    Who does not work in it any more may still withdraw what they agreed to.
+    Who does not work in it any more, or is asked nothing now, may still withdraw what they agreed to.
     """
     study = get_object_or_404(Study.objects.filter(enrolments__user=request.user), name=name)
-    text = consent_for(study=study, user=request.user)
-    if text is None or not text.markdown:
-        return redirect("annotate:queue")
-    said = text.answers.filter(user=request.user).order_by("-answered_at", "-pk").first()
+    text, said = consent_for(study=study, user=request.user), last_answer(study=study, user=request.user)
     works = studies_of_assessor(request).filter(pk=study.pk).exists()
-    if not works and not (said and said.agreed):
+    is_asked = text is not None and bool(text.markdown) and works
+    if not is_asked and said and said.agreed:
+        text = said.text
+    elif text is None or not text.markdown:
+        return redirect("annotate:queue")
+    elif not works:
         return redirect("annotate:screened_out", study.name)
+    elif said and said.text != text:
+        said = None
     refusal = ""
 
-    if request.method == "POST" and request.POST.get("answer") in ({"agree", "decline"} if works else {"decline"}):
+    if request.method == "POST" and request.POST.get("answer") in ({"agree", "decline"} if is_asked else {"decline"}):
         agrees = request.POST["answer"] == "agree"
         version = request.POST.get("version", "")
         try:

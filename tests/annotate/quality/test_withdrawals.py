@@ -8,6 +8,8 @@ import pytest
 from django.test import Client
 from django.utils.timezone import now
 
+from annotate.crowd.returns import NotToBeUndone, return_session, undo_return
+from annotate.crowd.session_work import work_by_session
 from annotate.models import Assignment, ConsentText, CrowdEntry, CrowdSession, Place
 from annotate.quality.consent import answer_consent, revise_consent, withdrawal_of
 from annotate.sessions.outcomes import Because, code_of, end
@@ -88,6 +90,53 @@ def test_withdrawing_at_work_is_paid_before_the_labels_go(entry: CrowdEntry, ros
 
     session = CrowdSession.objects.select_related("entry", "participant__user").get()
     assert (code_of(session), Judgment.objects.count()) == ("CDONE", 0)
+
+
+def test_what_was_taken_out_is_paid(entry: CrowdEntry, rosa: User) -> None:
+    a_text(entry.study, rosa, OnWithdrawal.TAKE_OUT)
+    session = completed_by(entry)
+    Assignment.objects.update(active_seconds=600)
+    sessions = list(CrowdSession.objects.select_related("participant"))
+    worked = work_by_session(entry, sessions)[session.pk]
+
+    answer_consent(study=entry.study, user=session.participant.user, version=1, agrees=False, at=LATER)
+    paid = work_by_session(entry, sessions)[session.pk]
+
+    assert (worked.judged, worked.active) == (paid.judged, paid.active) == (2, 1200)
+
+
+def test_an_undone_return_brings_nothing_back_that_was_withdrawn(entry: CrowdEntry, rosa: User) -> None:
+    a_text(entry.study, rosa, OnWithdrawal.TAKE_OUT)
+    session = completed_by(entry)
+    return_session(session=session, at=LATER)
+
+    answer_consent(study=entry.study, user=session.participant.user, version=1, agrees=False, at=LATER)
+
+    with pytest.raises(NotToBeUndone):
+        undo_return(session=session, at=LATER)
+    assert not Judgment.objects.exists()
+
+
+@pytest.mark.parametrize("words", ["", "Other words."])
+@pytest.mark.parametrize("works", [True, False])
+def test_what_was_agreed_to_can_be_withdrawn_whatever_is_in_force_now(
+    study: Study, ada: User, rosa: User, words: str, works: bool
+) -> None:
+    a_submitted_report(in_hands_of(ada, a_report_task(study)), [1, 0, 0])
+    a_text(study, rosa, OnWithdrawal.EXCLUDE)
+    answer_consent(study=study, user=ada, version=1, agrees=True, at=NOON)
+    revise_consent(study=study, markdown=words, by=rosa, at=LATER)
+    if not works:
+        ada.enrolments.update(left_at=LATER)
+    client, address = signed_in(ada), f"/work/consent/{study.name}/"
+
+    page = client.get(address)
+    is_asked = bool(words) and works
+    client.post(address, {"version": "1", "answer": "decline"})
+
+    assert page.status_code == 200
+    assert f'name="version" value="{2 if is_asked else 1}"' in page.text
+    assert Exclusion.objects.get().rater == ada.rater
 
 
 def test_somebody_without_a_session_reads_it_too(study: Study, ada: User, rosa: User) -> None:
