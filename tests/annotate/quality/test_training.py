@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -25,7 +26,7 @@ from annotate.models import (
 from annotate.quality.attention import add_check, failures_that_count
 from annotate.quality.gold import mark_gold
 from annotate.quality.screening import readmit
-from annotate.quality.training import begin_attempt
+from annotate.quality.training import answer_text, begin_attempt, training_texts
 from collection.models import Exclusion, Item, Judgment, Rater, Study, User
 from tests.annotate.evaluated_answers import a_study_of_answers
 from tests.annotate.factories import (
@@ -101,6 +102,22 @@ def test_each_attempt_asks_texts_that_the_one_before_did_not(
     assert {*first, *second} <= items
     assert shown == {True}
     assert gate(open_study, ada) is None
+
+
+def test_attempts_ask_the_same_mix_of_task_types(open_study: Study, rosa: User, ada: User) -> None:
+    items = texts_to_train_on(open_study, rosa, 8)
+    Item.objects.filter(pk__in=[item.pk for item in items[:2]]).update(task_type="rating")
+    asked = []
+
+    for _ in range(2):
+        attempt = begin_attempt(study=open_study, user=ada, at=NOON)
+        texts = training_texts(attempt)
+        asked.append(Counter(text.item.task_type for text in texts))
+        for text in texts:
+            grades = {question.field: 1 - question.gold.grade for question in text.questions}
+            answer_text(attempt=attempt, text=text, grades=grades, at=NOON)
+
+    assert [sorted(types.values()) for types in asked] == [[1, 3], [1, 3]]
 
 
 def test_with_few_texts_the_answers_are_shown_after_the_last_attempt(
