@@ -1,6 +1,8 @@
 """What comes next in a session, how it ends and which code its end earns: one table for all that a study may be.
 
-docs/crowd.md shows these tables, and a test compares them; another walks every cell.
+A session ends when the first table says so. Arriving (`annotate.participants.arriving`), gates
+(`annotate.quality.gates`) and tasks (`annotate.work.next_work`) each do their cells of it: a test walks every cell and
+compares. docs/crowd.md shows the tables, and a test compares these too.
 """
 
 from __future__ import annotations
@@ -35,7 +37,6 @@ class Next(StrEnum):
     IS_OVER = "sees how the session ended, with its code"
 
 
-ENDED = tuple(state for state in State if state not in GOES_ON)
 NO_GATE = ""
 OUT = "screened_out"
 GATES = (NO_GATE, "consent", "questionnaire", "training", "attention", OUT)

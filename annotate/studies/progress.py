@@ -183,6 +183,8 @@ def progress_of_all(studies: list[Study]) -> dict[int, tuple[int, int]]:
 
 
 def closing_of(study: Study, *, at: datetime) -> dict[str, Any]:
-    """Return what the page shows of closing: who works in the study now, and whether it closes when they are done."""
-    closes = study.state == Study.State.PAUSED and PlannedClosing.objects.filter(study=study).exists()
-    return {"at_work": at_work(study, at=at), "closes": closes}
+    """Return what the page shows of closing: who works in the study now, and what is planned for when they are done."""
+    planned = None
+    if study.state == Study.State.PAUSED:
+        planned = PlannedClosing.objects.filter(study=study).select_related("asked_by").first()
+    return {"at_work": at_work(study, at=at), "closes": planned}
