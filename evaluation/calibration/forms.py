@@ -68,13 +68,13 @@ class DeclarationsForm(OptionsForm):
     source = forms.ChoiceField(
         required=False,
         label="What this source does not name is irrelevant",
-        help_text="Gold passages are all that is relevant to their topics, say. It then counts as judged everywhere.",
+        help_text="Gold passages, say, are all that is relevant to their topics. All else then counts as irrelevant.",
     )
     reason = forms.CharField(
         required=False,
         max_length=MOST_CHARACTERS,
         label="Because",
-        help_text="The reason is published with the figures. Empty: it is taken back.",
+        help_text="Published with the figures. Without a reason the declaration is withdrawn.",
     )
     field_order = ("random_sample", "source", "reason")
 

@@ -91,7 +91,7 @@ class DeclarationsChoice(serializers.Serializer[Any]):
         required=False,
         label="I declare the labelled items a simple random sample",
         help_text=(
-            "Of all items that were judged by anybody. It counts only where no draw is stored. If the items were "
+            "Of all items that anybody judged. It counts only where no draw is stored. If the items were "
             "selected by hand, or are the first of each ranking, every corrected figure and every plan is biased."
         ),
     )
