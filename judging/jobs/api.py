@@ -18,7 +18,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from collection.api_tools import Refused, checked, conflict_on, invalid_on, study_to_set_up, user_of
+from collection.api_tools import Refused, checked, conflict_on, invalid_on, study_of, study_to_set_up, user_of
 from collection.finished_files import file_response
 from collection.formats.problems import BrokenFile, InputFile
 from collection.importing.serializers import UploadSerializer
@@ -108,6 +108,12 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
             )  # fmt: skip
         return Response(EstimateSerializer(expected).data)
 
+    def read(self) -> GradingJob:
+        """Return the job for what its judge said; refused to who assesses in the study."""
+        job = self.get_object()
+        study_of(self.request, job.study.name)
+        return job
+
     def chosen(self, request: Request, sent: dict[str, Any]) -> tuple[Study, Criterion, Judge]:
         """Return what the request names; 404 for a study of somebody else."""
         study = study_to_set_up(request, sent["study"])
@@ -156,7 +162,7 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @action(detail=True)
     def outcomes(self, request: Request, pk: str) -> Response:  # noqa: ARG002
         """Return the outcome of every pair."""
-        counts = counts_of_job(self.get_object())
+        counts = counts_of_job(self.read())
         by_grade = {f"{grade:g}": count for grade, count in counts.graded.items()}
         return Response(
             {
@@ -173,14 +179,14 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def replies(self, request: Request, pk: str) -> Response:  # noqa: ARG002
         """Raw replies, newest first."""
         pages = ById()
-        replies = pages.paginate_queryset(self.get_object().completions.select_related("item"), request, view=self)
+        replies = pages.paginate_queryset(self.read().completions.select_related("item"), request, view=self)
         return pages.get_paginated_response(ReplySerializer(replies or [], many=True).data)
 
     @extend_schema(responses=AnchorCheckSerializer(many=True))
     @action(detail=True, url_path="anchor-checks")
     def anchor_checks(self, request: Request, pk: str) -> Response:  # noqa: ARG002
         """Every check of the anchor items in this job, newest first: how far the judge's grades drifted."""
-        rounds = self.get_object().anchor_checks.select_related("earlier_judge")
+        rounds = self.read().anchor_checks.select_related("earlier_judge")
         return Response(AnchorCheckSerializer(rounds, many=True).data)
 
     @extend_schema(responses={(200, "application/jsonl"): OpenApiTypes.BINARY})

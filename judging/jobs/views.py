@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
 from django.views.decorators.http import require_POST, require_safe
 
-from collection.accounts.access import study_to_set_up
+from collection.accounts.access import StillAssesses, study_of, study_to_set_up
 from collection.accounts.views import SignedInRequest
 from collection.formats.problems import BrokenFile
 from collection.importing.background import outcome_of
@@ -110,6 +110,7 @@ def job_again(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
 @login_required
 def job_replies(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """The job's replies, newest first, as they came; filtered by grade or by kind of ungraded."""
+    study_of(request.user, name)
     found = job_of(request, name, pk)
     shown = found.completions.select_related(*OF_AN_ITEM)
     shown = shown.prefetch_related("item__text_flags").order_by("-pk")
@@ -136,25 +137,32 @@ def job_replies(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
 def job_of(request: SignedInRequest, name: str, pk: int) -> GradingJob:
     """Return the study's job if the user researches it; else 404."""
     study = study_to_set_up(request.user, name)
-    return get_object_or_404(
-        GradingJob.objects.select_related(
-            "study", "criterion__scale", "judge__template", "judge__scale", "created_by", "build"
-        ),
+    found = get_object_or_404(
+        GradingJob.objects.select_related("criterion__scale", "judge__template", "judge__scale", "created_by", "build"),
         study=study,
         pk=pk,
     )
+    found.study = study
+    return found
 
 
 def job_context(job: GradingJob) -> dict[str, Any]:
-    """Return what the job's pages show. Counts are the job's own: no completion is counted for a page."""
+    """Return what the job's pages show. Counts are the job's own: no completion is counted for a page.
+
+    What the judge said is not for who assesses in the study.
+    """
     counts = counts_of_job(job)
-    seen = job.anchor_checks.select_related("earlier_judge").first()
+    closed = job.study.is_assessed  # type: ignore[attr-defined]
+    seen = None if closed else job.anchor_checks.select_related("earlier_judge").first()
+    points = [] if closed else job.criterion.scale.points
+    latest = job.completions.none() if closed else job.completions.select_related(*OF_AN_ITEM)
     waits = job.pause_cause in SPENT
     return {
         "job": job,
         "study": job.study,
         "counts": counts,
-        "grades": [(point, counts.graded.get(point["value"], 0)) for point in job.criterion.scale.points],
+        "closed": StillAssesses.default_detail if closed else "",
+        "grades": [(point, counts.graded.get(point["value"], 0)) for point in points],
         "percent": 100 * job.done // job.total,
         "ungraded_percent": 100 * job.ungraded / job.done if job.done else None,
         "cache_percent": None if job.cache_share is None else 100 * job.cache_share,
@@ -165,7 +173,7 @@ def job_context(job: GradingJob) -> dict[str, Any]:
         "quota": quota_of_job(job, at=now()),
         "terms_form": LimitsForm(initial=LimitsForm.initial_of(job)) if waits else None,
         "batch_form": BatchForm() if job.state == GradingJob.State.AWAY else None,
-        "latest": job.completions.select_related(*OF_AN_ITEM).order_by("-pk")[:LATEST],
+        "latest": latest.order_by("-pk")[:LATEST],
     }
 
 

@@ -128,7 +128,7 @@ def template_new(request: SignedInRequest) -> HttpResponse:
 
 def judges_with(template: PromptTemplate, user: User) -> list[tuple[Judge, Completeness]]:
     """Return the template's judges with how complete they are in the user's studies."""
-    completeness = judges_of_studies(Study.objects.of(user))
+    completeness = judges_of_studies(Study.objects.read_by(user))
     pairs = ((judge, completeness.worst_of(judge.rater_id)) for judge in template.judges.all())
     return complete_first(pairs, of=lambda pair: pair[1])
 
