@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 
 from collection.http import TRANSIENT, Answer, Client, ReplyTooBig
+from collection.models import Judgment
 from judging.engines import PAID_REPLIES_MAY_TAKE, EngineState, EngineUnavailable, GradeRequest, LettingGo, Reply
 from judging.engines.constraints import Endpoint, constraint_parameters, log_probability_parameters, sampling_parameters
 from judging.engines.http import MOST_BYTES, client_for, post, wait_in_steps
@@ -148,13 +149,14 @@ class OpenAIEngine:
         if gone is not None:
             raise gone
 
-    def replies_to(self, batch: Batch, stopping: Callable[[], bool]) -> Replies:
+    def replies_to(self, batch: Batch, stopping: Callable[[], bool], before: Reply | None = None) -> Replies:
         """Send the prompts until all have a reply; fewer if told to stop meanwhile. Raises EngineUnavailable.
 
-        A prompt whose reply ran out of tokens while the model was thinking is sent a second time, with more.
+        A prompt whose reply ran out of tokens while the model was thinking is sent a second time, with more, alone:
+        `before` is its first reply then.
         """
         problem, failed_at, findings = "", None, None
-        began, before = time.perf_counter(), None
+        began = time.perf_counter()
         while (tries := max(self.failed_attempts.get(request.item_id, 0) for request in batch)) < self.attempts:
             member = self._next_server(batch, failed_at, tries, stopping)
             if member is None or member.findings is None:
@@ -187,9 +189,8 @@ class OpenAIEngine:
                         continue
                     asked = self._asked(findings, began, body)
                     replies = self._read(batch, answer, asked, stopping)
-                    if before is None and len(replies) == 1 and replies[0][1].ran_out:
-                        before = replies[0][1]
-                        continue
+                    if before is None:
+                        return [one for each in replies for one in self._with_more_room(each, stopping)]
                     return [(request, after(before, reply)) for request, reply in replies]
                 problem = f"The server answered {answer.status}: {answer.excerpt}"
                 crowded = answer.status == TOO_MANY or answer.rest is not None
@@ -208,6 +209,10 @@ class OpenAIEngine:
             return self._final(batch, [before])
         assert findings is not None  # an attempt was made
         return self._given_up(batch, findings, began, f"{problem} Tried {self.attempts} times.")
+
+    def _with_more_room(self, first: tuple[GradeRequest, Reply], stopping: Callable[[], bool]) -> Replies:
+        request, reply = first
+        return self.replies_to([request], stopping, reply) if reply.ran_out else [first]
 
     def _next_server(
         self, batch: Batch, failed_at: Member | None, tries: int, stopping: Callable[[], bool]
@@ -325,12 +330,11 @@ def request_body(
     `before` is a reply that ran out of tokens while the model was thinking: this one gets more.
     """
     abilities, first = findings.abilities, batch[0]
-    reply = first.reply_tokens or room_for(first.choices, named=abilities.constraint == "json_object")
     thinking = room_to_think(first, findings, decoding, before)
     body: dict[str, Any] = {
         "model": model,
         "temperature": decoding.get("temperature", 0),
-        "max_tokens": reply + thinking,
+        "max_tokens": room_to_reply(first, findings) + thinking,
     }
     if endpoint == "chat":
         conversations = [conversation(request) for request in batch]
@@ -351,6 +355,11 @@ def request_body(
     return abilities.dialect.spoken(body | dict(abilities.switch) | decoding.get("extra", {}))
 
 
+def room_to_reply(request: GradeRequest, findings: Findings) -> int:
+    """Return the tokens that a reply gets without its thinking."""
+    return request.reply_tokens or room_for(request.choices, named=findings.abilities.constraint == "json_object")
+
+
 def room_to_think(
     request: GradeRequest, findings: Findings, decoding: Mapping[str, Any], before: Reply | None = None
 ) -> int:
@@ -361,7 +370,8 @@ def room_to_think(
     if before is None:
         return room
     left = MOST_ROOM if context_length is None else context_length - (before.prompt_tokens or 0)
-    return max(room, min(MORE * (room or ROOM), left - (request.reply_tokens or room_for(request.choices))))
+    left -= room_to_reply(request, findings) + (END_OF_THINKING if abilities.budget else 0)
+    return max(room, min(MORE * (room or ROOM), left))
 
 
 def parameters_of(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -370,9 +380,14 @@ def parameters_of(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def after(before: Reply | None, reply: Reply) -> Reply:
-    """Return the reply with what the attempt before it took, if there was one: that is paid for too."""
+    """Return the reply with what the attempt before it took, if there was one: that is paid for too.
+
+    Where the server took no second attempt, the first one stays.
+    """
     if before is None:
         return reply
+    if reply.ungraded in {Judgment.Ungraded.TOO_LONG, Judgment.Ungraded.ENGINE_ERROR}:
+        return before
     return replace(
         reply,
         prompt_tokens=_sum(before.prompt_tokens, reply.prompt_tokens),
@@ -383,4 +398,4 @@ def after(before: Reply | None, reply: Reply) -> Reply:
 
 
 def _sum(first: int | None, second: int | None) -> int | None:
-    return None if first is None or second is None else first + second
+    return first if second is None else second + (first or 0)

@@ -215,6 +215,9 @@ class Pool:
                 )
         except EngineUnavailable as error:
             problem = str(error)
+        except BaseException:
+            member.looking = False
+            raise
         with self._lock:
             member.looking = False
             if findings is None:

@@ -131,8 +131,11 @@ def _read_choice(
         return asked.ungraded(Judgment.Ungraded.REFUSED, refusal, text=text)
     abilities = asked.findings.abilities
     quoted = request.constrained and abilities.constraint in IN_JSON
-    if not text and thought.strip() in request.choices and not abilities.thinks:
-        text = thought.strip()  # some parsers file the whole reply of a model that was asked not to think as thinking
+    expected = abilities.thinks if request.constrained else abilities.thinks_freely
+    if not expected and not text and (not request.constrained or thought.strip() in request.choices):
+        thought, text = "", thought.strip()  # some parsers file the whole reply of a model that does not think so
+    elif expected and not thought and finish_reason == "length" and not usage["thinking_tokens"]:
+        thought, text = text, ""  # without its end mark, which it did not come to
     thinks = bool(thought or usage["thinking_tokens"] or abilities.thinks or abilities.thinks_freely)
     ran_out = finish_reason == "length" and not text.strip() and thinks
     return Reply(

@@ -242,10 +242,7 @@ class _Probe:
             except _Thinks:
                 if self.thinking.mode == OFF:
                     return None
-        self.room = (
-            PROBE_ROOM if self.server.context_length is None else min(PROBE_ROOM, self.server.context_length // 2)
-        )
-        free = self.ask(path_of(self.endpoint), self._question("", 0))
+        free = self._free()
         self.thinks_freely = _thinks(free)
         if free is None or (self.thinking.mode == ON and not self.thinks_freely):
             return None
@@ -253,9 +250,20 @@ class _Probe:
         seen = self._first_way(WAYS[self.server.kind])
         return seen and replace(seen, thinks_freely=self.thinks_freely, budget=self.budget)
 
+    def _free(self) -> Mapping[str, Any] | None:
+        """Return what the server says where nothing binds it, with room to think."""
+        most = self.server.context_length
+        self.room = PROBE_ROOM if most is None else min(PROBE_ROOM, most // 2)
+        return self.ask(path_of(self.endpoint), self._question("", 0))
+
     def _left_free(self, seen: Abilities) -> Abilities | None:
-        """Add what the server does where it is not bound; a constraint from the first token on hides that it thinks."""
-        thinks = seen.constraint != "" and _thinks(self.ask(path_of(self.endpoint), self._question("", 0)))
+        """Add what the server does where it is not bound; a constraint from the first token on hides that it thinks.
+
+        Raises _Thinks where it knows no constraint, and thinks.
+        """
+        thinks = _thinks(self._free())
+        if thinks and not seen.constraint:
+            raise _Thinks
         return None if thinks and self.thinking.mode == OFF else replace(seen, thinks_freely=thinks)
 
     def _first_way(self, ways: Sequence[Constraint]) -> Abilities | None:
@@ -396,13 +404,16 @@ def _thought_for(said: Mapping[str, Any] | None) -> int:
 def thought_about(choice: Mapping[str, Any], said: Mapping[str, Any]) -> tuple[bool, str]:
     """Return whether a reply was thought about, as far as can be seen, and the reply.
 
-    One that was cut off before it said anything was: some servers keep the thinking to themselves.
+    One that was cut off before it said anything was: some servers keep the thinking to themselves. One that ended and
+    is filed as thinking, all of it, was not.
     """
     message = choice.get("message")
     try:
         thought, reply = split_message(message if isinstance(message, dict) else {"content": choice.get("text")})
     except TypeError:
         return False, ""
+    if not reply.strip() and thought.strip() and choice.get("finish_reason") == "stop":
+        return False, thought
     silent = choice.get("finish_reason") == "length" and not reply.strip()
     return bool(thought.strip() or thinking_tokens(said) or silent), reply
 

@@ -91,7 +91,8 @@ def split_message(message: Mapping[str, Any]) -> tuple[str, str]:
     content = message.get("content") or ""
     if isinstance(content, list):
         thought = thought or "".join(map(_thought_in, content))
-        content = "".join(part["text"] for part in content if isinstance(part, dict) and part.get("type") == "text")
+        parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        content = "".join(map(_text_in, parts))
     if not isinstance(content, str):
         raise TypeError("the content is not text")
     before, reply = split_text(content)
@@ -105,6 +106,13 @@ def split_text(text: str) -> tuple[str, str]:
             thought, _, reply = text.rpartition(end)
             return _unmarked(thought), reply.strip()
     return (_unmarked(text), "") if text.lstrip().startswith(BEGINNINGS) else ("", text)
+
+
+def _text_in(part: Mapping[str, Any]) -> str:
+    text = part.get("text")
+    if not isinstance(text, str):
+        raise TypeError("a part of the content is not text")
+    return text
 
 
 def _thought_in(part: Any) -> str:

@@ -19,14 +19,16 @@ class ThinkingServer(ScriptedServer):
 
     `manner`: “parser” is vLLM's with a reasoning parser, “plain” the same without one, whose constraint binds from the
     first token on; “hosted” keeps the thinking to itself and refuses what hosted reasoning models refuse, “parts” puts
-    it among the content's parts, “loops” never comes to an end of it.
+    it among the content's parts, “loops” never comes to an end of it. “opened” is a plain one whose template writes the
+    beginning mark itself. `batches`: it takes many conversations in one request.
     """
 
     def __init__(
         self, manner: str = "parser", *, switch: str = "chat_template_kwargs", by_default: bool = True
     ) -> None:
-        super().__init__(kind="vllm" if manner in {"parser", "plain", "loops"} else "other")
+        super().__init__(kind="other" if manner in {"hosted", "parts"} else "vllm")
         self.manner = manner
+        self.batches = False
         self.switch = switch
         self.by_default = by_default
         self.thinks_for = THINKS_FOR
@@ -50,6 +52,8 @@ class ThinkingServer(ScriptedServer):
 
     def answer_to_post(self, body: dict[str, Any], path: str) -> Raw:
         self.requests.append(body)
+        if self.batches and path.endswith("/batch"):
+            return self.answer_to_many(body)
         if path != "/v1/chat/completions":
             return Raw(status=404, body=b"{}")
         for name, sentence in self.refuses.items():
@@ -62,6 +66,12 @@ class ThinkingServer(ScriptedServer):
             )
         return Raw(body=json.dumps(self.completion(body, schema)).encode())
 
+    def answer_to_many(self, body: dict[str, Any]) -> Raw:
+        each = [self.completion({**body, "messages": messages}, {}) for messages in body["messages"]]
+        usage = {name: sum(one["usage"][name] for one in each) for name in ("prompt_tokens", "completion_tokens")}
+        choices = [{**one["choices"][0], "index": index} for index, one in enumerate(each)]
+        return Raw(body=json.dumps({"model": self.answers_as, "choices": choices, "usage": usage}).encode())
+
     def completion(self, body: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
         cap = body.get("max_tokens") or body["max_completion_tokens"]
         choices = body.get("structured_outputs", {}).get("choice") or _enum(schema)
@@ -69,7 +79,7 @@ class ThinkingServer(ScriptedServer):
         reply = (choices[0] if choices else "Apple.") if asked else "1"
         if schema and choices:
             reply = json.dumps({NAME: reply})
-        thinks = self.thinks(body) and not (choices and self.manner == "plain")
+        thinks = self.thinks(body) and not (choices and self.manner in {"plain", "opened"})
         budget = body.get("thinking_token_budget") if self.keeps_budget else None
         thinking = (
             (min(self.thinks_for, budget or self.thinks_for) if self.manner != "loops" else 10**9) if thinks else 0
@@ -102,8 +112,9 @@ class ThinkingServer(ScriptedServer):
         if self.manner == "parts" and thought:
             parts = [{"type": "thinking", "thinking": [{"type": "text", "text": thought}]}]
             return {"content": parts + ([{"type": "text", "text": text}] if text else [])}
-        if self.manner == "plain" and thought:
-            return {"content": f"{thought}\n</think>\n\n{text}" if ended else f"<think>{thought}"}
+        if self.manner in {"plain", "opened"} and thought:
+            begun = thought if self.manner == "opened" else f"<think>{thought}"
+            return {"content": f"{begun}\n</think>\n\n{text}" if ended else f"{begun}\n1"}
         return {"content": text}
 
 

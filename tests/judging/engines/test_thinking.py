@@ -180,6 +180,85 @@ def test_a_model_may_take_its_time_to_think(make_server: MakeServer) -> None:
     assert grades_of(replies_of(engine, 2)) == [1] * 2
 
 
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_one_of_many_prompts_is_asked_again_alone_where_its_reply_ran_out(
+    make_server: MakeServer, at_once: int
+) -> None:
+    server = make_server("plain")
+    server.batches = True
+    engine = an_engine(server)
+    engine.state()
+    engine.pace.size = at_once
+    server.thinks_for = 3000
+
+    replies = replies_of(engine, reply_tokens=50)
+
+    assert engine.pool.members[0].findings.abilities.many  # type: ignore[union-attr]
+    assert grades_of(replies) == [1] * 4
+    assert all((reply.completion_tokens or 0) > server.thinks_for for reply in replies)
+
+
+@pytest.mark.parametrize("decoding", [{}, ON], ids=str)
+def test_a_thought_without_marks_that_was_cut_off_is_not_the_grade(
+    make_server: MakeServer, decoding: dict[str, Any]
+) -> None:
+    server = make_server("opened")
+    engine = an_engine(server, **decoding)
+    engine.state()
+    server.thinks_for = 10**6
+
+    (reply,) = replies_of(engine, 1, reply_tokens=50)
+
+    assert (reply.ungraded, reply.text) == ("cut_off", "")
+    assert THOUGHT in reply.thinking
+    assert server.requests[-1]["max_tokens"] > server.requests[-2]["max_tokens"]
+
+
+def test_a_server_whose_template_begins_the_thinking_is_not_believed_to_be_off(make_server: MakeServer) -> None:
+    with pytest.raises(EngineUnavailable, match="however it is asked not to"):
+        found_at(make_server("opened", switch="none that we know"), OFF)
+
+
+def test_a_first_attempt_is_paid_where_the_second_is_refused(make_server: MakeServer) -> None:
+    server = make_server()
+    engine = an_engine(server, **ON)
+    engine.state()
+    server.thinks_for = 10**6
+    answer = server.completion
+
+    def once(body: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+        server.refuses = {"max_tokens": "This model's maximum context length is 4096 tokens."}
+        return answer(body, schema)
+
+    server.completion = once  # type: ignore[method-assign]
+    (reply,) = replies_of(engine, 1)
+
+    assert reply.ungraded == "cut_off"
+    assert (reply.completion_tokens or 0) > 2000
+
+
+def test_an_odd_answer_to_the_probe_holds_no_job_up(make_server: MakeServer) -> None:
+    server = make_server("parts")
+    server.message = lambda text, **_: {"content": [{"type": "text"}]}  # type: ignore[method-assign]
+    engine = an_engine(server)
+
+    engine.state()
+
+    assert not engine.pool.members[0].looking
+
+
+def test_what_the_probe_raises_leaves_the_server_to_be_looked_at_again(
+    make_server: MakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = an_engine(make_server())
+    monkeypatch.setattr("judging.engines.pool.examine", lambda *_, **__: 1 / 0)
+
+    with pytest.raises(ZeroDivisionError):
+        engine.pool.look()
+
+    assert not engine.pool.members[0].looking
+
+
 def test_thinking_that_never_ends_is_cut_off_and_never_a_grade(make_server: MakeServer) -> None:
     server = make_server("loops")
 
@@ -246,12 +325,14 @@ def test_a_reply_that_speaks_of_no_mark_stays_as_it_is() -> None:
 def test_a_whole_reply_that_was_filed_as_thinking_counts_where_the_model_does_not_think(
     make_server: MakeServer,
 ) -> None:
-    server = make_server(by_default=False)
-    engine = an_engine(server)
-    engine.state()
-    server.message = lambda text, **_: {"content": None, "reasoning": text}  # type: ignore[method-assign]
+    for decoding in ({}, OFF):
+        server = make_server(by_default=False)
+        server.message = lambda text, **_: {"content": None, "reasoning": text}  # type: ignore[method-assign]
 
-    assert grades_of(replies_of(engine, 1)) == [1]
+        (reply,) = replies_of(an_engine(server, **decoding), 1)
+
+        assert grades_of([reply]) == [1]
+        assert (reply.text, reply.thinking) == ("1", "")
 
 
 # --- hosted servers ---
