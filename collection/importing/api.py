@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from collection.api_tools import checked, user_of
+from collection.api_tools import checked, study_of, user_of
 from collection.importing.background import outcome_of, try_waiting_again
 from collection.importing.datasets.ir_dataset import FORMAT, Wanted, request_for
 from collection.importing.raters import raters_of
@@ -42,8 +42,10 @@ class CollectionFiles(APIView):
         """
         collection = get_object_or_404(Collection.objects.of(user_of(request)), name=name)
         sent = checked(FilesSerializer(data=request.data))
-        if sent["study"] and not collection.studies.filter(name=sent["study"]).exists():
-            raise ValidationError({"study": [f"The collection has no study “{sent['study']}”."]})
+        if sent["study"]:
+            if not collection.studies.filter(name=sent["study"]).exists():
+                raise ValidationError({"study": [f"The collection has no study “{sent['study']}”."]})
+            study_of(request, sent["study"])
         raters = raters_of(sent["rater"], sent["judge"], unnamed_people=sent["people"])
         asked = {name: sent[name] for name in ("with_qrels", "with_passages")}
         wanted = Wanted(sent["ir_dataset"], **asked) if sent["ir_dataset"] else None

@@ -13,7 +13,10 @@ from collection.formats.archives import unpacked
 from collection.formats.problems import BrokenFile, Problem
 from collection.importing.datasets.crux import import_crux
 from collection.importing.rows import Imported
-from collection.models import Collection
+from collection.importing.studies import refuse_who_assesses
+from collection.models import Collection, User
+
+Advance = Callable[[int], object]
 
 # What says something about data, and is in many a folder of them.
 NOT_DATA = re.compile(r"(readme|licen[cs]e|citation)\b|.*\.md$", re.IGNORECASE)
@@ -58,27 +61,35 @@ def crux_folder(files: Sequence[tuple[str, Path]]) -> Iterator[Path | None]:
 
 
 def import_crux_folder(
-    folder: Path, *, name: str, collection: Collection, at: datetime, advance: Callable[[int], object] | None
+    folder: Path, *, name: str, collection: Collection, by: User | None, at: datetime, advance: Advance | None
 ) -> Imported:
-    """Import CRUX's folder into a closed study of the collection's that is made if new. Raises BrokenFile."""
-    return import_crux(
+    """Import CRUX's folder into a closed study of the collection's that is made if new.
+
+    Raises BrokenFile, and ValidationError where who imports assesses in it.
+    """
+    study_name = f"{collection.name[:95]}-crux"
+    if stored := collection.studies.filter(name=study_name).first():
+        refuse_who_assesses(stored, by)
+    imported = import_crux(
         folder=folder,
-        study_name=f"{collection.name[:95]}-crux",
+        study_name=study_name,
         collection_name=collection.name,
         owner=collection.owner,
         at=at,
         advance=advance,
         name=name,
     )
+    imported.studies.append(study_name)
+    return imported
 
 
 def import_crux_zip(
-    path: Path, *, name: str, collection: Collection, at: datetime, advance: Callable[[int], object] | None
+    path: Path, *, name: str, collection: Collection, by: User | None, at: datetime, advance: Advance | None
 ) -> Imported:
-    """Unpack the zip and import its folder, whatever it holds. Raises BrokenFile."""
+    """Unpack the zip and import its folder, whatever it holds. Raises what `import_crux_folder` does."""
     with unpacked(path, name=name) as folder:
         found = _outermost_with_files(folder)
-        return import_crux_folder(found, name=name, collection=collection, at=at, advance=advance)
+        return import_crux_folder(found, name=name, collection=collection, by=by, at=at, advance=advance)
 
 
 def _outermost_with_files(folder: Path) -> Path:

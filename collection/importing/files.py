@@ -6,7 +6,7 @@ left out, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 from django.db import transaction
 
 from collection.formats.problems import BrokenFile, InputFile, Problem, ReferencesMissing
-from collection.importing.archives import crux_folder, import_crux_folder, without_zips
+from collection.importing.archives import Advance, crux_folder, import_crux_folder, without_zips
 from collection.importing.datasets.clapnq import import_clapnq
 from collection.importing.datasets.nugget_banks import Assigning, bank_name_of, import_nugget_banks
 from collection.importing.datasets.rubric import import_graded
@@ -35,7 +35,7 @@ from collection.importing.raters import (
 )
 from collection.importing.rows import Imported
 from collection.importing.stray_grades import Choice, SharedScale, grades_in, shared_scale
-from collection.importing.studies import closed_study
+from collection.importing.studies import closed_study, refuse_who_assesses
 from collection.importing.texts import TEXTS, import_texts
 from collection.importing.trec import (
     import_qrels,
@@ -50,7 +50,6 @@ ORDER = (
     *("assize", "topics", "summaries", "questions", "natural_questions", "passages", "clapnq", "pools", "run"),
     *("reports", "nuggets", "assignments", "graded", "qrels", "judgments", "scores"),
 )
-Advance = Callable[[int], object]
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ def import_files(
         if folder:
             name = files[0][0]
             return ImportOutcome.of(
-                import_crux_folder(folder, name=name, collection=collection, at=at, advance=advance)
+                import_crux_folder(folder, name=name, collection=collection, by=options.by, at=at, advance=advance)
             )
     with without_zips(files) as plain:
         known = recognised_files(plain, collection, formats=options.formats, criterion=options.criterion)
@@ -196,7 +195,7 @@ class _Together:
             return import_texts(file.file_format, file=opened, collection=collection, **said)
         match file.file_format:
             case "clapnq":
-                study = study_for(options.study, collection, suffix="answers", source="CLAPNQ files")
+                study = study_for(collection, options, suffix="answers", source="CLAPNQ files")
                 return with_study_named(import_clapnq(file=opened, study=study, at=at), study, options.study)
             case "nuggets":
                 return import_nugget_banks(
@@ -208,10 +207,8 @@ class _Together:
                     at=at,
                 )
             case "assignments":
-                whose, chosen = self.rater_of(file), options.study
-                return import_assignments(
-                    file=opened, collection=collection, whose=whose, chosen=chosen, options=options, at=at
-                )
+                whose = self.rater_of(file)
+                return import_assignments(file=opened, collection=collection, whose=whose, options=options, at=at)
             case "graded":
                 return self._graded(opened, file)
             case "qrels":
@@ -268,7 +265,7 @@ class _Together:
         return with_study_named(imported, study, options.study)
 
     def _study(self, source: str) -> Study:
-        return study_for(self.options.study, self.collection, suffix=self.suffix, source=source)
+        return study_for(self.collection, self.options, suffix=self.suffix, source=source)
 
 
 def import_assignments(
@@ -276,13 +273,12 @@ def import_assignments(
     file: InputFile,
     collection: Collection,
     whose: QrelsRater,
-    chosen: Study | None,
     options: FilesOptions,
     at: datetime,
     bank: str = "",
 ) -> Imported:
     """Bring in which nuggets answers support, as judgments of this rater. Raises BrokenFile and ValidationError."""
-    study = study_for(chosen, collection, suffix="nuggets", source="assignments of nuggets")
+    study = study_for(collection, options, suffix="nuggets", source="assignments of nuggets")
     imported = import_nugget_banks(
         file=file,
         collection=collection,
@@ -293,12 +289,19 @@ def import_assignments(
         at=at,
     )
     imported.asks_for_rater = True
-    return with_study_named(imported, study, chosen)
+    return with_study_named(imported, study, options.study)
 
 
-def study_for(study: Study | None, collection: Collection, *, suffix: str, source: str) -> Study:
-    """Return the study; without one the collection's closed one for such judgments, made if new."""
-    return study or closed_study(_name_of(collection, suffix), collection, owner=collection.owner, source=source)
+def study_for(collection: Collection, options: FilesOptions, *, suffix: str, source: str) -> Study:
+    """Return the study that was chosen; without one the collection's closed one for such judgments, made if new.
+
+    Raises ValidationError where who imports assesses in it.
+    """
+    if options.study:
+        return options.study
+    study = closed_study(_name_of(collection, suffix), collection, owner=collection.owner, source=source)
+    refuse_who_assesses(study, options.by)
+    return study
 
 
 def stored_study(collection: Collection, *, suffix: str) -> Study | None:

@@ -11,11 +11,12 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from collection.formats.problems import InputFile
-from collection.importing.archives import import_crux_zip
-from collection.importing.files import Advance, FilesOptions, import_as, import_files
+from collection.importing.archives import Advance, import_crux_zip
+from collection.importing.files import FilesOptions, import_as, import_files
 from collection.importing.origins import QrelsRater
 from collection.importing.outcomes import ImportOutcome
 from collection.importing.raters import supposed_assigner
+from collection.importing.studies import refuse_who_assesses
 from collection.models import Collection, Rater, Study, Upload
 
 FORMATS = {
@@ -110,7 +111,7 @@ def import_upload(
         case "crux":
             name = upload.name
             return ImportOutcome.of(
-                import_crux_zip(upload.path, name=name, collection=collection, at=at, advance=advance)
+                import_crux_zip(upload.path, name=name, collection=collection, by=upload.user, at=at, advance=advance)
             )
         case file_format:
             file = InputFile(upload.path, name=upload.name, advance=advance)
@@ -142,8 +143,9 @@ def options_of(upload: Upload) -> FilesOptions:
 
 
 def study_of_upload(upload: Upload) -> Study:
-    """Return the study that the upload goes into. Raises ValidationError if it is gone."""
+    """Return the study that the upload goes into. Raises ValidationError if it is gone, or closed to its sender."""
     study = upload.collection.studies.filter(name=upload.study).first()
     if study is None:
         raise ValidationError(f"The study “{upload.study}” no longer exists. Choose another.")
+    refuse_who_assesses(study, upload.user)
     return study

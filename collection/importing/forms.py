@@ -16,7 +16,7 @@ from collection.importing.formats import FORMATS
 from collection.importing.raters import QUESTION, tally
 from collection.importing.trec import RELEVANT_FROM
 from collection.importing.uploads import in_one
-from collection.models import Collection, Rater, Study
+from collection.models import Collection, Rater, Study, User
 
 STRAY_GRADES = [
     ("ungraded", "Leave ungraded"),
@@ -198,11 +198,11 @@ class ImportForm(forms.Form):
     )
     without_texts = forms.BooleanField(label="Create missing passages with only an id", required=False)
 
-    def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, collection: Collection, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         study = self.fields["study"]
         assert isinstance(study, forms.ModelChoiceField)
-        study.queryset = collection.studies.all()
+        study.queryset = Study.objects.read_by(user).filter(collection=collection)
         if self.is_bound:
             file_format = self.data.get("file_format")
             self.fields["file"].required = file_format != FORMAT

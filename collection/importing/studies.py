@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from collection.accounts.access import StillAssesses
 from collection.collections.sharing import make_collection
 from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.rows import Imported, Rows
@@ -78,6 +79,15 @@ def planned_study(name: str, collection: Collection, *, owner: User, source: str
             f"The study “{name}” is on the collection “{study.collection.name}”. Choose another name for one of them."
         )
     return study
+
+
+def refuse_who_assesses(study: Study, by: User | None) -> None:
+    """Raise ValidationError where who imports assesses in the study: what is refused, or known, says what stands there.
+
+    None is an operator, who may.
+    """
+    if by and Study.objects.assessed_by(by).filter(pk=study.pk).exists():
+        raise ValidationError(StillAssesses.default_detail)
 
 
 class ItemRows:

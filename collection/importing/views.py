@@ -44,7 +44,7 @@ TELLING = ("judgments", "ranked passages", "reports", "passages", "rubric elemen
 def import_page(request: SignedInRequest, name: str) -> HttpResponse:
     """Choose a file and its format; posting keeps it and goes on to its preview."""
     collection = get_object_or_404(Collection.objects.of(request.user), name=name)
-    form = ImportForm(request.POST or None, request.FILES or None, collection=collection)
+    form = ImportForm(request.POST or None, request.FILES or None, collection=collection, user=request.user)
 
     if form.is_valid():
         file = form.chosen_file

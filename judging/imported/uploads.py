@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 from collection.formats.problems import InputFile
-from collection.importing.files import Advance
+from collection.importing.archives import Advance
 from collection.importing.formats import KINDS, Kind, study_of_upload
 from collection.importing.outcomes import ImportOutcome
 from collection.models import Study, Upload
@@ -82,7 +82,7 @@ def _given(given: GivenGrades) -> dict[str, Any]:
 
 
 def _import_replies(*, upload: Upload, at: datetime, advance: Advance | None) -> ImportOutcome:
-    job = GradingJob.objects.filter(pk=upload.said["job"], criterion__study=study_of_upload(upload)).first()
+    job = GradingJob.objects.filter(pk=upload.said["job"], criterion__study__name=upload.study).first()
     if job is None:
         raise ValidationError("This job no longer exists.")
     try:

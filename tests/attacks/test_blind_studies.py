@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from django.core.cache import caches
 from django.db.models import F
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils.timezone import now
+from pytest_django.fixtures import Settings
 
+from annotate.studies.lifecycle import enrol
+from collection.importing.files import FilesOptions, import_files
 from collection.judgments.services import record_judgment
-from collection.models import Comment, Item, Rater, Study, User
+from collection.models import Collection, Comment, Item, Judgment, Rater, Study, Upload, User
 from judging.models import Completion, GradingJob
 from tests.attacks.world import World, a_world, addresses, path_of
-from tests.factories import a_judge_rater, rater_of
+from tests.factories import a_judge_rater, a_user, rater_of
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+pytestmark = pytest.mark.django_db
 
+GUESS = "t0 0 t0-p0 3\n"
 # What differs from one answer to the next, whatever is said.
 OF_THE_MOMENT = re.compile(
     rb'csrfmiddlewaretoken" value="[^"]*"|X-CSRFToken": "[^"]*"|"token": "[^"]*"|key=[0-9a-f]{64}'
@@ -26,6 +32,7 @@ OF_THE_MOMENT = re.compile(
 )
 
 
+@pytest.mark.slow
 def test_nothing_shows_what_others_said_to_a_researcher_who_assesses() -> None:
     world = a_world()
     study = Study.objects.get(name=world.values["/collections/"]["study"])
@@ -46,6 +53,69 @@ def test_nothing_shows_what_others_said_to_a_researcher_who_assesses() -> None:
     changed = {role: [path for path, said in before[role].items() if said != after[role][path]] for role in before}
     assert len(changed["rosa"]) > 15
     assert changed["assesses"] == []
+
+
+@pytest.fixture
+def graded(tmp_path: Path, settings: Settings, collection: Collection) -> Study:
+    """The collection's study of qrels, open again, with a grade of a judge that is called like guess.qrels."""
+    settings.MEDIA_ROOT = tmp_path / "media"
+    path = tmp_path / "guess.qrels"
+    path.write_text("t0 0 t0-p0 1\n")
+    options = FilesOptions(others=Rater.Kind.JUDGE)
+    import_files(files=[(path.name, path)], collection=collection, options=options, at=now())
+    Study.objects.update(state=Study.State.OPEN)
+    return Study.objects.get()
+
+
+@pytest.mark.parametrize("names_study", [True, False])
+def test_no_file_by_the_api_finds_out_what_others_said(client: Client, graded: Study, names_study: bool) -> None:
+    client.force_login(assessing(graded))
+    address = f"/api/v1/collections/{graded.collection.name}/files/"
+    study = {"study": graded.name} if names_study else {}
+
+    response = client.post(address, {"file": guess(), "judge": "guess.qrels=guess", **study})
+
+    assert response.status_code == (403 if names_study else 400)
+    assert b"already judged" not in response.content
+    assert Judgment.objects.get().grade == 1
+
+
+@pytest.mark.parametrize("names_study", [True, False])
+def test_no_file_by_page_finds_out_what_others_said(client: Client, graded: Study, names_study: bool) -> None:
+    client.force_login(assessing(graded))
+    chosen = {"file_format": "qrels", "rater": "guess", "study": graded.name if names_study else ""}
+
+    response = client.post(f"/collections/{graded.collection.name}/import/", {"file": guess(), **chosen})
+
+    assert response.status_code == (422 if names_study else 302)
+    for upload in Upload.objects.all():
+        assert upload.outcome["counts"] == []
+        assert "already judged" not in str(upload.outcome["problems"])
+
+
+def test_no_file_that_was_kept_before_they_assess_finds_out_what_others_said(client: Client, graded: Study) -> None:
+    rosa = graded.collection.owner
+    client.force_login(rosa)
+    chosen = {"file_format": "qrels", "rater": "gpt", "study": graded.name}
+    preview = client.post(f"/collections/{graded.collection.name}/import/", {"file": guess(), **chosen})["Location"]
+    enrol(study=graded, user=rosa, at=now())
+
+    response = client.post(preview, {"name-0": "guess", "nobody": "on"})
+
+    assert response.status_code == 422
+    assert b"already judged" not in response.content
+
+
+def assessing(study: Study) -> User:
+    """Return a researcher of the study's collection who assesses in it."""
+    user = a_user("assesses", is_researcher=True)
+    study.collection.researchers.add(user)
+    enrol(study=study, user=user, at=now())
+    return user
+
+
+def guess() -> SimpleUploadedFile:
+    return SimpleUploadedFile("guess.qrels", GUESS.encode())
 
 
 def say(study: Study, rater: Rater, grades: Sequence[int]) -> None:

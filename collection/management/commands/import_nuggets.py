@@ -48,8 +48,11 @@ class Command(ImportCommand):
                 file=file,
                 collection=collection,
                 whose=QrelsRater(whose, kind),
-                chosen=the_study(options["study"]) if options["study"] else None,
-                options=FilesOptions(with_topics=options["with_topics"], by=by),
+                options=FilesOptions(
+                    study=the_study(options["study"]) if options["study"] else None,
+                    with_topics=options["with_topics"],
+                    by=by,
+                ),
                 bank=bank,
                 at=now(),
             )
