@@ -36,10 +36,11 @@ def _in_list(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of the one list that a file is. Its end is checked before the first is yielded."""
     text, numbers = _whole_text(file, remedy=ONE_A_LINE)
     _whole_value(file, text)
-    place = text.index("[") + 1
+    place, line, counted_to = text.index("[") + 1, 0, 0
     while (start := SEPARATOR.match(text, place).end()) < len(text) and text[start] != "]":  # type: ignore[union-attr]
         _, place = SKIPPING.raw_decode(text, start)
-        number = numbers[text.count("\n", 0, start)]
+        line, counted_to = line + text.count("\n", counted_to, start), start
+        number = numbers[line]
         with file.line(number):
             yield number, strict_object(text[start:place])
 
@@ -134,7 +135,7 @@ class Fields:
             return str(self.take(name))
         found = self.name(name)
         if found != found.strip():
-            raise BrokenLine(f"The id {shown(found)} begins or ends with a blank.", "Remove it: another file may not.")
+            raise BrokenLine(f"The id {shown(found)} begins or ends with a blank.", "Remove the blank: other files may lack it.")
         return found
 
     def count(self, name: str) -> int:

@@ -28,12 +28,11 @@ DECLARED = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 
 
 def tagged_topics(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield TREC's topics with the lines on which they begin. Raises BrokenFile where a `<top>` is lost.
+    """Yield TREC's topics with the lines on which they begin; a second number in one is refused.
 
     Tags at the beginning of a line, behind another tag, or known ones begin a part; others are part of the text.
     """
     begun: _Topic | None = None
-    marks = found = 0
     for number, line in file.lines():
         with file.line(number):
             refuse_unstorable(line)
@@ -41,17 +40,12 @@ def tagged_topics(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
             for top in TOP.finditer(line):
                 if begun:
                     begun.take(line[place : top.start()])
-                    found += 1
                     yield begun.number, begun.object()
-                marks += 1
                 begun, place = _Topic(number, _attributes(top[1])), top.end()
             if begun:
                 begun.take(line[place:])
     if begun:
-        found += 1
         yield begun.number, begun.object()
-    if found != marks:
-        raise BrokenFile(file.name, [Problem(None, f"{marks} topics begin with <top>, but {found} were read.")])
 
 
 @dataclass
@@ -64,23 +58,24 @@ class _Topic:
     name: str = ""
 
     def take(self, line: str) -> None:
-        """Take the rest of a line, which may begin and end parts."""
-        place = 0
+        """Take the rest of a line, which may begin and end parts. Raises BrokenLine for a second number."""
+        place, beginning = 0, len(line) - len(line.lstrip())
         for tag in TAG.finditer(line):
             name = tag[2].lower()
-            text = line[place : tag.start()]
-            is_part = name in KNOWN or name == self.name or name == "top" or not line[: tag.start()].strip() or not text
+            is_part = name in KNOWN or name == self.name or name == "top" or tag.start() in (beginning, place)
             if not is_part:
                 continue
-            self._add(text)
+            self._add(line[place : tag.start()])
             place = tag.end()
             if tag[1]:
                 self.name = ""
                 continue
+            if name == "num" and name in self.parts:
+                raise BrokenLine("The topic has a second <num>.", "Begin each topic with <top>, whole on one line.")
             self.name = name
             self.said |= {f"{name} {key}": value for key, value in _attributes(tag[3]).items()}
             self.parts.setdefault(name, [])
-            place += len(label[0]) if (label := LABEL.match(line[place:])) else 0
+            place += len(label[0]) if (label := LABEL.match(line, place)) else 0
         self._add(line[place:])
 
     def _add(self, text: str) -> None:

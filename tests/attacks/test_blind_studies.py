@@ -16,6 +16,7 @@ from pytest_django.fixtures import Settings
 
 from annotate.studies.lifecycle import enrol
 from collection.importing.files import FilesOptions, import_files
+from collection.importing.outcomes import ImportOutcome
 from collection.judgments.services import record_judgment
 from collection.models import Collection, Comment, Item, Judgment, Rater, Study, Upload, User
 from judging.models import Completion, GradingJob
@@ -89,8 +90,9 @@ def test_no_file_by_page_finds_out_what_others_said(client: Client, graded: Stud
 
     assert response.status_code == (422 if names_study else 302)
     for upload in Upload.objects.all():
-        assert upload.outcome["counts"] == []
-        assert "already judged" not in str(upload.outcome["problems"])
+        outcome = ImportOutcome.read(upload.outcome)
+        assert not outcome.counts
+        assert "already judged" not in str(outcome.problems)
 
 
 def test_no_file_that_was_kept_before_they_assess_finds_out_what_others_said(client: Client, graded: Study) -> None:

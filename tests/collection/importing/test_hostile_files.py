@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from collection.formats.jsonl import read_collection
 from collection.formats.judgments_reader import read_judgments
 from collection.formats.problems import BrokenFile, BrokenLine, InputFile
 from collection.formats.rubric_workbench import read_graded
+from collection.formats.topics import read_topics
 from collection.formats.trec import read_qrels, read_run
 from collection.formats.values import read_moment, read_number, read_whole, strict_json
 from collection.importing.background import memory_limit
@@ -74,6 +76,29 @@ def test_an_odd_file_is_refused_by_line_and_reason(
     tmp_path: Path, name: str, content: str, read: Read, reason: str
 ) -> None:
     assert reason in refusal_of(tmp_path / name, content.encode(), read)
+
+
+def list_of_objects(n: int) -> str:
+    return "[" + ",\n".join('{"id": "q", "request": "who"}' for _ in range(n)) + "]"
+
+
+def line_of_tags(n: int) -> str:
+    return "<top><num>1<title>" + " <b>ice" * n
+
+
+@pytest.mark.parametrize(("content_of", "n"), [(list_of_objects, 5_000), (line_of_tags, 50_000)])
+def test_four_times_as_much_takes_about_four_times_as_long(
+    tmp_path: Path, content_of: Callable[[int], str], n: int
+) -> None:
+    def seconds(times: int) -> float:
+        path = tmp_path / "topics"
+        path.write_text(content_of(times * n))
+        begun = process_time()
+        with InputFile(path) as file:
+            assert list(read_topics(file))
+        return process_time() - begun
+
+    assert seconds(4) < 8 * min(seconds(1), seconds(1))
 
 
 def test_a_line_without_an_end_is_not_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

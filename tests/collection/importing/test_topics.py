@@ -48,6 +48,13 @@ def test_trecs_topics_have_their_description_as_the_request(tmp_path: Path) -> N
     ]
 
 
+def test_a_second_number_in_one_topic_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BrokenFile) as refused:
+        topics(tmp_path, "<top>\n<num> 1\n<title> ice\n</top>\n<top\nlang='en'>\n<num> 2\n<title> tea\n</top>\n")
+
+    assert [problem.line for problem in refused.value.problems] == [7]
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
