@@ -81,7 +81,7 @@ def recognised(path: Path, *, name: str, named: Named | None = None) -> str:
     UnclearFormat where it may be of several.
     """
     if is_zipfile(path):
-        return "zip"
+        raise _unknown(name, "This is a zip in a zip.", "Unpack it.")
     with InputFile(path, name=name) as file:
         _, raw = next(file.raw_lines(), (0, b""))
         if known := next((known for mark, known in NOT_TEXT.items() if raw.startswith(mark)), ""):
@@ -246,6 +246,9 @@ class _Look:
         width = len(rows[0])
         if width == 6 and _most(NUMBER.fullmatch(row[3]) and NUMBER.fullmatch(row[4]) for row in rows):
             return "run"
+        if width == 5 and self._is_run_without_tag(rows):
+            reason = "This looks like a run without its last column, the tag."
+            raise BrokenLine(reason, f"Add the run’s name to each line. For qrels choose --format {self.name}=qrels.")
         if width in (4, 5) and _most(
             all(map(NUMBER.fullmatch, row[3:])) and ITERATION.fullmatch(row[1]) for row in rows
         ):
@@ -253,6 +256,12 @@ class _Look:
         if width == 3 and all(WHOLE.fullmatch(row[2]) for row in rows) and rows[0][1] != "all":
             return self._run_or_qrels(rows)
         return ""
+
+    def _is_run_without_tag(self, rows: list[list[str]]) -> bool:
+        """Whether a fifth column is a score, and not the inclusion probability of qrels."""
+        if NAMED["qrels"].search(self.name):
+            return False
+        return bool(NAMED["run"].search(self.name)) or _most(row[1] in ("Q0", "q0") for row in rows)
 
     def _run_or_qrels(self, rows: list[list[str]]) -> str:
         """Distinguish MS MARCO's runs, which end in ranks from 1 up, from BEIR's qrels, which end in grades."""

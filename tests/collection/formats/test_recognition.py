@@ -29,6 +29,27 @@ def read(folder: Path, name: str, content: str) -> tuple[str, list[tuple[Any, ..
 
 
 @pytest.mark.parametrize(
+    ("name", "line"), [("a.txt", "t1 Q0 d1 1 0.98"), ("bm25.run", "t1 0 d1 1 0.98"), ("bm25.txt", "t1 Q0 d1 1 12.5")]
+)
+def test_a_run_without_its_tag_is_no_qrels(tmp_path: Path, name: str, line: str) -> None:
+    (tmp_path / name).write_text(f"{line}\n")
+
+    with pytest.raises(BrokenFile) as refused:
+        recognised(tmp_path / name, name=name)
+
+    assert [problem.line for problem in refused.value.problems] == [1]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"), [("a.txt", "t1 0 d1 1 0.98"), ("bm25.qrels", "t1 Q0 d1 1 0.98"), ("a.txt", "t1 Q0 d1 1")]
+)
+def test_qrels_with_a_fifth_column_or_q0_are_qrels(tmp_path: Path, name: str, line: str) -> None:
+    (tmp_path / name).write_text(f"{line}\n")
+
+    assert recognised(tmp_path / name, name=name) == "qrels"
+
+
+@pytest.mark.parametrize(
     ("name", "content", "found", "rows"),
     [
         # TREC's tags: with attributes, on one line, unknown ones, closed ones, entities, and < in a text.
