@@ -10,6 +10,8 @@ from collection.judgments.draws import draw_items
 from collection.models import Draw, Study
 
 IMPORTED = "imported"
+DRAWN = ("item", "purpose", "inclusion_probability")
+ONE_DRAW = "An item is drawn once: remove the line."
 
 
 class DrawRows:
@@ -36,12 +38,18 @@ class DrawRows:
         """Store the draws that are new."""
         if not self.lines:
             return
-        stored = Draw.objects.filter(item__study=self.study, purpose=Draw.Purpose.SAMPLE)
-        before = dict(stored.values_list("item__pk", "inclusion_probability"))
+        stored = Draw.objects.filter(item__study=self.study)
+        before = {item: (purpose, probability) for item, purpose, probability in stored.values_list(*DRAWN)}
+        new = {}
         for item, (number, probability) in self.lines.items():
+            if item not in before:
+                new[item] = probability
+                continue
             with self.file.line(number):
-                self._refuse_another(before.get(item, probability), probability)
-        new = {item: probability for item, (_, probability) in self.lines.items() if item not in before}
+                purpose, probability_before = before[item]
+                if purpose != Draw.Purpose.SAMPLE:
+                    raise BrokenLine(f"The item was drawn here as “{Draw.Purpose(purpose).label}”.", ONE_DRAW)
+                self._refuse_another(probability_before, probability)
         draw_items(study=self.study, drawn=new, purpose=Draw.Purpose.SAMPLE, design=IMPORTED, at=self.at)
         self.imported.new["draws"] += len(new)
         self.imported.known["draws"] += len(self.lines) - len(new)

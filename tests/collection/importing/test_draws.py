@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.utils.timezone import now
 
 from collection.judgments.declarations import declarations_of
-from collection.models import Collection, Draw, Study
+from collection.models import Collection, Draw, Item, Study
 from tests.collection.files import everything, refused, run_command
 from tests.evaluation.judged import report_items
 
@@ -58,6 +59,19 @@ def test_other_numbers_are_refused_whole(tmp_path: Path, collection: Collection,
 
     assert not Draw.objects.exists()
     assert not Study.objects.filter(name="bridges-qrels").exists()
+
+
+def test_an_item_that_was_drawn_for_something_else_is_refused_by_its_line(
+    tmp_path: Path, collection: Collection
+) -> None:
+    call_command("import_qrels", str(qrels(tmp_path, "t0 0 t0-p0 3", "t0 0 t0-p1 0")), *IMPORT)
+    drawn = Item.objects.get(passage__passage_id="t0-p1")
+    Draw.objects.create(item=drawn, purpose="control", inclusion_probability=1, design="all", drawn_at=now())
+
+    message = refused("import_qrels", qrels(tmp_path, "t0 0 t0-p0 3 0.25", "t0 0 t0-p1 0 0.5"), *IMPORT)
+
+    assert "line 2" in message
+    assert Draw.objects.count() == 1
 
 
 def test_another_probability_of_the_same_item_is_refused(tmp_path: Path, collection: Collection) -> None:
