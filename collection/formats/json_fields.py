@@ -135,7 +135,9 @@ class Fields:
             return str(self.take(name))
         found = self.name(name)
         if found != found.strip():
-            raise BrokenLine(f"The id {shown(found)} begins or ends with a blank.", "Remove the blank: other files may lack it.")
+            raise BrokenLine(
+                f"The id {shown(found)} begins or ends with a blank.", "Remove the blank: other files may lack it."
+            )
         return found
 
     def count(self, name: str) -> int:

@@ -7,11 +7,12 @@ left out, and says so.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from collection.formats.problems import BrokenFile, InputFile, Problem, ReferencesMissing
@@ -27,6 +28,7 @@ from collection.importing.outcomes import ImportOutcome
 from collection.importing.raters import (
     PEOPLE,
     people_among,
+    refuse_unknown_files,
     refuse_unsaid,
     said_of,
     stem_of,
@@ -94,15 +96,17 @@ def import_files(
     """Import files, each with its name. Raises BrokenFile and ValidationError, and has then changed nothing.
 
     The outcome's `details["files"]` has for each file its name, format, counts, and why it waits; `details["studies"]`
-    names the studies that judgments went into.
+    names the studies that judgments went into; `details["has_strays"]`: what becomes of stray grades can be chosen.
     """
     with crux_folder(files) as folder:
         if folder:
-            name = files[0][0]
-            return ImportOutcome.of(
-                import_crux_folder(folder, name=name, collection=collection, by=options.by, at=at, advance=advance)
+            [(name, path)] = files
+            imported = import_crux_folder(
+                folder, name=name, collection=collection, by=options.by, at=at, advance=advance
             )
+            return _outcome(imported, [about_file(KnownFile(name, path, "crux"), imported, "")])
     with without_zips(files) as plain:
+        _refuse_unknown(options, [name for name, _ in (*plain, *files)])
         known = recognised_files(plain, collection, formats=options.formats, criterion=options.criterion)
         together = _Together(known, collection, options, at)
         whole, about = Imported(remarks=list(together.scale.remarks)), []
@@ -117,13 +121,19 @@ def import_files(
                 waits = " ".join(map(str, waiting.problems))
             whole.add(imported)
             about.append(about_file(file, imported, waits))
-    outcome = ImportOutcome.of(whole)
-    details = _details(about, whole, together.scale)
-    return ImportOutcome(outcome.counts, outcome.remarks, outcome.flaws, details=details)
+    return _outcome(whole, about, has_strays=together.has_strays)
 
 
-def _details(files: list[dict[str, Any]], imported: Imported, scale: SharedScale) -> dict[str, Any]:
-    return {"files": files, "studies": imported.studies, "has_strays": bool(scale.stray)}
+def _refuse_unknown(options: FilesOptions, names: Sequence[str]) -> None:
+    """Raise ValidationError for what is said of files that are not here, or of formats that are none."""
+    refuse_unknown_files([*(options.raters or ()), *options.formats], names)
+    if unknown := sorted(set(options.formats.values()) - set(ORDER)):
+        raise ValidationError(f"“{unknown[0]}” is not a format. There are: {', '.join(ORDER)}.")
+
+
+def _outcome(imported: Imported, files: list[dict[str, Any]], *, has_strays: bool = False) -> ImportOutcome:
+    details = {"files": files, "studies": imported.studies, "has_strays": has_strays}
+    return replace(ImportOutcome.of(imported), details=details)
 
 
 @transaction.atomic
@@ -135,9 +145,7 @@ def import_as(
     together = _Together([one], collection, options, at)
     imported = together.bring(file, one)
     imported.remarks += together.scale.remarks
-    outcome = ImportOutcome.of(imported)
-    details = _details([about_file(one, imported, "")], imported, together.scale)
-    return ImportOutcome(outcome.counts, outcome.remarks, outcome.flaws, details=details)
+    return _outcome(imported, [about_file(one, imported, "")], has_strays=together.has_strays)
 
 
 class _Together:
@@ -161,6 +169,11 @@ class _Together:
         self.has_people = any(self.rater_of(file).kind == Rater.Kind.ASSESSOR for file in qrels)
         self.suffix = "rubric" if any(file.file_format == "graded" for file in known) else "qrels"
         self.scale = self._shared_scale(qrels)
+
+    @property
+    def has_strays(self) -> bool:
+        """Whether what becomes of stray grades can be chosen, or was: a choice can be taken back."""
+        return bool(self.scale.stray) or self.options.stray_grades != "ungraded"
 
     def rater_of(self, file: KnownFile) -> QrelsRater:
         said = said_of(file.name, self.raters)

@@ -86,6 +86,19 @@ def refuse_unsaid(names: Sequence[str], raters: Mapping[str, QrelsRater], *, oth
         )
 
 
+def is_called(file: str, name: str) -> bool:
+    """Whether a file is called so, with its folder in a zip or without."""
+    return name in (file, Path(file).name)
+
+
+def refuse_unknown_files(said: Iterable[str], files: Collection[str]) -> None:
+    """Raise ValidationError where something is said of a file that is none of these: the others would mean it too."""
+    for name in said:
+        if not any(is_called(file, name) for file in files):
+            listed = ", ".join(list(files)[:5]) + (", …" if len(files) > 5 else "")
+            raise ValidationError(f"No file is called “{name}”. There are: {listed}.")
+
+
 def said_of(name: str, raters: Mapping[str, QrelsRater]) -> QrelsRater | None:
     """Return what was said of a file, by its name with its folder in a zip or without."""
     return raters.get(name) or raters.get(Path(name).name)

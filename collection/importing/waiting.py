@@ -5,10 +5,12 @@ from __future__ import annotations
 import secrets
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 from collection.formats.archives import CHUNK
 from collection.importing.outcomes import ImportOutcome
+from collection.importing.raters import is_called
 from collection.models import Upload
 from collection.models.uploads import uploads_folder
 
@@ -34,8 +36,17 @@ def keep_waiting(upload: Upload, outcome: ImportOutcome, *, at: datetime) -> Upl
         file_format=upload.file_format,
         study=upload.study,
         without_texts=upload.without_texts,
-        said=upload.said,
+        said=upload.said | _said_of(waiting, upload.said),
         state=Upload.State.TRIED,
         outcome=ImportOutcome(details={"files": waiting}).as_json(),
         uploaded_at=at,
     )
+
+
+def _said_of(files: list[dict[str, Any]], said: dict[str, Any]) -> dict[str, Any]:
+    """Return what was said of these files among others."""
+    return {
+        part: {name: one for name, one in said[part].items() if any(is_called(file["name"], name) for file in files)}
+        for part in ("raters", "formats")
+        if part in said
+    }

@@ -21,6 +21,7 @@ from pytest_django.fixtures import Settings
 from collection.formats.problems import BrokenFile
 from collection.formats.recognition import recognised
 from collection.importing.background import work_on_upload
+from collection.importing.outcomes import ImportOutcome
 from collection.importing.raters import people_among
 from collection.models import Collection, Judgment, Passage, Rater, Run, Study, Topic, Upload, User
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
@@ -191,6 +192,47 @@ def test_a_file_without_a_byte_refuses_all_of_them_by_its_name(rosa: User, tmp_p
     assert everything() == before
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("option", "said", "named"),
+    [
+        ("--people", "nits.qrels", "nits.qrels"),
+        ("--judge", "lama.qrels=llama", "lama.qrels"),
+        ("--rater", "nits.qrels=NIST", "nits.qrels"),
+        ("--format", "nits.qrels=qrels", "nits.qrels"),
+        ("--format", "nist.qrels=nonsense", "nonsense"),
+    ],
+)
+def test_what_is_said_of_no_file_or_of_no_format_refuses_all_of_them(
+    rosa: User, tmp_path: Path, option: str, said: str, named: str
+) -> None:
+    paths = [str(path) for path in written(tmp_path, ALL)]
+
+    message = refused("import", *paths, "--collection", "mills", "--owner", "rosa", "--judges", option, said)
+
+    assert f"“{named}”" in message
+    assert not Collection.objects.filter(name="mills").exists()
+
+
+@pytest.mark.django_db
+def test_a_zip_beside_others_in_a_zip_is_refused(as_rosa: Client, collection: Collection) -> None:
+    inner, outer = BytesIO(), BytesIO()
+    with ZipFile(inner, "w") as archive:
+        archive.writestr("topics.tsv", TOPICS)
+    with ZipFile(outer, "w") as archive:
+        archive.writestr("inner.zip", inner.getvalue())
+        archive.writestr("bm25.run", RUN)
+
+    preview = as_rosa.post(
+        f"/collections/{collection.name}/import/",
+        {"file_format": "files", "file": SimpleUploadedFile("all.zip", outer.getvalue())},
+    )
+    work()
+
+    assert ImportOutcome.read(Upload.objects.get().outcome).file == "inner.zip"
+    assert as_rosa.get(str(preview["Location"])).status_code == 200
+
+
 # --- By page -------------------------------------------------------------------------------------
 
 
@@ -279,6 +321,44 @@ def test_files_wait_for_what_they_need_and_are_tried_again_when_it_comes(
     assertContains(now_complete, "data-whose")
     assert Run.objects.get(name="bm25").ranking.count() == 3
     assert Judgment.objects.count() == 6
+
+
+@pytest.mark.django_db
+def test_a_second_look_keeps_what_was_answered_and_can_be_taken_back(as_rosa: Client, collection: Collection) -> None:
+    lines = "".join(f"t0 0 d{n} {n % 4}\n" for n in range(200))
+    files = {"a.qrels": lines, "b.qrels": lines + "t0 0 d200 10\n", "unclear.txt": "t0 d0 1\nt0 d1 2\n"}
+    preview = str(uploaded(as_rosa, collection, files, without_texts="on")["Location"])
+    work()
+
+    seen = []
+    for sent in ({"format-0": "qrels"}, {"stray_grades": "widen"}, {"stray_grades": "ungraded"}):
+        as_rosa.post(preview, {"again": "1", **sent})
+        work()
+        upload = Upload.objects.get()
+        outcome = ImportOutcome.read(upload.outcome)
+        shown = as_rosa.get(preview).context["again"]
+        seen.append((upload.said["formats"], list(outcome.problems), shown and shown["stray_grades"].value()))
+
+    formats: dict[str, str] = {"unclear.txt": "qrels"}
+    assert seen == [(formats, [], "ungraded"), (formats, [], "widen"), (formats, [], "ungraded")]
+
+
+@pytest.mark.django_db
+def test_a_file_waits_with_what_was_said_of_it_alone(as_rosa: Client, collection: Collection) -> None:
+    files = {"nist.qrels": "t0 0 t0-p0 1\n", "llm.qrels": "q9 0 t0-p0 1\n"}
+    preview = str(uploaded(as_rosa, collection, files)["Location"])
+    work()
+    as_rosa.post(preview, {"people": ["nist.qrels"], "name-0": "llama", "name-1": "NIST"})
+    work()
+
+    uploaded(as_rosa, collection, {"topics.tsv": "q9\twho\n"})
+    as_rosa.post(f"/collections/{collection.name}/import/{Upload.objects.latest('pk').pk}/")
+    work()
+
+    [waited] = Upload.objects.filter(name="llm.qrels")
+    outcome = ImportOutcome.read(waited.outcome)
+    assert list(waited.said["raters"]) == ["llm.qrels"]
+    assert (outcome.changed, outcome.waits, list(outcome.problems)) == (True, False, [])
 
 
 @pytest.mark.django_db
@@ -384,6 +464,8 @@ def test_files_are_posted(as_rosa: Client, collection: Collection) -> None:
         ({"rater": "NIST"}, "rater"),
         ({"judge": "=x"}, "judge"),
         ({"study": "nowhere"}, "study"),
+        ({"people": "nits.qrels"}, "file"),
+        ({"format": "topics.tsv=nonsense"}, "file"),
         ({"relevant_from": "many"}, "relevant_from"),
     ],
 )

@@ -21,9 +21,11 @@ from collection.formats.archives import unpacked
 from collection.formats.problems import BrokenFile
 from collection.importing.background import work_on_upload
 from collection.importing.formats import import_upload
+from collection.importing.outcomes import ImportOutcome
 from collection.importing.uploads import keep_upload
+from collection.judgments.declarations import declarations_of
 from collection.models import Collection, Judgment, Rater, Study, Upload, User
-from tests.collection.files import everything
+from tests.collection.files import everything, run_command
 from tests.collection.importing.test_crux import REAL, a_folder_of_crux
 
 
@@ -97,6 +99,29 @@ def test_the_same_zip_twice_changes_nothing(as_rosa: Client, collection: Collect
     confirm(as_rosa, preview_of(as_rosa, content))
 
     assertContains(as_rosa.get(preview_of(as_rosa, content)), "importing it would change nothing")
+
+
+def test_the_command_says_what_a_zip_of_it_brought(
+    collection: Collection, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "crux.zip"
+    path.write_bytes(zipped(a_folder_of_crux(tmp_path / "crux")))
+
+    written = run_command(capsys, "import", path, "--collection", "bridges", "--random-sample", "--quiet")
+
+    assert "crux.zip (crux): " in written
+    assert declarations_of(Study.objects.get(name="bridges-crux"))["random_sample"]
+
+
+def test_the_api_says_what_a_zip_of_it_brought(as_rosa: Client, collection: Collection, tmp_path: Path) -> None:
+    file = SimpleUploadedFile("crux.zip", zipped(a_folder_of_crux(tmp_path / "crux")))
+
+    as_rosa.post("/api/v1/collections/bridges/files/", {"file": file})
+    work()
+
+    details = ImportOutcome.read(Upload.objects.get().outcome).details
+    assert [(file["name"], file["waits"]) for file in details["files"]] == [("crux.zip", "")]
+    assert details["studies"] == ["bridges-crux"]
 
 
 def test_a_broken_line_is_told_with_the_name_of_its_file(
