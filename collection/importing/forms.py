@@ -135,10 +135,10 @@ class AgainForm(forms.Form):
 
     @property
     def said(self) -> dict[str, Any]:
-        """What was said, as an upload keeps it."""
+        """What was said now, as an upload keeps it beside what was said before."""
         formats = {name: self.cleaned_data[f"format-{number}"] for number, name in enumerate(self.names)}
         stray = self.cleaned_data.get("stray_grades")
-        return {"formats": formats, **({"stray_grades": stray} if stray else {})}
+        return {**({"formats": formats} if formats else {}), **({"stray_grades": stray} if stray else {})}
 
 
 class ImportForm(forms.Form):
