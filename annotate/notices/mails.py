@@ -1,13 +1,13 @@
 """Notices by mail, for those who asked for it: what came together goes in one mail, which names studies and no more.
 
-A notice is marked as mailed before the mail goes out, and not any more if it could not: nobody gets one twice, and one
-whose worker dies at that moment stands on *My work* alone.
+A notice is marked as mailed before the mail goes out, and not any more if it could not or must wait: nobody gets one
+twice, and one whose worker dies at that moment stands on *My work* alone.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from celery import current_app
@@ -46,7 +46,8 @@ def ask_for_mails(users: Iterable[int]) -> None:
 
 
 def mail_notices(*, user: User, at: datetime) -> timedelta | None:
-    """Mail the person what they were not mailed. Returns how long to wait where the last mail is too recent.
+    """Mail the person what they were not mailed. Returns how long to wait where the last mail is too recent, or the
+    day's mails to their address are spent, which is asked again every half hour.
 
     Raises what the mail server's connection raises (OSError; SMTPException is one); then the notices wait again.
     """
@@ -64,12 +65,20 @@ def mail_notices(*, user: User, at: datetime) -> timedelta | None:
     if not notices:
         return None
     try:
-        deliver(mail_of(user, notices), about=user, at=at)
+        wait = deliver(mail_of(user, notices), about=user, at=at)
     except OSError:
-        for pk, mailed_at in before.items():
-            Notice.objects.filter(pk=pk, mailed_at=at).update(mailed_at=mailed_at)
+        _take_back(before, at=at)
         raise
-    return None
+    if wait is None:
+        return None
+    _take_back(before, at=at)
+    return min(wait, BETWEEN_MAILS)
+
+
+def _take_back(before: Mapping[int, datetime | None], *, at: datetime) -> None:
+    """Let the notices wait again, each with when it was mailed before."""
+    for pk, mailed_at in before.items():
+        Notice.objects.filter(pk=pk, mailed_at=at).update(mailed_at=mailed_at)
 
 
 def mail_of(user: User, notices: Iterable[Notice]) -> EmailMessage:

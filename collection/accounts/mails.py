@@ -66,8 +66,9 @@ def ask_for_mail(job: str, *args: Any) -> None:
 # --- How often ------------------------------------------------------------------------------------
 
 
-def deliver(message: EmailMessage, *, about: User, at: datetime, limited: bool = True) -> None:
-    """Send a mail about an account to one address; it is left out where the day's mails to unconfirmed ones are spent.
+def deliver(message: EmailMessage, *, about: User, at: datetime, limited: bool = True) -> timedelta | None:
+    """Send a mail about an account to one address. Returns how long it has to wait, and does not send it, where the
+    day's mails to unconfirmed ones are spent.
 
     Not `limited` is what has a limit of its own. Raises what the mail server's connection raises (OSError;
     SMTPException is one).
@@ -75,19 +76,20 @@ def deliver(message: EmailMessage, *, about: User, at: datetime, limited: bool =
     (address,) = message.to
     if not limited or _hash_of(address) == about.confirmed_address:
         message.send()
-        return
+        return None
     with transaction.atomic():
         User.objects.select_for_update().get(pk=about.pk)
         UnconfirmedMail.objects.filter(at__lte=at - A_DAY).delete()
-        if wait_for_mail(about, address, at=at):
+        if wait := wait_for_mail(about, address, at=at):
             logger.warning("A mail to an address that is not confirmed is left out: there were too many in a day.")
-            return
+            return wait
         counted = UnconfirmedMail.objects.create(account=about, address=_hash_of(address), at=at)
     try:
         message.send()
     except OSError:
         counted.delete()
         raise
+    return None
 
 
 def wait_for_mail(about: User, address: str, *, at: datetime) -> timedelta | None:
@@ -175,5 +177,5 @@ def confirm_address(token: str) -> User | None:
 
 
 def forget_address(user: User) -> None:
-    """Remove the person's address. They get no mails any more."""
-    User.objects.filter(pk=user.pk).update(email="", mails_notices=False)
+    """Remove the person's address. They get no mails any more; what went to it counts until the day is over."""
+    User.objects.filter(pk=user.pk).update(email="", confirmed_address="", mails_notices=False)

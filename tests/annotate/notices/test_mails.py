@@ -20,6 +20,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from annotate import celery_tasks
 from annotate.notices.mails import BETWEEN_MAILS, mail_notices, token_of
 from annotate.notices.notices import Kind, dismiss, notify
+from collection.accounts.mails import A_DAY, MOST_TO_AN_ADDRESS
 from collection.models import Study, User
 from tests.annotate.factories import NOON
 from tests.factories import a_study
@@ -99,6 +100,22 @@ def test_what_was_dismissed_is_not_mailed(study: Study, subscriber: User) -> Non
     mail_notices(user=subscriber, at=later(2))
 
     assert mail.outbox == []
+
+
+def test_what_is_over_the_days_limit_waits_and_is_not_lost(study: Study, subscriber: User) -> None:
+    minutes = [*range(0, 40 * MOST_TO_AN_ADDRESS, 40)]
+    for minute in minutes:
+        notify([subscriber.pk], study=study, kind=Kind.GUIDELINES, at=later(minute))
+        mail_notices(user=subscriber, at=later(minute + 1))
+    notify([subscriber.pk], study=study, kind=Kind.CLOSED, at=later(minutes[-1] + 40))
+
+    wait = mail_notices(user=subscriber, at=later(minutes[-1] + 41))
+    on_the_day = len(mail.outbox)
+    on_the_next = mail_notices(user=subscriber, at=later(2) + A_DAY)
+
+    assert (wait, on_the_next) == (BETWEEN_MAILS, None)
+    assert (on_the_day, len(mail.outbox)) == (MOST_TO_AN_ADDRESS, MOST_TO_AN_ADDRESS + 1)
+    assert not subscriber.notices.filter(mailed_at=None).exists()
 
 
 def test_a_mail_server_that_fails_gets_it_again(
