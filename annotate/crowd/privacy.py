@@ -197,7 +197,7 @@ def erase_account(user: User, *, keeps_username: bool) -> list[str]:
         what.append("e-mail address")
     if revoke_tokens(user=user):
         what.append("tokens")
-    user.first_name = user.last_name = user.email = ""
+    user.first_name = user.last_name = user.email = user.confirmed_address = ""
     user.mails_notices = False
     user.notices.all().delete()
     SkippedWork.objects.filter(assignment__rater__user=user).delete()

@@ -14,6 +14,7 @@ from django.test import Client
 from django.utils.timezone import now
 
 from annotate.crowd.invitations import accept_invitation, make_invitation
+from annotate.crowd.privacy import close_account
 from annotate.notices.mails import BETWEEN_MAILS, mail_notices
 from annotate.notices.notices import Kind, notify
 from collection.accounts.mails import A_DAY, MOST_OF_AN_ACCOUNT, MOST_TO_AN_ADDRESS, deliver, mail_confirmation
@@ -102,6 +103,34 @@ def test_notices_to_an_address_that_was_typed_on_joining_are_as_few(
         mail_notices(user=user, at=at + timedelta(seconds=1))
 
     assert len(mail.outbox) == n
+
+
+def confirmed(user: User) -> str:
+    """Let the person confirm an address, and return its keyed hash."""
+    mail_confirmation(user.pk, "ada@example.org")
+    (path,) = re.findall(r"http://localhost:8000(/account/address/\S+)", str(mail.outbox.pop().body))
+    Client().post(path)
+    return User.objects.get(pk=user.pk).confirmed_address
+
+
+def test_an_address_that_is_removed_leaves_no_hash_and_the_days_limit_stays(client: Client, ada: User) -> None:
+    before = confirmed(ada)
+    client.force_login(User.objects.get(pk=ada.pk))
+
+    client.post("/account/address/", {"email": "", "address_password": PASSWORD})
+
+    after = User.objects.get(pk=ada.pk)
+    assert (bool(before), after.email, after.confirmed_address) == (True, "", "")
+    assert UnconfirmedMail.objects.count() == 1
+
+
+def test_a_closed_account_keeps_no_hash_of_an_address(ada: User) -> None:
+    before = confirmed(ada)
+
+    close_account(user=ada, at=now())
+
+    assert before
+    assert User.objects.get(pk=ada.pk).confirmed_address == ""
 
 
 @pytest.mark.slow
