@@ -107,13 +107,13 @@ def new_client(
 ) -> Client:
     """Return a client whose every exchange ends within the seconds, however it is asked. The only one that is made.
 
-    It keeps `keep` of its `connections`, or all. What is sent is not packed, so that what is received is no larger
-    than it is counted. It follows no redirect.
+    It trusts the certificates that the environment names (SSL_CERT_FILE). It keeps `keep` of its `connections`, or all.
+    What is sent is not packed, so that what is received is no larger than it is counted. It follows no redirect.
     """
     limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections if keep is None else keep)
     client = Client(
         timeout=httpx.Timeout(timeout, connect=min(timeout, LONGEST_CONNECT)),
-        transport=Transport(permit=permit, proxy=proxy, limits=limits, trust_env=proxy is not None),
+        transport=Transport(permit=permit, proxy=proxy, limits=limits),
         trust_env=False,
         **options,
     )
@@ -139,9 +139,11 @@ def client_for(base_url: str, *, api_key: str = "", timeout: float, connections:
 
 def client_beyond(address: str, *, timeout: float, **options: Any) -> Client:
     """Return a client of a server that is not ours, asked through the proxy that the environment names for it."""
-    host = parts_of(address).hostname or ""
-    proxy = None if proxy_bypass(host) else getproxies().get(parts_of(address).scheme)
-    return new_client(proxy=proxy, timeout=timeout, **options)
+    parts, named = parts_of(address), getproxies()
+    proxy = "" if proxy_bypass(parts.hostname or "") else named.get(parts.scheme) or named.get("all", "")
+    if proxy and "://" not in proxy:
+        proxy = f"http://{proxy}"
+    return new_client(proxy=proxy or None, timeout=timeout, **options)
 
 
 def without_secrets(content: bytes) -> bytes:

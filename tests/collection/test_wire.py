@@ -7,8 +7,10 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import certifi
 import httpx
 import pytest
 from django.conf import settings as site_settings
@@ -22,7 +24,7 @@ from collection import http
 from collection.documents import http_source
 from collection.documents.found import SourceFailed
 from collection.documents.http_source import HttpDocuments
-from collection.http import ReplyTooBig, ask, client_for, new_client
+from collection.http import ReplyTooBig, ask, client_beyond, client_for, new_client
 from collection.retrieval import embeddings
 from collection.retrieval.embeddings import EmbeddingServer, ServerFailed
 from judging.engines import EngineUnavailable, GradeRequest, token_counts
@@ -193,3 +195,30 @@ def test_another_exchange_on_the_same_connection_has_its_own_time() -> None:
             server.answers[f"/{number}"] = Said(b"here")
             assert ask(client, "GET", f"{server.url}/{number}", timeout=0.5, most=100).content == b"here"
             time.sleep(0.2)
+
+
+@pytest.mark.parametrize("written", ["http://127.0.0.1:{}", "127.0.0.1:{}"])
+def test_a_server_beyond_is_asked_through_the_proxy_for_all(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    with document_server() as proxy:
+        monkeypatch.setenv("ALL_PROXY", written.format(proxy.port))
+        proxy.answers["http://beyond.invalid/a"] = Said(b"through it")
+
+        with client_beyond("http://beyond.invalid", timeout=SLACK) as client:
+            answer = ask(client, "GET", "http://beyond.invalid/a", timeout=SLACK, most=1_000)
+
+    assert answer.text == "through it"
+
+
+def test_the_environment_says_which_certificates_are_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    end = "-----END CERTIFICATE-----"
+    trusted = tmp_path / "trusted.pem"
+    trusted.write_text(Path(certifi.where()).read_text().partition(end)[0] + end + "\n")
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+
+    with new_client(timeout=SLACK) as client:
+        context = client._transport._pool._ssl_context  # type: ignore[attr-defined]
+
+    assert context.cert_store_stats()["x509"] == 1
