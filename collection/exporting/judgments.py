@@ -83,7 +83,7 @@ def exported_judgments(
     without it nobody is named but by pseudonym. Raises HighlightDoesNotFit.
     """
     told, extras = _table(study, highlighted=table != "csv", crowd_ids=crowd_ids, chosen=chosen)
-    return written_csv(told, extras) if table == "csv" else written_jsonl(told, extras)
+    yield from written_csv(told, extras) if table == "csv" else written_jsonl(told, extras)
 
 
 def exported_parquet(
@@ -92,7 +92,7 @@ def exported_parquet(
     """Yield what the JSONL holds as a Parquet file, row group by row group. Raises HighlightDoesNotFit."""
     from collection.exporting.judgments_parquet import written_parquet
 
-    return written_parquet(*_table(study, highlighted=True, crowd_ids=crowd_ids, chosen=chosen))
+    yield from written_parquet(*_table(study, highlighted=True, crowd_ids=crowd_ids, chosen=chosen))
 
 
 def _table(

@@ -6,8 +6,7 @@ from django.core.management.base import BaseCommand
 from collection.exporting.identities import crowd_ids_of
 from collection.exporting.judgments import exported_judgments, exported_parquet
 from collection.finished_files import write_bytes, write_text
-from collection.importing.commands import mended_by_the_reader, the_study
-from collection.judgments.services import HighlightDoesNotFit
+from collection.importing.commands import the_study
 
 NO_TEXT = "Parquet is not text: write it to a file, with > judgments.parquet"
 
@@ -27,9 +26,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, study: str, **options: Any) -> None:
         found = the_study(study)
         crowd_ids = crowd_ids_of(found) if options["with_crowd_ids"] else None
-        with mended_by_the_reader(HighlightDoesNotFit):
-            if options["format"] == "parquet":
-                table = exported_parquet(found, crowd_ids=crowd_ids)
-                write_bytes(self.stdout, table, advice=NO_TEXT)
-                return
-            write_text(self.stdout, exported_judgments(found, table=options["format"], crowd_ids=crowd_ids))
+        if options["format"] == "parquet":
+            write_bytes(self.stdout, exported_parquet(found, crowd_ids=crowd_ids), advice=NO_TEXT)
+            return
+        write_text(self.stdout, exported_judgments(found, table=options["format"], crowd_ids=crowd_ids))

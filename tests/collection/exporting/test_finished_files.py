@@ -14,8 +14,10 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 from django.utils.timezone import now
+from pytest_django import DjangoAssertNumQueries
 
 from collection import finished_files
+from collection.exporting.judgments import exported_judgments, exported_parquet
 from collection.finished_files import NoRoom, finished, write_file
 from collection.judgments.services import Span, record_judgment
 from collection.models import Highlight, Judgment, Rater, Report, Study, Topic, User
@@ -53,6 +55,15 @@ def test_files_are_sent_from_one_place() -> None:
     found = {path.name for path in files if sends.search(path.read_text())}
 
     assert found == {"finished_files.py"}
+
+
+@pytest.mark.django_db
+def test_nothing_is_asked_before_the_file_is_begun(
+    marked: Study, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(0):
+        exported_judgments(marked, table="jsonl")
+        exported_parquet(marked)
 
 
 @pytest.mark.django_db
