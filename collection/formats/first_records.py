@@ -25,6 +25,7 @@ from collection.formats.trec import read_passages, read_qrels, read_run
 
 SHOWN = 3
 MOST_CHARACTERS = 160
+MOST_FIELDS = 30
 Record = list[tuple[str, str]]
 
 
@@ -66,7 +67,9 @@ def first_records(path: Path, *, name: str, file_format: str) -> list[Record]:
 def _shown(found: Any) -> Record:
     values = _plain(found)
     pairs = values.items() if isinstance(values, dict) else [("", values)]
-    return [(name, _text(value)) for name, value in pairs if value not in (None, "", [], {})]
+    said = [(name, value) for name, value in pairs if value not in (None, "", [], {})]
+    more = [("…", f"{len(said) - MOST_FIELDS:,} more fields")] if len(said) > MOST_FIELDS else []
+    return [(_text(name), _text(value)) for name, value in said[:MOST_FIELDS]] + more
 
 
 def _plain(found: Any) -> Any:

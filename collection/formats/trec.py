@@ -62,7 +62,9 @@ def read_run(file: InputFile) -> Iterator[tuple[int, RunLine]]:
         with file.line(number):
             if len(cells) == 3:
                 topic_id, passage_id, rank = cells
-                score, named = str(1 / max(1, read_whole(rank, "rank"))), tag
+                if read_whole(rank, "rank") < 1:
+                    raise BrokenLine(f"The rank is {rank}.", "Ranks without scores count from 1.")
+                score, named = str(1 / read_whole(rank, "rank")), tag
             else:
                 topic_id, _, passage_id, rank, score, named = cells
             yield (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from collection.formats.first_records import first_records
+from collection.formats.first_records import MOST_CHARACTERS, MOST_FIELDS, first_records
 from collection.formats.problems import BrokenFile, InputFile
 from collection.formats.recognition import Named, UnclearFormat, recognised
 from collection.formats.topics import read_topics
@@ -193,3 +193,13 @@ def test_first_records_are_those_that_are_read(tmp_path: Path) -> None:
     shown = first_records(path, name="topics.tsv", file_format="topics")
 
     assert shown == [[("topic_id", f"q{n}"), ("request", f"request {n}")] for n in range(3)]
+
+
+def test_first_records_show_so_many_fields_and_no_longer_names(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"type": "topic", **{f"{n}-{'x' * 300}": n for n in range(20_000)}}))
+
+    [record] = first_records(path, name="a.jsonl", file_format="assize")
+
+    assert len(record) == MOST_FIELDS + 1
+    assert max(len(name) for name, _ in record) == MOST_CHARACTERS

@@ -62,6 +62,7 @@ def refusal_of(path: Path, content: bytes, read: Read) -> str:
         ("a.run", "t Q0 d\x00 1 2 tag\n", read_run, "line 1: A text contains the character U+0000"),
         ("a.run", f"t Q0 d {'1' * 5_000} 2 tag\n", read_run, "line 1: The rank “111"),
         ("a.run", "t Q0 d 1 1e999 tag\n", read_run, "line 1: The score “1e999” is not a number."),
+        ("a.run", "t d1 0\nt d2 1\n", read_run, "line 1: The rank is 0"),
         ("a.qrels", "t 0 d ²\n", read_qrels, "line 1: The grade “²” is not a number."),
         ("a.jsonl", '{"type": "topic", "topic_id": "t", "topic_id": "u"}', read_collection, "“topic_id” is twice"),
         ("a.jsonl", '{"a":' * 5_000 + "1" + "}" * 5_000, read_collection, "line 1: This JSON is nested"),
