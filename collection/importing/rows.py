@@ -136,6 +136,7 @@ class Rows(Generic[Row]):
         self._all_new = True
         self.remember = remember
         self.pks: dict[tuple[Any, ...], int] = self._pks_of(stored) if remember else {}
+        self._last = max(self.pks.values(), default=0)
         fields = self.model._meta.concrete_fields
         self.names_of_columns = [field.name for field in fields if not field.primary_key]
         self.attnames = [field.attname for field in fields if not field.primary_key]
@@ -191,8 +192,9 @@ class Rows(Generic[Row]):
             insert_rows(self.model, self.names_of_columns, self._values(new))
             self._all_new = len(new) == len(pending)
         if new and self.remember:
-            last = max(self.pks.values(), default=0)
-            self.pks |= self._pks_of(self.stored.filter(pk__gt=last))
+            added = self._pks_of(self.stored.filter(pk__gt=self._last))
+            self._last = max([self._last, *added.values()])
+            self.pks |= added
         self.imported.new[self.names] += len(new)
 
     def _new_among(self, pending: Pending[Row]) -> list[Row]:

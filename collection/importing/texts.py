@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from collection.formats.problems import InputFile
 from collection.importing.collections import import_collection
@@ -16,7 +15,18 @@ from collection.importing.rows import Imported
 from collection.importing.trec import import_passages, import_run, import_topics
 from collection.models import Collection
 
-TEXTS = (*("assize", "topics", "summaries", "questions", "natural_questions", "passages", "pools", "run", "reports"),)
+# Each format's importer, and which options it takes.
+TEXTS: dict[str, tuple[Callable[..., Imported], tuple[str, ...]]] = {
+    "assize": (import_collection, ()),
+    "topics": (import_topics, ()),
+    "summaries": (import_summaries, ()),
+    "questions": (import_question_bank, ()),
+    "natural_questions": (import_natural_questions, ("seed",)),
+    "passages": (import_passages, ()),
+    "pools": (import_pools, ("run", "system")),
+    "run": (import_run, ("run", "system", "with_topics")),
+    "reports": (import_cited_reports, ("with_topics",)),
+}
 
 
 def import_texts(
@@ -33,15 +43,6 @@ def import_texts(
 
     `run` and `system` name a single run, `seed` is that of a draw.
     """
-    importers: dict[str, Callable[..., Imported]] = {
-        "assize": import_collection,
-        "topics": import_topics,
-        "summaries": import_summaries,
-        "questions": import_question_bank,
-        "natural_questions": partial(import_natural_questions, seed=seed),
-        "passages": import_passages,
-        "pools": partial(import_pools, run=run, system=system),
-        "run": partial(import_run, with_topics=with_topics, run=run, system=system),
-        "reports": partial(import_cited_reports, with_topics=with_topics),
-    }
-    return importers[file_format](file=file, collection=collection)
+    options = {"run": run, "system": system, "with_topics": with_topics, "seed": seed}
+    importer, taken = TEXTS[file_format]
+    return importer(file=file, collection=collection, **{name: options[name] for name in taken})
