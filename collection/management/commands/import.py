@@ -49,14 +49,14 @@ class Command(BaseCommand):
         parser.add_argument(
             "--criterion", default="", metavar="C", help="of scores whose file names none of the study's"
         )
-        for kind, who in (("rater", "people"), ("judge", "LLM judge")):
+        for kind, who in (("rater", "person, or people,"), ("judge", "LLM judge")):
             parser.add_argument(
                 f"--{kind}",
                 action="append",
                 default=[],
                 type=named,
                 metavar="FILE=NAME",
-                help=f"the {who} whose judgments these qrels are; without it, people called like the file",
+                help=f"the {who} whose judgments these qrels are; a single file is otherwise of people called like it",
             )
         parser.add_argument(
             "--people", nargs="+", default=[], metavar="FILE", help="these qrels are people's, the others LLM judges'"
