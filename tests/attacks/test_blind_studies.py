@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from django.core.cache import caches
-from django.db.models import F
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import F
 from django.test import Client
 from django.utils.timezone import now
 from pytest_django.fixtures import Settings
