@@ -145,7 +145,8 @@ def rules_and_draw_for(*, study: Study, user: User) -> tuple[QualityRules, Draw]
 def training_texts(attempt: TrainingAttempt) -> list[TrainingText]:
     """Return the texts that the attempt asks, in their order, with its answers.
 
-    They are drawn for each task type alike, those first that the person's earlier attempts have not asked.
+    They are drawn of each task type in proportion to its texts, so that attempts are alike, those first that the
+    person's earlier attempts have not asked.
     """
     offer = _offer_of(attempt)
     texts = _texts_of(attempt, offer)
@@ -154,12 +155,13 @@ def training_texts(attempt: TrainingAttempt) -> list[TrainingText]:
     )
     asked: Counter[int] = Counter(item for item, _ in set(earlier.values_list("item__pk", "attempt")))
     texts.sort(key=lambda text: (asked[text.item.pk], hidden_order("training", attempt.pk, text.item.pk)))
+    n_of = Counter((asked[text.item.pk], text.item.task_type) for text in texts)
     turns: Counter[tuple[int, str]] = Counter()
-    turn: dict[int, tuple[int, int]] = {}
+    turn: dict[int, tuple[int, float]] = {}
     for text in texts:
-        times = asked[text.item.pk]
-        turns[times, text.item.task_type] += 1
-        turn[text.item.pk] = (times, turns[times, text.item.task_type])
+        kind = (asked[text.item.pk], text.item.task_type)
+        turns[kind] += 1
+        turn[text.item.pk] = (kind[0], (turns[kind] - 0.5) / n_of[kind])
     texts.sort(key=lambda text: (text.answered_as, turn[text.item.pk]))
     return texts[: Draw(len(texts), offer.rules.attempts).n_asked]
 
