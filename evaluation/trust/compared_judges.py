@@ -171,10 +171,10 @@ class Choice:
 class JudgeComparison:
     """Judges of a criterion beside its people, the best first, unfinished and failing ones last.
 
-    `against`: the judge that differences are to, the best unless another was asked for; `choices`: all judges that may
-    be compared, best covered first; `left_out`: those that were asked about too few of the items; `development`:
-    whether the study is split, and these are the development part's; `people_simulated`: whether any of the people is a
-    simulation.
+    `against`: the judge that differences are to, unless another was asked for the best of those that have an interval;
+    `choices`: all judges that may be compared, best covered first; `left_out`: those that were asked about too few of
+    the items; `development`: whether the study is split, and these are the development part's; `people_simulated`:
+    whether any of the people is a simulation.
     """
 
     criterion: Criterion
@@ -233,10 +233,9 @@ class JudgeComparison:
     @property
     def not_told_from_best(self) -> list[str] | None:
         """The judges that cannot be told from the best; None where differences are to another, or not known."""
-        if self.against != self.best:
+        if self.against != self.best or not self.has_differences:
             return None
-        others = [one for one in self.judges if one.difference is not None]
-        return [one.name for one in others if not one.told_apart] if others else None
+        return [one.name for one in self.judges if one.name != self.best and not one.told_apart]
 
     @property
     def simulated(self) -> bool:

@@ -76,7 +76,7 @@ def compare_judges_of(
     grades = [_grades(one, common) for one in compared]
     assert people.topics is not None  # load_criterion
     found = compare_judges(_yes(people, compared[0]), _yes_by(compared, grades), people.topics)
-    held = their.index(against) if against else found.best
+    held = their.index(against) if against else found.reference
     measured = measure_orders(boards, criterion, compared, measure=measure)
     spent = _spent({one.criterion for one in compared})
     judges = [

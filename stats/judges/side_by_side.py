@@ -20,7 +20,7 @@ class SeveralJudges:
     """κ of yes and no of each judge, over the same items, and what can be said of them together.
 
     - `best`: the place of the judge with the highest κ, None where no κ is known;
-    - `corrected`: its κ, corrected for having been chosen for being the highest;
+    - `corrected`: its κ, corrected for having been chosen for being the highest; a reason where it is not of `known`;
     - `apart`: differences of κ between the judges of `known`, in their order; None for `reason`.
     """
 
@@ -30,6 +30,11 @@ class SeveralJudges:
     known: tuple[int, ...] = ()
     apart: Differences | None = None
     reason: str = ""
+
+    @property
+    def reference(self) -> int | None:
+        """The judge that others are held against where none was asked for: the best of those that can be compared."""
+        return max(self.known, key=lambda place: self.kappas[place].value or 0.0) if self.known else self.best
 
     def difference(self, first: int, second: int) -> tuple[float, float, float] | None:
         """Return κ of one judge minus that of another with the simultaneous interval; None where it is not known."""
@@ -63,7 +68,9 @@ def compare_kappas(kappas: Sequence[Estimate], left: Sequence[FloatArray], *, n_
     values = np.array([kappas[place].value for place in known], dtype=np.float64)
     parts = pseudo_values(values, np.stack([left[place] for place in known], axis=1))
     sample = kappas[known[0]].sample or Sample(len(parts), n_items)
-    corrected = corrected_best(values, parts, sample, within=COEFFICIENT)
-    return SeveralJudges(
-        tuple(kappas), known[int(values.argmax())], corrected, known, differences(values, parts, sample)
+    assert best is not None  # one of those that are known, or one above them
+    # Who is above all that are known, but without an interval, is not passed over for one of these.
+    corrected = (
+        corrected_best(values, parts, sample, within=COEFFICIENT) if best in known else undefined(kappas[best].reason)
     )
+    return SeveralJudges(tuple(kappas), best, corrected, known, differences(values, parts, sample))

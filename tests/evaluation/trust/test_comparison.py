@@ -76,6 +76,36 @@ def test_page_api_and_command_say_the_same(client: Client, three_judges: Study, 
     assert "wren-3b (3 of 60 items)" in page
 
 
+def test_nobody_is_the_best_where_the_highest_kappa_has_no_interval(three_judges: Study) -> None:
+    """People say yes to a fifth of 60 items; one judge to one less, two others to more."""
+    criterion = criterion_of(three_judges)
+    items = list(Item.objects.filter(study=three_judges, judgments__rater__name="ada").order_by("pk"))
+    fifth = items[::5]
+    criterion.judgments.filter(rater__kind="assessor").update(grade=0)
+    criterion.judgments.filter(rater__kind="assessor", item__in=fifth).update(grade=1)
+    for name, yes in {"rare": fifth[1:], "often": fifth + items[1::7], "oftener": fifth + items[1::4]}.items():
+        grades: list[float | None] = [float(item in yes) for item in items]
+        judge_items(criterion, a_judge_rater(three_judges.collection, name), items, grades)
+
+    found = compare_judges_of(criterion, judge=["rare", "often", "oftener"])
+
+    assert [one.name for one in found.judges] == ["rare", "often", "oftener"]
+    assert (found.best, found.against, found.corrected.low) == ("rare", "often", None)
+    assert [one.difference is None for one in found.judges] == [True, True, False]
+
+
+def test_a_judge_without_an_interval_is_not_told_from_the_best(three_judges: Study) -> None:
+    criterion = criterion_of(three_judges)
+    items = list(Item.objects.filter(study=three_judges, judgments__rater__name="ada").order_by("pk"))
+    no: list[float | None] = [float(number == 0) for number in range(len(items))]
+    judge_items(criterion, a_judge_rater(three_judges.collection, "rare"), items, no)
+
+    found = compare_judges_of(criterion)
+
+    assert (found.best, found.best_is_named) == ("owl-70b", True)
+    assert "rare" in (found.not_told_from_best or [])
+
+
 def test_differences_can_be_taken_to_any_judge(client: Client, three_judges: Study, rosa: User) -> None:
     client.force_login(rosa)
 

@@ -108,6 +108,24 @@ def test_the_side_with_the_fewest_decides(yes: float, judge_yes: float) -> None:
     assert {name for name, one in found.items() if one.low is not None} == set()
 
 
+@pytest.mark.parametrize("first", [0, 2])
+def test_a_judge_with_the_highest_kappa_but_no_interval_is_not_passed_over(first: int) -> None:
+    """People say 50 yes; one judge finds 41 of them and nothing else, the others many more and many that are none."""
+    people = np.arange(600) % 12 == 0
+    judges = [np.zeros(600) for _ in range(3)]
+    judges[first][np.flatnonzero(people)[:41]] = 1.0
+    others = [place for place in range(3) if place != first]
+    for place, n_wrong in zip(others, (40, 60), strict=True):
+        judges[place][people] = 1.0
+        judges[place][np.random.default_rng(place).choice(np.flatnonzero(~people), n_wrong, replace=False)] = 1.0
+
+    found = compare_judges(people, judges, np.arange(600) // 40)
+
+    assert (found.best, found.reference, found.known) == (first, others[0], tuple(others))
+    assert (found.corrected.value, found.corrected.reason) == (None, found.kappas[first].reason)
+    assert found.difference(*others) is not None
+
+
 def test_items_that_one_person_graded_lend_alpha_no_other_grades() -> None:
     grades = graded(0.02)[:, :3]
     codes = np.asfortranarray(grades.astype(np.int16))
