@@ -10,7 +10,7 @@ import numpy as np
 
 from collection.models import Criterion, Rater
 from evaluation.calibration.planning import HalfWidthPlan, SeparationPlan, plan_of
-from evaluation.data.population import Population
+from evaluation.data.population import Population, find_judge, judge_choices
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.corrected.correction import Corrected, Ready, ready_to_correct
 from evaluation.leaderboards.corrected.draws import NothingToCorrect
@@ -128,7 +128,8 @@ def plan_measure(
 ) -> MeasurePlan:
     """Plan for telling two systems apart in the measure, or for an interval around one's mean.
 
-    Without a difference to expect, the one that the judge sees. Raises NoPlan, and as `parse_qrels_measure` does.
+    Without a difference to expect, the one that the judge sees. Raises NoPlan, JudgeNotFound, and as
+    `parse_qrels_measure` does.
     """
     asked = parse_measure(measure)
     systems = tuple(separate or filter(None, [system]))
@@ -160,16 +161,23 @@ def plan_measure(
 
 
 def _sources(criterion: Criterion, measure: SystemMeasure, judge: str | None) -> tuple[StudySources, Source, Source]:
-    """Return the boards in sight, the people under the criterion, and the judge. Raises NoPlan."""
+    """Return the boards in sight, the people under the criterion, and the judge. Raises NoPlan and JudgeNotFound."""
     everything = StudySources(criterion.study)
-    sources = everything.sources(measure)
-    boards = everything.seen(sources)
-    judges = [one for one in sources if one.kind == Rater.Kind.JUDGE and judge in (None, one.name)]
-    people = [one for one in sources if one.kind == Rater.Kind.ASSESSOR and one.criterion.pk == criterion.pk]
-    if not people or len(judges) != 1:
-        listed = ", ".join(one.name for one in sources if one.kind == Rater.Kind.JUDGE) or "none yet"
-        raise NoPlan(f"A plan needs people’s labels and one judge that graded these passages. Judges: {listed}.")
-    return boards, people[0], judges[0]
+    people, by_judge = _people_and_judge(everything, criterion, measure, judge)
+    if people is None or by_judge is None:
+        raise NoPlan("A plan needs people’s labels and a judge that graded these passages.")
+    return everything.seen([people, by_judge]), people, by_judge
+
+
+def _people_and_judge(
+    boards: StudySources, criterion: Criterion, measure: SystemMeasure, judge: str | None
+) -> tuple[Source | None, Source | None]:
+    """Return the people under the criterion and the judge, called as `judge_choices` calls it. Raises JudgeNotFound."""
+    choice = find_judge(judge_choices(boards.judgments(criterion)), judge)
+    sources = boards.sources(measure)
+    people = (one for one in sources if one.kind == Rater.Kind.ASSESSOR and one.criterion == criterion)
+    judges = (one for one in sources if one.raters == (choice.rater,) and one.criterion == choice.criterion)
+    return next(people, None), next(judges, None)
 
 
 def _by_topic(ready: Ready, systems: Sequence[str]) -> tuple[FloatArray, FloatArray]:
@@ -190,13 +198,11 @@ def _by_topic(ready: Ready, systems: Sequence[str]) -> tuple[FloatArray, FloatAr
 
 
 def corrected_by(criterion: Criterion, *, measure: str, judge: str) -> Corrected | None:
-    """Return the systems' scores under the measure by the judge as people correct it; None where it has no part."""
-    boards = StudySources(criterion.study)
-    asked = parse_measure(measure)
-    names = [
-        one.name
-        for one in boards.sources(asked)
-        if one.name == judge or (one.kind == Rater.Kind.ASSESSOR and one.criterion.pk == criterion.pk)
-    ]
-    board = measure_leaderboard(boards, asked, sources=names) if len(names) == 2 else None
+    """Return the systems' scores under the measure by the judge as people correct it; None where it has no part.
+
+    Raises JudgeNotFound.
+    """
+    boards, asked = StudySources(criterion.study), parse_measure(measure)
+    found = _people_and_judge(boards, criterion, asked, judge)
+    board = measure_leaderboard(boards, asked, sources=[one.name for one in found if one]) if all(found) else None
     return next(iter(board.corrected), None) if board else None

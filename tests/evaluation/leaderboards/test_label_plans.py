@@ -11,9 +11,10 @@ from django.core.management import call_command
 from django.test import Client
 
 from collection.judgments.declarations import declare
-from collection.models import Draw, Judgment, Rater, Study, User
+from collection.models import Criterion, Draw, Judgment, Rater, Study, User
 from evaluation.leaderboards.corrected.plans import corrected_by, measures_to_plan, plan_measure
 from stats.calibration.pilots import NoPlan
+from stats.refusals import Refused
 from tests.evaluation.judged import criterion_of
 from tests.evaluation.leaderboards.test_samples import drawn, drawn_once, rosa
 
@@ -76,11 +77,11 @@ def test_an_interval_around_one_system_is_planned_too(drawn: Study) -> None:
         ({"measure": "nDCG@10", "half_width": 0.1}, "Choose the system"),
         ({"measure": "nDCG@10", "separate": ["run05", "nobody"]}, "No run is called “nobody”"),
         ({"measure": "R@10", "separate": ["run05", "run04"]}, "not a sum over items"),
-        ({"measure": "nDCG@10", "separate": ["run05", "run04"], "judge": "nobody"}, "one judge"),
+        ({"measure": "nDCG@10", "separate": ["run05", "run04"], "judge": "nobody"}, "“nobody”"),
     ],
 )
 def test_says_why_nothing_is_planned(drawn: Study, asked: dict[str, Any], said: str) -> None:
-    with pytest.raises(NoPlan, match=said):
+    with pytest.raises(Refused, match=said):
         planned(drawn, **asked)
 
 
@@ -132,3 +133,26 @@ def test_corrected_scores_of_the_usual_measure_are_shown_first(client: Client, d
     assert measures_to_plan(criterion_of(drawn, "relevance"))[0].startswith("nDCG@")
     assert found is not None
     assert page.index('id="by-measure"') < page.index('id="overall"')
+
+
+def test_a_judge_of_two_criteria_is_corrected_and_planned_under_its_own(drawn: Study) -> None:
+    """On leaderboards it is called by its name and the criterion, on the calibration page by its name alone."""
+    relevance = criterion_of(drawn, "relevance")
+    asked = {"measure": "nDCG@10", "separate": ["run05", "run04"], "difference": 0.12}
+    alone, scores = planned(drawn, **asked), corrected_by(relevance, measure="nDCG@10", judge="small-judge")
+    usefulness = Criterion.objects.create(
+        study=drawn, task_type="relevance", name="usefulness", scale=relevance.scale, threshold=1, position=9
+    )
+    judged = relevance.judgments.filter(rater__name="small-judge")
+    Judgment.objects.bulk_create(
+        Judgment(item=one.item, criterion=usefulness, rater=one.rater, grade=0, judged_at=one.judged_at)
+        for one in judged.select_related("item", "rater")
+    )
+
+    found = corrected_by(relevance, measure="nDCG@10", judge="small-judge")
+
+    assert found is not None
+    assert scores is not None
+    assert found.scores == scores.scores
+    assert planned(drawn, **asked, judge="small-judge").plan == alone.plan
+    assert planned(drawn, **asked).plan == alone.plan
