@@ -29,6 +29,8 @@ AT_ORACLE = "@oracle"
 DCG = re.compile(r"DCG@([1-9]\d*|oracle)")
 # Measures whose gains are grades, less down the ranking.
 DISCOUNTED = frozenset({"DCG"})
+# Measures by which what is unjudged is something else than what is irrelevant, beside those with `judged_only`.
+TELLS_UNJUDGED = frozenset({"Judged", "Bpref", "infAP"})
 NOT_JUDGED = "the source has no judgments of the topic"
 NO_CONTEXT = "the oracle ranks no passage for the topic"
 
@@ -122,8 +124,8 @@ def score_qrels(
     """
     import pandas as pd
 
-    labels = {topic: qrels_from_grades(table) for topic, table in tables.items()}
     cutoffs = {topic: oracle.size(topic) if measure.at_oracle and oracle else measure.cutoff for topic in tables}
+    labels = _labels(measure, tables, rankings, cutoffs)
     looks_to = {topic: cutoffs[topic] if measure.at_oracle else measure.looks_to for topic in tables}
     judged = _judged(tables, labels, rankings, looks_to)
     if draw is not None and not (measure.estimable and (judged.isna() | (judged == 1)).to_numpy().all()):
@@ -146,6 +148,23 @@ def score_qrels(
     withheld = {} if measure.family == "Judged" else withheld_for_unjudged(judged, measure.first_passages)
     n_unjudged, n_ranked = _count_unjudged(tables, scored, rankings, cutoffs)
     return QrelsBoard(table, judged, {why: n for why, n in reasons.items() if n}, n_unjudged, n_ranked, withheld)
+
+
+def _labels(
+    measure: QrelsMeasure, tables: Mapping[str, GradeTable], rankings: Rankings, cutoffs: Mapping[str, int | None]
+) -> Labels:
+    """Return the labels by topic, with what is ranked and is no item, where it is declared irrelevant.
+
+    To other measures it is irrelevant anyway, and many topics rank very many passages.
+    """
+    labels = {topic: qrels_from_grades(table) for topic, table in tables.items()}
+    if measure.family not in TELLS_UNJUDGED and "judged_only" not in measure.name:
+        return labels
+    for topic, table in tables.items():
+        if labels[topic] and not np.isnan(table.unnamed):
+            ranked = {docno for found in rankings.values() for docno in found.get(topic, ())[: cutoffs[topic]]}
+            labels[topic] |= dict.fromkeys(ranked - table.n_there.keys(), int(table.unnamed))
+    return labels
 
 
 def _judged(

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from collection.judgments.declarations import declarations_of, declare
-from collection.models import Draw, Judgment, Rater, Study, User
+from collection.models import Draw, Item, Judgment, Rater, Study, User
 from evaluation.leaderboards.corrected.posted_run import score_posted_run
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.sources import StudySources
@@ -30,6 +30,7 @@ __all__ = ["drawn", "drawn_once", "rosa"]  # fixtures
 PAGE, API = "/studies/drawn/calibration/declarations/", "/api/v1/studies/drawn/declarations/"
 REASON = "Gold passages are all that is relevant."
 MEASURES = ["nDCG@10", "P(rel=1)@10", "RR(rel=1)", "AP(rel=1)", "AP(rel=1)@1000", "R(rel=1)@1000", "Success@5"]
+TELLING_UNJUDGED = ["Judged@10", "Bpref(rel=1)", "nDCG(judged_only=True)@10", "infAP(rel=1)"]
 
 
 @pytest.fixture
@@ -59,6 +60,25 @@ def test_every_measure_has_the_score_that_written_zeros_give(gold: Study, measur
     write_zeros(gold)
     declare(gold, irrelevant={"people": ""})
     assert after.means == pytest.approx(board_of(gold, measure).columns[0].means)
+
+
+@pytest.mark.parametrize("measure", TELLING_UNJUDGED)
+def test_what_is_ranked_and_no_item_is_irrelevant_to_measures_that_tell_unjudged(gold: Study, measure: str) -> None:
+    """The study asks about every second passage alone; with zeros for all of them, nothing changes."""
+    outside = [item.pk for place, item in enumerate(gold.items.order_by("pk")) if place % 2]
+    Judgment.objects.filter(item__in=outside).delete()
+    Draw.objects.all().delete()
+    items = list(gold.items.filter(pk__in=outside))
+    gold.items.filter(pk__in=outside).delete()
+    declare(gold, irrelevant={"people": REASON})
+
+    declared = board_of(gold, measure).columns[0]
+
+    Item.objects.bulk_create(items)
+    write_zeros(gold)
+    declare(gold, irrelevant={"people": ""})
+    assert len(declared.means) == 12
+    assert declared.means == pytest.approx(board_of(gold, measure).columns[0].means)
 
 
 def write_zeros(study: Study) -> None:
