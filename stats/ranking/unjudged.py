@@ -80,12 +80,14 @@ def runs_that_are_the_labels(
 ) -> list[str]:
     """Return the runs that rank, on every labelled topic, the labelled passages and no other.
 
-    None where any label is 0: who judges passages finds some that are not relevant, who lists gold ones does not.
+    None where any label is 0: who judges passages finds some that are not relevant, who lists gold ones does not. Where
+    what is not named is declared irrelevant, labels of 0 say nothing of that, and the others are those listed.
     """
     labelled = {topic: table for topic, table in tables.items() if not np.isnan(table.grades).all()}
-    if len(labelled) < FEWEST_TOPICS or any((table.grades <= 0).any() for table in labelled.values()):
+    judged = any((table.grades <= 0).any() for table in labelled.values() if np.isnan(table.unnamed))
+    if len(labelled) < FEWEST_TOPICS or judged:
         return []
-    wanted = {topic: set(table.n_there) - _without(table) for topic, table in labelled.items()}
+    wanted = {topic: _listed(table) for topic, table in labelled.items()}
     return [
         run
         for run, ranked in rankings.items()
@@ -93,5 +95,7 @@ def runs_that_are_the_labels(
     ]
 
 
-def _without(table: GradeTable) -> set[str]:
-    return {passage for passage, n in table.n_there.items() if not n}
+def _listed(table: GradeTable) -> set[str]:
+    """Return the labelled passages; where all others are irrelevant, the relevant ones."""
+    is_listed = ~np.isnan(table.grades) if np.isnan(table.unnamed) else table.grades > 0
+    return {table.passages[row] for row in np.flatnonzero(np.asarray(is_listed).any(axis=1))}

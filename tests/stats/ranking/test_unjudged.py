@@ -21,6 +21,19 @@ def test_a_run_that_ranks_just_what_is_labelled_is_its_own_judge() -> None:
     assert runs_that_are_the_labels(judged, rankings) == []
 
 
+def test_what_is_declared_irrelevant_makes_nobody_else_the_judge() -> None:
+    """Of four passages two are named, as gold ones are; the others have the grade 0 by declaration alone."""
+    named = np.array([[1.0], [1.0], [np.nan], [np.nan]])
+    table = GradeTable(("a", "b", "c", "d"), ("q",), named * [[1], [2], [1], [1]])
+    tables = {topic: table.with_unnamed(named, grade=0) for topic in TOPICS}
+    gold = {topic: ["b", "a"] for topic in TOPICS}
+    rankings = {"gold": gold, "more": gold | {"t0": ["a", "b", "c"]}, "less": gold | {"t1": ["a"]}}
+    judged = tables | {"t9": GradeTable.from_rows([("a", "q", 0.0)])}
+
+    assert runs_that_are_the_labels(tables, rankings) == ["gold"]
+    assert runs_that_are_the_labels(judged, rankings) == []
+
+
 @pytest.mark.parametrize(
     ("measure", "looks_to"),
     [
