@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collection.models import Criterion
+from evaluation.data.drawn_labels import NAMED
 from evaluation.data.population import JudgeChoice, Population, population_of
 from evaluation.data.visibility import AskedPart
 from stats.answers_in_words import corrected_score
@@ -30,6 +31,7 @@ METHODS = {
 HOW_KNOWN = {
     "drawn": "Labelled items were drawn with stored probabilities; each is weighted by the items it represents.",
     "all": "Assessors have labelled every item that the judge was asked about, so there is nothing to correct.",
+    "named": NAMED,
     "declared": "You declared the labelled items a simple random sample of the judge’s items.",
     "unknown": (
         "The probabilities with which the labelled items were drawn are not recorded. Human labels alone, PPI++ and "

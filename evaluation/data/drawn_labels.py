@@ -1,7 +1,8 @@
 """How the items that people labelled came to be labelled: the one place that says what their labels stand for.
 
 Items were drawn here with probabilities that are stored, or a file brought theirs; a researcher declared the labelled
-items a simple random sample; or nobody knows. Calibration, corrected scores, estimates from a sample and plans read it.
+items a simple random sample, or irrelevant what people do not name; or nobody knows. Calibration, corrected scores,
+estimates from a sample and plans read it.
 """
 
 from __future__ import annotations
@@ -11,12 +12,16 @@ from typing import Literal
 
 import numpy as np
 
-from collection.judgments.declarations import declarations_of
+from collection.judgments.declarations import PEOPLE, declarations_of, irrelevant_by_origin
 from collection.models import Criterion, Draw, Judgment, Rater, Study
+from collection.models.studies import TaskType
 from stats.calibration.labels import weights_of_waves
 from stats.ratings import BoolArray, FloatArray, IntArray
 
-Known = Literal["drawn", "all", "declared", "unknown"]
+Known = Literal["drawn", "all", "named", "declared", "unknown"]
+
+OF_PASSAGES = (TaskType.RELEVANCE, TaskType.RATING)
+NAMED = "What people do not name is declared irrelevant, so nothing is left to correct."
 
 # In the place of a wave, for items that were never drawn.
 NEVER = -1
@@ -73,6 +78,11 @@ def draws_of_items(criterion: Criterion, item_ids: IntArray) -> Draws:
         waves[sample], probabilities[sample] = 0, sample.mean() if len(sample) else 1.0
         designs |= {DECLARED}
     return Draws(waves, probabilities, ", ".join(sorted(designs)), declared)
+
+
+def names_all(criterion: Criterion, source: str = PEOPLE) -> bool:
+    """Whether the passages that the source does not name under the criterion are declared irrelevant."""
+    return criterion.task_type in OF_PASSAGES and bool(irrelevant_by_origin(criterion.study, source))
 
 
 def _labelled_items(criterion: Criterion) -> IntArray:

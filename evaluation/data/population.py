@@ -14,7 +14,7 @@ import numpy as np
 
 from collection.completeness import judges_of_studies
 from collection.models import Criterion, Item, RankedPassage, Rater, Report
-from evaluation.data.drawn_labels import NEVER, Known, draws_of_items, weights_of_labels
+from evaluation.data.drawn_labels import NEVER, Known, draws_of_items, names_all, weights_of_labels
 from evaluation.data.judge_pairs import graded_versions
 from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.data.visibility import AskedPart, Sight, in_sight, parts_of
@@ -67,7 +67,8 @@ class Population:
 
     - `labels`: people's and the judge's yes and no, with weights as far as the draws are known;
     - `units`: the number of each item's text where people were given whole texts to label; None where single items;
-    - `known`: how the weights are known, as `weights_of_labels` says;
+    - `known`: how the weights are known, as `weights_of_labels` says; `named` where what people do not name is declared
+      irrelevant: a no by declaration, on the topics of which they name anything, which then are all there are;
     - `undrawn`: items that may still be drawn, no people having been asked about them;
     - `n_waiting`: items that were drawn and that nobody has judged yet;
     - `n_set_aside`: labelled items outside the draw, whose labels are not used;
@@ -168,6 +169,9 @@ def load_population(of_people: CriterionRatings, choice: JudgeChoice, *, part: A
     graded = choice.graded
     if sight.topics is not None:
         of_people, graded = of_people.of_topics(sight.topics), graded.of_topics(sight.topics)
+    named = _named_topics(of_people) if names_all(criterion) else set()
+    if named:
+        graded = graded.of_topics(named)
     asked = graded.judge(choice.column)
     if not asked.items:
         raise NothingInSight(f"“{choice.key}” was not asked about any {sight.part} topic.")
@@ -177,10 +181,14 @@ def load_population(of_people: CriterionRatings, choice: JudgeChoice, *, part: A
     votes = votes_on(of_people.people, asked.items, at=criterion.threshold)
     assert asked.topics is not None  # load_criterion
     draws = draws_of_items(criterion, item_ids)
-    labelled = np.isfinite(votes.yes)
+    unnamed = np.isin(item_ids, of_people.people.items, invert=True) & bool(named)
+    yes = np.where(unnamed, 0.0, votes.yes)
+    labelled = np.isfinite(yes)
     weights, known, kept = weights_of_labels(labelled, draws, asked.topics)
+    if named:
+        weights, known, kept = np.where(labelled, 1.0, np.nan), "named", labelled
     labels = Labels(
-        people=np.where(kept, votes.yes, np.nan),
+        people=np.where(kept, yes, np.nan),
         judge=judge_yes,
         grades=judge_grades,
         weights=weights,
@@ -203,6 +211,13 @@ def load_population(of_people: CriterionRatings, choice: JudgeChoice, *, part: A
         disagreement=votes.disagreement,
         people=tuple(of_people.raters[column] for column in of_people.columns(Rater.Kind.ASSESSOR)),
     )
+
+
+def _named_topics(of_people: CriterionRatings) -> set[int]:
+    """Return the topics of which people name anything, by primary key."""
+    topics = of_people.people.topics
+    assert topics is not None  # load_criterion
+    return set(of_people.topic_ids[topics].tolist())
 
 
 def _whole_texts(labelled: BoolArray, texts: IntArray | None) -> IntArray | None:

@@ -19,7 +19,6 @@ from django.db.models import QuerySet
 from collection.banks.versions import dropped_elements
 from collection.completeness import JudgesOfStudies, judges_of_studies
 from collection.judgments.declarations import PEOPLE as PEOPLE
-from collection.judgments.declarations import irrelevant_by_origin
 from collection.models import Criterion, Item, Rater, Report, Run, Study
 from collection.models.studies import TaskType
 from collection.rankings import Order, read_rankings
@@ -30,6 +29,7 @@ from evaluation.data.confidence import (
     confidence_said,
     of_the_confident,
 )
+from evaluation.data.drawn_labels import OF_PASSAGES, names_all
 from evaluation.data.judge_pairs import pair_judges
 from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.data.visibility import AskedPart, Part, Sight, in_sight, parts_of
@@ -50,7 +50,6 @@ TEXTS = "texts"
 REFERENCES = "references"
 NOT_JUDGED = "the source has no judgments of the system on the topic"
 T = TypeVar("T")
-OF_PASSAGES = (TaskType.RELEVANCE, TaskType.RATING)
 CITED = ((TaskType.CITATION_SUPPORT, "citation_support"),)
 ANSWERED = (
     (TaskType.SENTENCE_NUGGET, "answers"),
@@ -243,7 +242,7 @@ class StudySources:
         known = layout.place(items, self._combined_grades(source))
         draws = self.once(f"draws of {criterion.task_type}", lambda: read_draws(criterion, layout))
         tables = layout.tables(known)
-        irrelevant = bool(irrelevant_by_origin(self.study, source.declared_as)) and criterion.task_type in OF_PASSAGES
+        irrelevant = names_all(criterion, source.declared_as)
         if irrelevant:
             asked = self.judgments(criterion).asked[:, list(source.columns)].any(axis=1)
             named = layout.tables(layout.place(items, np.where(asked, 1.0, np.nan)))

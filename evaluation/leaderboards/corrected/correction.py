@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from collection.models import Criterion, Rater
-from evaluation.data.drawn_labels import weights_of_labels
+from evaluation.data.drawn_labels import NAMED, weights_of_labels
 from evaluation.data.judge_pairs import is_graded_version
 from evaluation.leaderboards.columns import Column
 from evaluation.leaderboards.corrected.draws import (
@@ -253,6 +253,8 @@ def ready_to_correct(boards: StudySources, measure: SystemMeasure, people: Sourc
     for grades, of in ((by_people, asked), (by_judge, by_the_judge)):
         if reason := grades.unreached(of.relevant) or grades.no_labels:
             raise NothingToCorrect(sentence(reason))
+    if by_people.names_all:
+        raise NothingToCorrect(NAMED)
     draws = DrawsOfItems.under(people.criterion, boards)
     known = boards.once(f"labelled under {people.criterion.pk}", lambda: _labelled(boards, people, draws))
     refuse_without_draw(known, draws.draws.probabilities)

@@ -14,12 +14,16 @@ from django.test import Client
 
 from collection.judgments.declarations import declarations_of, declare
 from collection.models import Draw, Item, Judgment, Rater, Study, User
+from evaluation.calibration.report import calibrate
+from evaluation.data.drawn_labels import NAMED
+from evaluation.leaderboards.corrected.plans import corrected_by, plan_measure
 from evaluation.leaderboards.corrected.posted_run import score_posted_run
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.sources import StudySources
 from evaluation.publishing.data_card import compile_data_card
 from evaluation.publishing.hole_filling import fill_qrels
 from evaluation.publishing.qrels import compile_qrels
+from stats.calibration.pilots import NoPlan
 from stats.ranking.filled_qrels import NotFilled
 from stats.ranking.measure_names import parse_measure
 from tests.evaluation.judged import criterion_of
@@ -79,6 +83,39 @@ def test_what_is_ranked_and_no_item_is_irrelevant_to_measures_that_tell_unjudged
     declare(gold, irrelevant={"people": ""})
     assert len(declared.means) == 12
     assert declared.means == pytest.approx(board_of(gold, measure).columns[0].means)
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_nothing_is_left_to_correct_to_plan_or_to_draw(gold: Study, stored: bool) -> None:
+    if not stored:
+        Draw.objects.all().delete()
+    declare(gold, irrelevant={"people": REASON})
+    criterion, judge = criterion_of(gold, "relevance"), Rater.objects.get(kind=Rater.Kind.JUDGE).name
+
+    corrected = corrected_by(criterion, measure="nDCG@10", judge=judge)
+    found = calibrate(criterion)
+
+    assert corrected is not None
+    assert (corrected.reason, corrected.undeclared) == (NAMED, False)
+    with pytest.raises(NoPlan, match=NAMED):
+        plan_measure(criterion, measure="nDCG@10", separate=["run05", "run04"])
+    assert (found.population.known, found.how_known) == ("named", NAMED)
+    assert not found.population.undrawn.any()
+    write_zeros(gold)
+    declare(gold, irrelevant={"people": ""})
+    assert found.overall.ppi.estimate == calibrate(criterion_of(gold, "relevance")).overall.ppi.estimate
+
+
+def test_a_topic_of_which_people_name_nothing_is_no_part_of_the_share_of_yes(gold: Study) -> None:
+    people = Judgment.objects.filter(rater__kind=Rater.Kind.ASSESSOR)
+    people.filter(item__topic__topic_id="q0").delete()
+    one = people.order_by("pk")[0]
+    people.filter(pk=one.pk).update(grade=None, ungraded="unreadable")
+    declare(gold, irrelevant={"people": REASON})
+
+    labels = calibrate(criterion_of(gold, "relevance")).population.labels
+
+    assert (labels.n_topics, labels.n_items, labels.n_labelled) == (24, 24 * 40, 24 * 40 - 1)
 
 
 def write_zeros(study: Study) -> None:
