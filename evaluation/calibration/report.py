@@ -32,7 +32,10 @@ HOW_KNOWN = {
     "drawn": "Labelled items were drawn with stored probabilities; each is weighted by the items it represents.",
     "all": "Assessors have labelled every item that the judge was asked about, so there is nothing to correct.",
     "named": NAMED,
-    "declared": "You declared the labelled items a simple random sample of the judge’s items.",
+    "declared": (
+        "The labelled items that nobody drew are declared a simple random sample of the judge’s items; each item that "
+        "was drawn is weighted by the items it represents."
+    ),
     "unknown": (
         "The probabilities with which the labelled items were drawn are not recorded. Human labels alone, PPI++ and "
         "the post-stratified estimate need them and are missing: only the judge alone is left, and Rogan–Gladen’s "
@@ -116,7 +119,7 @@ class Calibration:
             warning if len(labels) == n_methods > 1 else f"{' and '.join(labels)}: {warning}"
             for warning, labels in of_methods.items()
         ]
-        if self.population.n_waiting and self.population.known == "drawn":
+        if self.population.n_waiting:
             found.append(
                 f"{self.population.n_waiting} drawn items are waiting for their first judgment. The estimates assume "
                 "that it is random which of a topic’s drawn items have been judged"

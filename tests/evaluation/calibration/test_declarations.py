@@ -12,12 +12,14 @@ from django.test import Client
 
 from collection.judgments.declarations import declarations_of, declare
 from collection.models import Draw, Judgment, Rater, Study, User
+from evaluation.calibration.planning import draw_next
+from evaluation.calibration.report import calibrate
 from evaluation.data.drawn_labels import draws_of_items
 from evaluation.data.population import population_of
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.publishing.data_card import compile_data_card
 from evaluation.publishing.provenance import about_study
-from tests.evaluation.judged import criterion_of
+from tests.evaluation.judged import AT, criterion_of
 from tests.evaluation.leaderboards.test_corrected import board_of, corrected_of
 from tests.evaluation.leaderboards.test_samples import drawn, drawn_once, rosa
 
@@ -102,6 +104,17 @@ def test_what_was_drawn_afterwards_is_a_later_wave(imported: Study) -> None:
     assert (draws.waves == 0).sum() == 400
     assert (draws.waves == 1).sum() == 6
     assert set(draws.probabilities[draws.waves == 0]) == {0.4}
+
+
+def test_drawn_items_that_wait_are_named_beside_a_declaration_too(imported: Study) -> None:
+    declare(imported, random_sample=True)
+    before = calibrate(criterion_of(imported, "relevance"))
+    draw_next(before.population, n=20, how="doubt", judges=[], at=AT, seed=1)
+
+    found = calibrate(criterion_of(imported, "relevance"))
+
+    assert (found.population.known, found.population.n_waiting) == ("declared", 20)
+    assert len(found.warnings) == len(before.warnings) + 1
 
 
 def population_of_items(study: Study) -> Any:
