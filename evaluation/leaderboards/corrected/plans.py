@@ -25,7 +25,6 @@ from stats.ranking.measure_names import SystemMeasure, parse_measure
 from stats.ranking.qrels_scoring import parse_qrels_measure
 from stats.ratings import FloatArray
 
-USUAL = "nDCG@10"
 NO_AP = (
     "The error of AP falls with the square of the labels, which no plan here follows. Plan nDCG@k, P@k or DCG@k, which "
     "need about as many."
@@ -94,11 +93,12 @@ class MeasurePlan:
 
 
 def measures_to_plan(criterion: Criterion) -> list[str]:
-    """Return the measures of rankings that can be planned by labels under the criterion, the usual one first."""
+    """Return the measures of rankings that can be planned by labels under the criterion, nDCG first."""
     if not criterion.study.items.filter(task_type=criterion.task_type, passage__isnull=False).exists():
         return []
     offered = [parse_measure(name) for name in offered_measures(criterion.study)]
-    return [USUAL, *(one.name for one in offered if one.of_qrels and _planned(one) and one.name != USUAL)]
+    names = [one.name for one in offered if one.of_qrels and _planned(one)]
+    return sorted(names, key=lambda name: not name.startswith("nDCG"))
 
 
 def _planned(measure: SystemMeasure) -> bool:

@@ -156,3 +156,13 @@ def test_a_judge_of_two_criteria_is_corrected_and_planned_under_its_own(drawn: S
     assert found.scores == scores.scores
     assert planned(drawn, **asked, judge="small-judge").plan == alone.plan
     assert planned(drawn, **asked).plan == alone.plan
+
+
+@pytest.mark.parametrize("depth", [5, 10, 0])
+def test_measures_are_planned_down_to_the_depth_of_the_pool(drawn: Study, depth: int) -> None:
+    Study.objects.filter(pk=drawn.pk).update(depth=depth or None)
+
+    names = measures_to_plan(criterion_of(drawn, "relevance"))
+
+    assert names[0] == f"nDCG@{depth or 10}"
+    assert {name.rpartition("@")[2] for name in names} == {str(depth or 10)}
