@@ -55,8 +55,8 @@ def draws_of_items(criterion: Criterion, item_ids: IntArray) -> Draws:
     """Return for each item the wave in which it was drawn, or NEVER, and with which probability.
 
     Samples for people are wave 0, whenever they were drawn, for each text meets the same line. Every moment of active
-    drawing is a wave of its own, which knew the waves before. Where no sample is stored and the study's labels are
-    declared a simple random sample, the labelled items that nobody drew are wave 0.
+    drawing is a wave of its own, which knew the waves before. Where a declaration counts (`declared_types`), the
+    labelled items that nobody drew are wave 0.
     """
     draws = Draw.objects.filter(item__study=criterion.study_id, item__task_type=criterion.task_type)
     rows = list(draws.values_list("item", "purpose", "inclusion_probability", "drawn_at", "design"))
@@ -72,12 +72,22 @@ def draws_of_items(criterion: Criterion, item_ids: IntArray) -> Draws:
             waves[place] = wave_of[at] if purpose == Draw.Purpose.ACTIVE else 0
             probabilities[place] = probability
     designs = {design for *_, design in rows if design}
-    declared = declarations_of(criterion.study)["random_sample"] and not (waves == 0).any()
+    declared = criterion.task_type in declared_types(criterion.study)
     if declared:
         sample = np.isin(item_ids, _labelled_items(criterion)) & (waves == NEVER)
         waves[sample], probabilities[sample] = 0, sample.mean() if len(sample) else 1.0
         designs |= {DECLARED}
     return Draws(waves, probabilities, ", ".join(sorted(designs)), declared)
+
+
+def declared_types(study: Study) -> set[str]:
+    """Return the task types of which labels are a random sample by declaration: people's, and no sample is stored."""
+    if not declarations_of(study)["random_sample"]:
+        return set()
+    labels = Judgment.objects.filter(criterion__study=study, rater__kind=Rater.Kind.ASSESSOR, grade__isnull=False)
+    samples = Draw.objects.filter(item__study=study).exclude(purpose=Draw.Purpose.ACTIVE)
+    labelled = set(labels.order_by().values_list("criterion__task_type", flat=True).distinct())
+    return labelled - set(samples.order_by().values_list("item__task_type", flat=True).distinct())
 
 
 def names_all(criterion: Criterion, source: str = PEOPLE) -> bool:
@@ -137,6 +147,4 @@ def _waiting_stand_for(
 def labels_are_a_sample(study: Study) -> bool:
     """Whether people were asked about a part of the passages alone, by a draw or by what was declared."""
     passages = Draw.objects.filter(item__study=study, item__passage__isnull=False)
-    return passages.filter(inclusion_probability__lt=1).exists() or (
-        declarations_of(study)["random_sample"] and not passages.exists()
-    )
+    return passages.filter(inclusion_probability__lt=1).exists() or not declared_types(study).isdisjoint(OF_PASSAGES)

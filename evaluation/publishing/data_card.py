@@ -19,6 +19,7 @@ from collection.models import (
 )
 from collection.models.studies import TaskType
 from collection.texts.generated import generated_in, own_texts
+from evaluation.data.drawn_labels import declared_types
 from evaluation.data.topic_sample import topic_sample_of
 from evaluation.formats.text import LABELS
 from evaluation.publishing.data_card_judges import (
@@ -146,9 +147,10 @@ def _drawn(card: Card) -> Iterator[str]:
         .values("purpose", "design", "stratum", "item__task_type")
         .annotate(n=Count("pk"), least=Min("inclusion_probability"), most=Max("inclusion_probability"))
     )
-    declared = declarations_of(card.study)["random_sample"]
+    declared = ", ".join(sorted(declared_types(card.study)))
     if declared:
-        yield "Declared by the researchers, not recorded: the items that people labelled are a simple random sample."
+        yield "Declared by the researchers, not recorded: the labelled items that nobody drew are a simple random "
+        yield f"sample ({declared})."
     if not rows:
         if not declared:
             yield "No draw is stored: the probability with which an item was chosen for judging is not known."
@@ -278,7 +280,7 @@ def _limits(card: Card) -> Iterator[str]:
             alone = agreement.n_items - agreement.n_pairable
             items = counted(alone, "items")
             yield f"- Under `{figures.criterion.name}`, with one grade by a person, which nobody checked: {items}."
-    if declarations_of(card.study)["random_sample"]:
+    if declared_types(card.study):
         yield "- Figures beyond the items that people judged rest on the declaration that these are a random sample."
     elif not Draw.objects.filter(item__study=card.study).exists():
         yield "- Without stored draws, the figures cannot be generalised to items that were not judged."

@@ -18,6 +18,7 @@ from collection.judgments.declarations import declarations_of
 from collection.models import Criterion, Exclusion, Guideline, Item, Judgment, Rater, Study
 from collection.models.texts import text_hash
 from collection.texts.generated import Generated, generated_in, own_texts
+from evaluation.data.drawn_labels import declared_types
 from evaluation.data.topic_sample import topic_sample_of
 from stats.agreement.report import plain_grade
 
@@ -63,15 +64,16 @@ def _plain(name: str) -> str:
 
 
 def about_study(study: Study) -> dict[str, Any]:
-    """Return what the study is, with its collection."""
+    """Return what the study is, with its collection and what is declared of its labels, as far as that counts."""
     collection, sample, generated = study.collection, topic_sample_of(study), generated_in(study)
+    declared = {**declarations_of(study), "random_sample": bool(declared_types(study))}
     return {
         "name": study.name,
         "title": study.title,
         "overlap": study.overlap,
         **({"topics": str(sample)} if sample else {}),
         **({"frame": study.frame} if study.frame else {}),
-        **({"declared": declared} if any((declared := declarations_of(study)).values()) else {}),
+        **({"declared": declared} if any(declared.values()) else {}),
         **({"generated": [one.as_dict() for one in generated]} if generated else {}),
         "collection": {"name": collection.name, "title": collection.title, "licence": collection.licence},
     }

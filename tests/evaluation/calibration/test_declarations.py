@@ -14,7 +14,7 @@ from collection.judgments.declarations import declarations_of, declare
 from collection.models import Draw, Judgment, Rater, Study, User
 from evaluation.calibration.planning import draw_next
 from evaluation.calibration.report import calibrate
-from evaluation.data.drawn_labels import draws_of_items
+from evaluation.data.drawn_labels import declared_types, draws_of_items, labels_are_a_sample
 from evaluation.data.population import population_of
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.publishing.data_card import compile_data_card
@@ -184,3 +184,27 @@ def test_what_is_published_names_the_declaration(imported: Study) -> None:
     assert "declared" not in before
     assert about_study(imported)["declared"]["random_sample"] is True
     assert compile_data_card(imported).count("eclar") == undeclared + 2
+
+
+def test_what_is_published_rests_on_a_stored_sample_whatever_is_declared(drawn: Study) -> None:
+    before, card = about_study(drawn), compile_data_card(drawn)
+    assert not declared_types(drawn)
+
+    declare(drawn, random_sample=True)
+
+    assert not declared_types(drawn)
+    assert about_study(drawn) == before
+    assert compile_data_card(drawn) == card
+
+
+@pytest.mark.parametrize(("purpose", "counts"), [("sample", False), ("active", True)])
+def test_a_declaration_counts_for_the_types_of_which_no_sample_is_stored(
+    imported: Study, purpose: str, counts: bool
+) -> None:
+    declare(imported, random_sample=True)
+    item = imported.items.all()[0]
+    Draw.objects.create(item=item, purpose=purpose, inclusion_probability=1, design="simple", drawn_at=AT)
+
+    assert declared_types(imported) == ({"relevance"} if counts else set())
+    assert labels_are_a_sample(imported) is counts
+    assert ("declared" in about_study(imported)) is counts
