@@ -60,6 +60,7 @@ class Leaderboard:
     breakdown: LeaderboardBreakdown | None = None
     corrected: tuple[Corrected, ...] = ()
     left_out: tuple[str, ...] = ()
+    chosen_by_kappa: bool = True
     confidence: Confidence | None = None
 
     @cached_property
@@ -235,7 +236,8 @@ def measure_leaderboard(
     wanted = wanted_sources(boards, measure, sources, without_judges=without_judges)
     boards, sight = _seen(boards, wanted, part, named=bool(sources))
     there = list(boards.marked(source for source in wanted if boards.shows(source)))
-    shown = there if sources or len(there) <= (most_sources or len(there)) else boards.first(there)
+    all_shown = bool(sources) or len(there) <= (most_sources or len(there))
+    shown, by_kappa = (there, True) if all_shown else boards.first(there)
     scored = [score(boards, measure, source) for source in shown]
     columns, common = compare_on_topics(scored, topics)
     confidence = boards.confidence if measure.of_answers else None
@@ -254,6 +256,7 @@ def measure_leaderboard(
         breakdown=break_down(boards, columns, by, lengths) if by else None,
         corrected=() if confidence and confidence.at_least is not None else correct_judges(boards, measure, columns),
         left_out=tuple(source.name for source in there if source not in shown),
+        chosen_by_kappa=by_kappa,
         confidence=confidence,
     )
 

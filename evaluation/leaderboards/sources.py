@@ -220,15 +220,20 @@ class StudySources:
         ]
         return complete_first(found, of=lambda one: one.completeness)
 
-    def first(self, sources: Sequence[Source]) -> list[Source]:
-        """Return all but judges, and of the complete judges those with the highest, the middle and the lowest κ."""
+    def first(self, sources: Sequence[Source]) -> tuple[list[Source], bool]:
+        """Return all but judges, and of the complete judges three; and whether these were chosen by κ with people.
+
+        Then they are those with the highest, the middle and the lowest, else the first.
+        """
         people = [self.judgments(source.criterion) for source in sources if source.kind == Rater.Kind.ASSESSOR]
         found = [one for pairs in map(pair_judges, people) for one in (*pairs.pairs, *pairs.tests)]
         kappas = {(one.judge.pk, one.criterion.pk): one.kappa() for one in found}
         judges = [source for source in sources if source.kind == Rater.Kind.JUDGE and not source.completeness.mark]
-        judges.sort(key=lambda source: -kappas.get((source.raters[0].pk, source.criterion.pk), -inf))
-        shown = {judges[place].name for place in (0, len(judges) // 2, -1)} if judges else set()
-        return [source for source in sources if source.kind != Rater.Kind.JUDGE or source.name in shown]
+        by_kappa = {one.name: kappas.get((one.raters[0].pk, one.criterion.pk), -inf) for one in judges}
+        known = sorted((name for name in by_kappa if by_kappa[name] > -inf), key=lambda name: -by_kappa[name])
+        shown = {known[place] for place in (0, len(known) // 2, -1)} if known else set(list(by_kappa)[:3])
+        kept = [source for source in sources if source.kind != Rater.Kind.JUDGE or source.name in shown]
+        return kept, bool(known)
 
     def grades(self, source: Source) -> SourceGrades:
         """Return the source's grades by topic; of several people by the rule for combining them."""

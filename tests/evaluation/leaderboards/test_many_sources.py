@@ -8,7 +8,7 @@ from statistics import fmean
 import pytest
 from django.test import Client
 
-from collection.models import Collection, Judgment, Rater, Study, User
+from collection.models import Collection, Criterion, Judgment, Rater, Study, User
 from evaluation.leaderboards.export import tables_of_leaderboard
 from evaluation.leaderboards.leaderboard import measure_leaderboard
 from evaluation.leaderboards.sources import StudySources
@@ -48,6 +48,40 @@ def test_people_and_the_best_the_median_and_the_worst_judge_are_shown_and_all_on
     assert [column.name for column in people.context["board"].columns] == ["people"]
     assert len(file["sources"]) == 4
     assert len(file["sources_left_out"]) == 5
+
+
+@pytest.mark.django_db
+def test_a_judge_without_kappa_is_not_called_the_lowest(campaign: Study) -> None:
+    """A judge that is not shown grades under a criterion, too, under which people judged nothing."""
+    before = measure_leaderboard(StudySources(campaign), parse_measure("P@5"), most_sources=6)
+    relevance = campaign.criteria.get(name="relevance")
+    alone = Criterion.objects.create(
+        study=campaign, task_type="relevance", name="alone", scale=relevance.scale, threshold=1, position=9
+    )
+    graded = relevance.judgments.filter(rater__name=before.left_out[0]).select_related("item", "rater")
+    Judgment.objects.bulk_create(
+        Judgment(item=one.item, criterion=alone, rater=one.rater, grade=one.grade, judged_at=one.judged_at)
+        for one in graded
+    )
+
+    found = measure_leaderboard(StudySources(campaign), parse_measure("P@5"), most_sources=6)
+
+    assert found.chosen_by_kappa
+    assert [column.name for column in found.columns] == [column.name for column in before.columns]
+
+
+@pytest.mark.django_db
+def test_without_any_kappa_the_first_judges_are_shown_and_said_to_be(
+    client: Client, campaign: Study, rosa: User
+) -> None:
+    Judgment.objects.filter(criterion__study=campaign, rater__kind=Rater.Kind.ASSESSOR).delete()
+    client.force_login(rosa)
+
+    board = client.get(f"/studies/{campaign.name}/leaderboard/", {"measure": "P@5"}).context["board"]
+
+    every = [source.name for source in StudySources(campaign).sources(parse_measure("P@5"))]
+    assert not board.chosen_by_kappa
+    assert [column.name for column in board.columns] == every[:3]
 
 
 @pytest.mark.django_db
