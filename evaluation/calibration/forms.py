@@ -37,15 +37,17 @@ class PlanForm(OptionsForm):
 
     def __init__(self, *args: Any, systems: list[str], measures: list[str], **kwargs: Any) -> None:
         named = [(name, name) for name in systems]
-        of_all = [("", "All items")]
+        of_all = [("", "All items (share of yes)" if measures else "All items")]
         offered = [*((name, name) for name in measures), ("", "Share of yes")]
         super().__init__(*args, choices={"system": [*of_all, *named], "measure": offered}, **kwargs)
         for name in ("first", "second"):
             self.fields[name].choices = [("", "–"), *named]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a comparison with one side."""
+        """Refuse a measure of all systems together, and a comparison with one side."""
         cleaned = super().clean()
+        if cleaned.get("half_width") and cleaned.get("measure") and not cleaned.get("system"):
+            self.add_error("system", f"Choose the system whose {cleaned['measure']} it is, or the share of yes.")
         if bool(cleaned.get("first")) != bool(cleaned.get("second")):
             raise forms.ValidationError("Choose both systems.")
         if cleaned.get("first") and cleaned["first"] == cleaned["second"]:

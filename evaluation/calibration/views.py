@@ -32,6 +32,7 @@ from evaluation.formats.file_names import file_stem
 from evaluation.parameters.downloads import table_file
 from evaluation.parameters.options import REFUSALS
 from evaluation.parameters.pages import (
+    MOST_LISTED,
     asked_criterion,
     asked_part,
     chart_file,
@@ -43,8 +44,6 @@ from evaluation.parameters.pages import (
     refused_is_not_found,
     study_and_criterion,
 )
-
-MOST_LISTED = 100
 
 
 @require_safe

@@ -24,6 +24,7 @@ from evaluation.leaderboards.serializers import WRITTEN_FORMS, CorrelationsChoic
 from evaluation.parameters.downloads import as_file, table_file
 from evaluation.parameters.options import choose
 from evaluation.parameters.pages import (
+    MOST_LISTED,
     asked_part,
     chart_file,
     figures_of,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from evaluation.leaderboards.leaderboard import Leaderboard
     from evaluation.leaderboards.measure_correlations import MeasureCorrelations
 
-MOST_LISTED = 100
 # People and five judges stay legible side by side. Of more, people and three judges are shown; all are a click away.
 MOST_AT_FIRST = 6
 MOST_IN_A_NAME = 3

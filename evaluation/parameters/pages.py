@@ -21,6 +21,9 @@ from evaluation.data.visibility import AskedPart, NotSplit, TestPartLocked
 from evaluation.parameters.downloads import as_file
 from evaluation.parameters.options import REFUSALS
 
+# Of a long table a page shows so many rows; its file has all.
+MOST_LISTED = 100
+
 
 def my_study(request: SignedInRequest, name: str) -> Study:
     """Return the study if it is this user's; else there is nothing here. Raises StillAssesses."""

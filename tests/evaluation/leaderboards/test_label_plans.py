@@ -158,6 +158,21 @@ def test_a_judge_of_two_criteria_is_corrected_and_planned_under_its_own(drawn: S
     assert planned(drawn, **asked).plan == alone.plan
 
 
+def test_a_measure_of_rankings_is_of_one_system_and_the_form_says_where_to_choose_it(
+    client: Client, drawn: Study, rosa: User
+) -> None:
+    client.force_login(rosa)
+    first = client.get(PAGE).context["plan_form"]
+    sent = {"measure": first["measure"].value() or measures_to_plan(criterion_of(drawn, "relevance"))[0]}
+
+    refused = client.get(PAGE, {**sent, "half_width": "0.05"})
+    of_one = client.get(PAGE, {**sent, "half_width": "0.05", "system": "run05"})
+    of_yes = client.get(PAGE, {"measure": "", "half_width": "0.05"})
+
+    assert (refused.status_code, list(refused.context["plan_form"].errors)) == (422, ["system"])
+    assert (of_one.status_code, of_yes.status_code) == (200, 200)
+
+
 @pytest.mark.parametrize("depth", [5, 10, 0])
 def test_measures_are_planned_down_to_the_depth_of_the_pool(drawn: Study, depth: int) -> None:
     Study.objects.filter(pk=drawn.pk).update(depth=depth or None)
