@@ -47,6 +47,7 @@ from stats.judges.thresholds import kappa_at_threshold
 from stats.ranking.battles.bradley_terry import bradley_terry
 from stats.ranking.leaderboard import compare_pairs, leaderboard
 from stats.ranking.order_verdict import order_verdict
+from stats.ranking.rank_correlation import kendall
 from stats.ratings import FloatArray, IntArray, Ratings, count_patterns
 from tests.judges_check import ITEMS_A_TOPIC, draw_counts, kappas_of
 from tests.simulations import agreement, battles, suggestions
@@ -85,13 +86,14 @@ def _alpha(topics: IntArray, people: IntArray) -> Estimate:
 
 
 def another_order(rng: Rng, n: int, n_comparisons: int) -> bool:
-    """So many judges order ten systems as people do, by gaps of two fifths; the least alike is picked."""
+    """So many judges order ten systems as people do, but hardly tell them apart; the least alike is picked."""
     means = np.linspace(-0.3, 0.3, 10)
     people = _scores(rng, means, n, 0.05)
-    judges = [_scores(rng, 0.4 * means, n, 0.15) for _ in range(n_comparisons)]
-    taus = [float(np.corrcoef(people.mean(axis=1), one.mean(axis=1))[0, 1]) for one in judges]
-    verdict = order_verdict(people, judges[int(np.argmin(taus))], among=n_comparisons)
-    return " unlike " in order_of_evaluation("a", "b", Estimate(min(taus)), verdict, n=n_comparisons)
+    judges = [_scores(rng, 1e-6 * means, n, 0.15) for _ in range(n_comparisons)]
+    orders = [kendall(people.mean(axis=1), one.mean(axis=1)) for one in judges]
+    least = min(range(n_comparisons), key=lambda place: orders[place].value or 0.0)
+    verdict = order_verdict(people, judges[least], among=n_comparisons)
+    return " unlike " in order_of_evaluation("a", "b", orders[least], verdict, n=n_comparisons)
 
 
 def _scores(rng: Rng, means: FloatArray, n: int, noise: float) -> FloatArray:
