@@ -5,8 +5,8 @@ Part of it is the draw's: other labels of the same draw move the topics' scores,
 that, SE² = between + within·(1/n − 1/N) with n of N items labelled, and the rest is `calibration.planning`'s.
 
 How sure the number of labels is, resampling topics shows. Both variances are skewed, a few topics having much of them,
-so the range's ends
-lie further out than a tenth of the resamples: `tests/label_plans_check.py` shows how often it holds.
+so the range's ends lie further out than a tenth of the resamples: `tests/label_plans_check.py` shows how often it
+holds.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 A system has no rank, and no part in the comparison of two orders, where
 
 - it is given no score, since too much of what it would rest on is unjudged (`unjudged`);
-- it has something to score on fewer than half of the topics. Its mean is then over those alone;
+- it has something to score on fewer than half of the topics. Its mean is then over those alone, or there is none where
+  labels are a drawn sample, since an estimated or corrected mean is over all topics of the draw;
 - it lacks a score on a topic that is compared.
 
 A run that ranks nothing on some topics, but something on half of them or more, scores 0 there, as by trec_eval's `-c`.
