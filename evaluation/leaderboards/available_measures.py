@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from django.db.models import Exists, OuterRef, Q
 
 from collection.banks.versions import newest_versions
@@ -11,6 +9,7 @@ from collection.models import BankEntry, Judgment, RankedPassage, Study
 from collection.models.studies import TaskType
 from evaluation.data.drawn_labels import labels_are_a_sample
 from evaluation.leaderboards.sources import ANSWERED, CITED, GROUNDED, ORACLE
+from evaluation.parameters.options import with_asked
 from stats.ranking.answer_measures import CITATIONS, NUGGETS, NUGGETS_OF_REPORTS, RATINGS, TEXTS, UNANSWERABLE, group_of
 
 FIRST, DEEPEST = 10, 100
@@ -54,11 +53,6 @@ def _of_qrels(study: Study) -> list[str]:
     if labels_are_a_sample(study):
         return [f"P(rel=η)@{k}", f"DCG@{k}", f"nDCG@{k}", "AP(rel=η)"]
     return [f"nDCG@{k}", f"P(rel=η)@{k}", f"R(rel=η)@{deepest}", "AP(rel=η)", f"RR(rel=η)@{k}"]
-
-
-def with_asked(offered: Sequence[str], asked: str) -> list[str]:
-    """Return the measures that are offered, with the one that was asked for among them."""
-    return list(dict.fromkeys([*offered, *filter(None, [asked])]))
 
 
 def _of_answers(study: Study, judged: set[tuple[str, str]]) -> list[str]:

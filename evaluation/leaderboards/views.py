@@ -22,7 +22,7 @@ from evaluation.leaderboards.forms import LeaderboardForm
 from evaluation.leaderboards.measures.marks import names_of
 from evaluation.leaderboards.serializers import WRITTEN_FORMS, CorrelationsChoice
 from evaluation.parameters.downloads import as_file, table_file
-from evaluation.parameters.options import choose
+from evaluation.parameters.options import choose, with_asked
 from evaluation.parameters.pages import (
     MOST_LISTED,
     asked_part,
@@ -153,7 +153,6 @@ def leaderboard_evaluation(request: SignedInRequest, name: str) -> HttpResponse:
 @login_required
 def correlations(request: SignedInRequest, name: str) -> HttpResponse:
     """Whether measures, thresholds and values of k rank the systems in the same order."""
-    from evaluation.leaderboards.available_measures import with_asked
     from evaluation.leaderboards.measure_correlations import COEFFICIENTS
 
     study = my_study(request, name)
@@ -224,7 +223,7 @@ def _stem(name: str, what: str, found: Leaderboard) -> str:
 
 def _form(request: SignedInRequest, study: Study) -> tuple[LeaderboardForm, list[str]]:
     """Return the form with what was chosen, else with the first measure there is; and the measures there are."""
-    from evaluation.leaderboards.available_measures import offered_measures, with_asked
+    from evaluation.leaderboards.available_measures import offered_measures
     from evaluation.leaderboards.breakdown import groupings
     from evaluation.leaderboards.sources import StudySources
 

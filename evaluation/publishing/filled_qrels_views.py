@@ -15,7 +15,7 @@ from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Study
 from evaluation.formats.file_names import file_stem
 from evaluation.parameters.downloads import as_file, table_file
-from evaluation.parameters.options import Choices
+from evaluation.parameters.options import Choices, with_asked
 from evaluation.parameters.pages import asked_part, figures_of, locked_is_not_found
 from evaluation.publishing.forms import FilledQrelsForm
 from evaluation.publishing.qrels_views import QrelsChoice, chosen_qrels
@@ -89,13 +89,13 @@ def _refused(refusal: str) -> HttpResponse:
 
 def _asked(request: SignedInRequest, name: str) -> QrelsChoice:
     """Return what was chosen; without a choice the first judge, and the usual measures."""
-    measures = [one.strip() for one in request.GET.getlist("measure") if one.strip()]
+    measures = [one.strip() for one in request.GET.getlist("measure")]
 
     def more(study: Study, criterion: Criterion) -> dict[str, Choices]:
         return {
             "judge": figures_of(request, "filling_judges", study, criterion=criterion.pk),
             "run": [(run, run) for run in study.collection.runs.order_by("name").values_list("name", flat=True)],
-            "measure": [(one, one) for one in dict.fromkeys([*FilledQrelsForm.measures, *measures])],
+            "measure": [(one, one) for one in with_asked(FilledQrelsForm.measures, *measures)],
         }
 
     return chosen_qrels(request, name, form=FilledQrelsForm, usual={}, more=more)
