@@ -203,7 +203,7 @@ class JudgeComparison:
                 best.kappa,
                 self.corrected,
                 len(self.judges),
-                self.not_told_from_best,
+                self.maybe_as_good,
                 n_all=self.n_comparable,
             )
         ]
@@ -231,7 +231,7 @@ class JudgeComparison:
         return _first(order.ranks) == _first(self.orders.ranks)
 
     @property
-    def not_told_from_best(self) -> list[str] | None:
+    def maybe_as_good(self) -> list[str] | None:
         """The judges that cannot be told from the best; None where differences are to another, or not known."""
         if self.against != self.best or not self.has_differences:
             return None

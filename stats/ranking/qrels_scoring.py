@@ -30,7 +30,7 @@ DCG = re.compile(r"DCG@([1-9]\d*|oracle)")
 # Measures whose gains are grades, less down the ranking.
 DISCOUNTED = frozenset({"DCG"})
 # Measures by which what is unjudged is something else than what is irrelevant, beside those with `judged_only`.
-TELLS_UNJUDGED = frozenset({"Judged", "Bpref", "infAP"})
+WITH_UNJUDGED = frozenset({"Judged", "Bpref", "infAP"})
 NOT_JUDGED = "the source has no judgments of the topic"
 NO_CONTEXT = "the oracle ranks no passage for the topic"
 
@@ -153,12 +153,12 @@ def score_qrels(
 def _labels(
     measure: QrelsMeasure, tables: Mapping[str, GradeTable], rankings: Rankings, cutoffs: Mapping[str, int | None]
 ) -> Labels:
-    """Return the labels by topic, with what is ranked and is no item, where it is declared irrelevant.
+    """Return the labels by topic, with what is ranked and not an item, where that is declared irrelevant.
 
     To other measures it is irrelevant anyway, and many topics rank very many passages.
     """
     labels = {topic: qrels_from_grades(table) for topic, table in tables.items()}
-    if measure.family not in TELLS_UNJUDGED and "judged_only" not in measure.name:
+    if measure.family not in WITH_UNJUDGED and "judged_only" not in measure.name:
         return labels
     for topic, table in tables.items():
         if labels[topic] and not np.isnan(table.unnamed):

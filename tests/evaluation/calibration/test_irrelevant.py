@@ -106,7 +106,7 @@ def test_nothing_is_left_to_correct_to_plan_or_to_draw(gold: Study, stored: bool
     assert found.overall.ppi.estimate == calibrate(criterion_of(gold, "relevance")).overall.ppi.estimate
 
 
-def test_a_topic_of_which_people_name_nothing_is_no_part_of_the_share_of_yes(gold: Study) -> None:
+def test_a_topic_of_which_people_name_nothing_has_no_part_in_the_share_of_yes(gold: Study) -> None:
     people = Judgment.objects.filter(rater__kind=Rater.Kind.ASSESSOR)
     people.filter(item__topic__topic_id="q0").delete()
     one = people.order_by("pk")[0]
