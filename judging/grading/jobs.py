@@ -156,7 +156,7 @@ def start_jobs(
 
 
 def grade_again(*, job: GradingJob, kinds: Sequence[str] = (), by: User | None, at: datetime) -> GradingJob:
-    """Start another attempt at what the job's judge left ungraded, or only at these kinds of it.
+    """Start another attempt at what the job's judge left ungraded, or only at these kinds of it, in the job's chain.
 
     Raises NothingToGrade, AlreadyUnderWay and QuotaSpent.
     """
@@ -171,7 +171,7 @@ def grade_again(*, job: GradingJob, kinds: Sequence[str] = (), by: User | None, 
     terms = JobLimits(price_in=job.price_in, price_out=job.price_out)
     return _start(
         criterion=job.criterion, judge=job.judge, asked=asked, attempt=latest + 1, by=by, at=at, terms=terms,
-        away=job.selection.get("service", ""),
+        away=job.selection.get("service", ""), follows=job.build,
     )  # fmt: skip
 
 

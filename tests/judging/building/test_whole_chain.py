@@ -25,8 +25,9 @@ from judging.building.forms import judges_of_passages
 from judging.building.shipped import PIPELINES
 from judging.building.sources import CannotBuild
 from judging.engines import EngineState, GradeRequest, Reply, registry
-from judging.grading.jobs import JobLimits, LimitReached, resume_job
+from judging.grading.jobs import JobLimits, LimitReached, grade_again, resume_job
 from judging.grading.spending import ledger_of
+from judging.jobs.sentence_grading import plan_grading
 from judging.judges.registry import load_shipped, make_judge
 from judging.models import Build, GradingJob, Judge, PromptTemplate, TokenQuota, TokenUse
 from tests.factories import a_collection, a_study
@@ -223,6 +224,22 @@ def test_tokens_and_cost_are_those_of_all_links(everything: Collection, judge: J
     assert found.cost == pytest.approx((2 * prompts + 3 * replies) / 1_000_000)
 
 
+def test_grades_of_questions_that_were_masked_since_take_nothing_off(
+    everything: Collection, rosa: User, judge: Judge, writer: Scripted, grader: Scripted
+) -> None:
+    graded_as_far_as_it_may(a_build(everything, "report-direct", by=rosa, grade_by=judge.name), late=False)
+    topics = list(everything.topics.all())
+    kept = {topic.pk: topic.rubric_elements.filter(kind="sub_question").order_by("pk")[:1] for topic in topics}
+    RubricElement.objects.exclude(pk__in=[element.pk for some in kept.values() for element in some]).update(masked=True)
+    asked = sum(len(some) for some in kept.values())
+
+    planned = plan_grading(judge, topics, run="new", words=200)
+
+    # All that is there was graded: what is left is one more report on each topic.
+    assert planned.calls == 20 * asked
+    assert min(planned.prompt_tokens, planned.reply_tokens) > 0
+
+
 def no_questions(collection: Collection, judge: Judge, rosa: User) -> None:
     RubricElement.objects.all().update(masked=True)
 
@@ -349,7 +366,10 @@ def graded_as_far_as_it_may(build: Build, *, late: bool) -> GradingJob:
         pass
     if late:
         Build.objects.filter(pk=build.pk).update(created_at=now() - timedelta(minutes=10))
-    job = GradingJob.objects.get()
+    return work_through_here(GradingJob.objects.get())
+
+
+def work_through_here(job: GradingJob) -> GradingJob:
     while celery_tasks.take_one_turn(job.pk, job.generation):
         pass
     job.refresh_from_db()
@@ -432,6 +452,22 @@ def test_a_build_that_is_asked_again_shares_the_limit_with_its_grading(
 
     build.refresh_from_db()
     assert (build.state, build.pause_cause) == ("paused", "calls")
+
+
+def test_another_attempt_stays_within_the_limits_of_its_chain(
+    everything: Collection, rosa: User, judge: Judge, writer: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unreadable = Scripted(lambda _: Reply("Well.", finish_reason="stop", prompt_tokens=100, completion_tokens=1))
+    monkeypatch.setattr(celery_tasks, "engine_of", lambda _: unreadable)
+    build = a_build(everything, "report-direct", by=rosa, grade_by=judge.name)
+    job = graded_as_far_as_it_may(build, late=False)
+    assert (job.state, job.graded) == ("done", 0)
+    Build.objects.filter(pk=build.pk).update(call_limit=ledger_of(job).n_calls + 2)
+
+    again = work_through_here(grade_again(job=job, by=rosa, at=now()))
+
+    assert (again.build_id, again.pause_cause, again.n_calls) == (build.pk, "calls", 2)
+    assert ledger_of(again).n_calls == ledger_of(job).n_calls
 
 
 def test_a_chain_that_was_started_before_there_were_plans_goes_on(
