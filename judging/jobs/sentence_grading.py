@@ -78,9 +78,11 @@ def plan_grading(judge: Judge, topics: Sequence[Topic], *, run: str, words: int)
     _check_asked(asked, judge, {topic.pk for topic in topics})
     found = sentences_of_reports(collection)
     old = {(topic, name) for (_, topic), names in found.rankings.items() for name in names}
-    done = Completion.objects.filter(criterion=criterion, judge=judge, attempt=1).count() if criterion.pk else 0
+    graded = Completion.objects.filter(criterion=criterion.pk, judge=judge, attempt=1)
+    done = graded.filter(item__in=items_asked(criterion)).count() if criterion.pk else 0
     pairs = MOST * sum(len(asked[topic.pk]) for topic in topics) + sum(len(asked[topic]) for topic, _ in old) - done
-    calls = max(pairs, 0) * (judge.template.orders if judge.template else 1)
+    pairs = max(pairs, 0)
+    calls = pairs * (judge.template.orders if judge.template else 1)
     if judge.template is None:
         return GradingPlan(calls, 0, 0)
     ratio, reply_tokens, _ = used_before(judge)
