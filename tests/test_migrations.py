@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
@@ -10,9 +12,13 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 
-from collection.models import Collection, User
+from collection.models import Collection, Study, User
+from judging.models import Build, Completion, GenerationCall, GradingJob
 from tests.factories import a_collection
+from tests.judging.building.world import a_build
+from tests.judging.world import a_job, with_items, work_through
 
 OURS = ("annotate", "collection", "judging")
 FIRST = [(app, "0001_initial") for app in OURS]
@@ -71,3 +77,26 @@ def test_a_database_that_lacks_some_of_them_meets_a_sentence_that_says_what_to_d
         call_command("migrate", verbosity=0, skip_checks=False)
 
     recorder.record_applied(*newest)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
+def test_what_had_a_reply_before_calls_were_counted_is_counted(study: Study) -> None:
+    with_items(study)
+    jobs = [work_through(a_job(study)), work_through(a_job(study, "rating"))]
+    of_both_orders = jobs[0].completions.order_by("pk").values("pk")[:2]
+    Completion.objects.filter(pk__in=of_both_orders).update(other_order={"grade": 1.0})
+    build = a_build(study.collection, "report-direct", by=study.collection.owner)
+    calls: dict[str, Any] = {"build": build, "topic": build.collection.topics.first(), "finished_at": now()}
+    changed: list[dict[str, Any]] = [{}, {}, {"finished_at": None}, {"sampling": {}}]
+    for number, changes in enumerate(changed):
+        GenerationCall.objects.create(inputs_hash=f"hash-{number}", **calls | {"sampling": {"seed": 1}} | changes)
+    executor = MigrationExecutor(connection)
+    executor.migrate([("judging", "0001_initial")])
+
+    executor = MigrationExecutor(connection)
+    executor.migrate(executor.loader.graph.leaf_nodes())
+
+    found = [GradingJob.objects.get(pk=job.pk) for job in jobs]
+    assert [job.n_calls for job in found] == [jobs[0].done + 2, jobs[1].done]
+    assert Build.objects.get().n_calls == 2

@@ -2,6 +2,22 @@
 
 import django.db.models.deletion
 from django.db import migrations, models
+from django.db.models import Count, F, OuterRef, Subquery
+from django.db.models.functions import Coalesce
+
+
+def count_calls_of_before(apps, schema_editor):
+    """Count what had a reply before calls were counted: limits of calls hold for these too."""
+    found = {name: apps.get_model("judging", name).objects for name in ("GradingJob", "Completion", "Build", "GenerationCall")}
+    second_orders = found["Completion"].filter(job=OuterRef("pk"), other_order__isnull=False).order_by().values("job")
+    # A call without sampling asked no model.
+    asked = found["GenerationCall"].filter(build=OuterRef("pk"), finished_at__isnull=False).exclude(sampling={})
+    found["GradingJob"].update(n_calls=F("graded") + F("ungraded") + _how_many(second_orders))
+    found["Build"].update(n_calls=_how_many(asked.order_by().values("build")))
+
+
+def _how_many(rows):
+    return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
 
 
 class Migration(migrations.Migration):
@@ -99,4 +115,5 @@ class Migration(migrations.Migration):
             name='thinking_tokens',
             field=models.PositiveIntegerField(help_text='Those of the reply that were thinking; null where the server does not say.', null=True),
         ),
+        migrations.RunPython(count_calls_of_before, migrations.RunPython.noop),
     ]
