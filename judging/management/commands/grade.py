@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from collection.importing.commands import mended_by_the_reader
 from judging.data.selection import NoSuchPart
@@ -33,10 +33,20 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"Job {job.pk}, {job.judge}: {counted(job.total, 'pairs')}, {job.skipped} skipped without a text."
             )
+        stopped: list[CommandError] = []
         for job in jobs if options["wait"] or options["here"] else []:
-            wait_for(job, errors=self.stderr, here=options["here"])
+            try:
+                wait_for(job, errors=self.stderr, here=options["here"])
+            except CommandError as stop:
+                if stop.returncode != 1:  # it was stopped by hand, or no worker comes
+                    raise
+                stopped.append(stop)
             for line in counts_of_job(job).lines():
                 self.stdout.write(line)
+        for later in stopped[1:]:
+            self.stderr.write(str(later))
+        if stopped:
+            raise stopped[0]
 
     def tell_estimates(self, options: dict[str, Any]) -> None:
         criterion, judges = chosen(options)

@@ -15,6 +15,8 @@ from django.test import Client
 from django.utils.timezone import now
 
 from collection.models import Study, User
+from judging import celery_tasks
+from judging.engines import Engine, EngineUnavailable, registry
 from judging.grading.jobs import pause_job, start_job
 from judging.management.waiting import nobody_works
 from judging.models import GradingJob, Judge
@@ -128,6 +130,25 @@ def test_the_command_starts_a_part(judged_study: Study) -> None:
     assert "3 pairs" in said
     with pytest.raises(CommandError, match="no topic “t9”"):
         said_by("grade", study=judged_study.name, criterion="answerability", judge=[judge.name], topic=["t9"])
+
+
+def test_the_command_lets_every_judge_grade_where_one_pauses(
+    judged_study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses, grades = a_model_judge(judged_study), a_lexical_judge(criterion_of(judged_study))
+
+    def engine_for(judge: Judge) -> Engine:
+        if judge == pauses:
+            raise EngineUnavailable("Nobody answers.")
+        return registry.engine_of(judge)
+
+    monkeypatch.setattr(celery_tasks, "engine_of", engine_for)
+    judges = ["--judge", pauses.name, "--judge", grades.name]
+
+    with pytest.raises(CommandError):
+        said_by("grade", *judges, study=judged_study.name, criterion="answerability", here=True)
+
+    assert dict(GradingJob.objects.values_list("judge__name", "state")) == {pauses.name: "paused", grades.name: "done"}
 
 
 def test_the_command_shows_moves_and_refuses(judged_study: Study) -> None:
