@@ -56,16 +56,15 @@ def spent(account: GradingJob | Build, quota: Quota | None, *, at: datetime) -> 
 
     Minutes count from the start of the chain.
     """
-    if account.bounds.limited:
-        ledger = ledger_of(account)
-        if reached := _limit_reached(ledger, ledger.bounds, at):
-            return reached
+    if account.bounds.limited and (reached := _limit_reached(ledger_of(account), at)):
+        return reached
     if quota is not None and quota.spent:
         return f"{quota} It resumes automatically when tokens are available again.", "quota"
     return None
 
 
-def _limit_reached(ledger: Ledger, bounds: GradingJob | Build, at: datetime) -> tuple[str, Cause] | None:
+def _limit_reached(ledger: Ledger, at: datetime) -> tuple[str, Cause] | None:
+    bounds = ledger.bounds
     minutes = (at - bounds.created_at).total_seconds() / 60
     if bounds.call_limit is not None and ledger.n_calls >= bounds.call_limit:
         return f"{ledger.n_calls:,} calls have a reply; the limit is {bounds.call_limit:,}.", "calls"
