@@ -67,8 +67,16 @@ def kept_engine(judge: Judge) -> Engine:
 
 
 def writer_for(engine: str, model: str, decoding: Mapping[str, Any]) -> Engine:
-    """Return the engine that writes texts with this model, kept while the process lives. Raises EngineUnavailable."""
-    return _writer(engine, model, json.dumps(decoding, sort_keys=True))
+    """Return the engine that writes texts with this model, kept while the process lives.
+
+    It takes replies under the names that judges of the model were seen to reply under. Raises EngineUnavailable.
+    """
+    writer = _writer(engine, model, json.dumps(decoding, sort_keys=True))
+    if isinstance(writer, OpenAIEngine):
+        writer = copy(writer)  # with the same connections
+        judges = Judge.objects.filter(engine=Judge.Engine.OPENAI, model=model).select_related("rater")
+        writer.other_names = {name for judge in judges for name in judge.other_names}
+    return writer
 
 
 @lru_cache(maxsize=32)

@@ -13,7 +13,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 
 from django.db import DatabaseError
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -23,7 +22,6 @@ from collection.models import Item, Judgment
 from collection.texts.suspicious_texts import flag_items
 from judging.data.items import with_texts
 from judging.engines import Engine, EngineUnavailable, GradeRequest, Heard, Reply
-from judging.engines.probe_store import room_of_thinking
 from judging.engines.token_quotas import note_use
 from judging.grading.completions import ReadReply, write_read_replies
 from judging.grading.drift import KnownIdentities, judge_anchor_items
@@ -113,7 +111,6 @@ class Turn:
         self.new_identity = ""
         self.left_out: list[ReadReply] = []
         self.failures = Failures(job)
-        self.thinks_for = room_of_thinking(job.judge)
         self.stop: Callable[[], None] = lambda: None
 
     def take(self) -> None:
@@ -197,8 +194,7 @@ class Turn:
         if not items:
             self._finish(chunk.pk)
         flag_items(items)
-        requests = requests_for(self.job.judge, items)
-        return [replace(request, thinks_for=self.thinks_for) for request in requests] if self.thinks_for else requests
+        return requests_for(self.job.judge, items)
 
     def _take_in(self, rows: Sequence[ReadReply]) -> None:
         """Take what was read to be written. Replies of a server that changed are left out: their pairs stay missing."""

@@ -127,11 +127,11 @@ def used_before(judge: Judge) -> tuple[float, float, bool]:
 def thinking_of_a_pair(judge: Judge) -> float:
     """Return the tokens of thinking that a pair takes: the mean of the latest that were counted, else all the room."""
     latest = Completion.objects.filter(job__judge=judge, completion_tokens__isnull=False).order_by("-pk")
-    newest: list[int | None] = list(latest.values_list("thinking_tokens", flat=True)[:LOOKED_AT])
-    counted = [tokens for tokens in newest if tokens is not None]
+    newest: list[tuple[int | None, str]] = list(latest.values_list("thinking_tokens", "thinking")[:LOOKED_AT])
+    counted = [tokens for tokens, _ in newest if tokens is not None]
     if counted:
         return mean(counted)
-    if newest and not latest.exclude(thinking="").exists():
+    if newest and not any(thought for _, thought in newest):
         return 0.0
     return float(room_of_thinking(judge) * (judge.template.orders if judge.template else 1))
 

@@ -11,6 +11,7 @@ from collection.models import Item, Scale
 from judging.data.pool_statistics import pool_statistics
 from judging.engines import GradeRequest
 from judging.engines.lexical import BM25, words_in
+from judging.engines.probe_store import room_of_thinking
 from judging.models import Judge, PromptTemplate
 from judging.prompts.placeholders import (
     Replies,
@@ -78,7 +79,8 @@ def requests_for(judge: Judge, items: Sequence[Item]) -> list[GradeRequest]:
     if requests and judge.decoding.get("method") == BM25:
         pool = pool_statistics(items[0].study_id)
         return [replace(request, pool=pool) for request in requests]
-    return requests
+    room = room_of_thinking(judge) if requests else 0
+    return [replace(request, thinks_for=room) for request in requests] if room else requests
 
 
 def _passages_for(judge: Judge, items: Sequence[Item], frame: Frame) -> dict[int, list[str]]:

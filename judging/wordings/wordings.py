@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 from django.db.models import QuerySet
@@ -11,13 +12,14 @@ from django.utils.timezone import now
 
 from collection.models import NuggetWording, Rater, User
 from judging.engines import Engine, EngineUnavailable, Reply
-from judging.engines.probe_store import store_learnt
+from judging.engines.probe_store import room_of_thinking, store_learnt
 from judging.engines.registry import engine_of
 from judging.engines.token_quotas import check_quota, note_use, quota_for
 from judging.grading.budget import budget_of, expected_use, within
 from judging.models import Judge, TokenUse
 from judging.prompts.refusals import is_refusal
-from judging.trial_runs.run import SECONDS, replies_in_time
+from judging.trial_runs.engine_choice import seconds_for
+from judging.trial_runs.run import replies_in_time
 from judging.wordings.prompt import NAME, Highlighted, NoWords, request_of, words_in
 
 logger = logging.getLogger(__name__)
@@ -59,9 +61,11 @@ def _reply_to(wording: NuggetWording, engine_for: Callable[[Judge], Engine]) -> 
     assert source is not None  # a_wording_has_one_source
     topic = wording.workshop_topic.topic
     request = request_of(Highlighted(topic.request, source.text or "", wording.start, wording.end))
+    request = replace(request, thinks_for=room_of_thinking(judge))
+    seconds = min(seconds_for(judge), NuggetWording.PATIENCE.total_seconds())
     check_quota(judge, payer, at=now())
     with budget_of(quota_for(judge, payer, at=now())) as budget:
-        reply = replies_in_time(within(engine_for(judge), budget), [request], SECONDS).get(request.item_id)
+        reply = replies_in_time(within(engine_for(judge), budget), [request], seconds).get(request.item_id)
     expected = expected_use(request)
     # What comes too late is paid for all the same: it counts as what was expected of it.
     used = (
@@ -70,7 +74,7 @@ def _reply_to(wording: NuggetWording, engine_for: Callable[[Judge], Engine]) -> 
     note_use(judge, payer, TokenUse.For.WORDING, [used], at=now())
     store_learnt(at=now())
     if reply is None:
-        raise NoWords(NOT_IN_TIME.format(SECONDS))
+        raise NoWords(NOT_IN_TIME.format(seconds))
     NuggetWording.objects.filter(pk=wording.pk).update(
         reply=reply.text, model=(reply.identity or judge.model)[:300], prompt=NAME
     )

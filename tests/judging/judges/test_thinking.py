@@ -15,19 +15,22 @@ from pytest_django.fixtures import Settings as SettingsWrapper
 from collection.models import Study, User
 from judging.celery_tasks import grade
 from judging.data.reasons import reasons_of
-from judging.engines.probe_store import probe_judge
-from judging.engines.registry import kept_engine
+from judging.engines.openai import OpenAIEngine
+from judging.engines.probe_store import change_attribute, probe_judge
+from judging.engines.registry import kept_engine, writer_for
 from judging.engines.thinking import SWITCHES
 from judging.grading.batch_files import write_requests
+from judging.grading.budget import expected_use
 from judging.grading.jobs import JobLimits, grade_again, start_job
-from judging.jobs.estimate import estimate
+from judging.jobs.estimate import LOOKED_AT, estimate, thinking_of_a_pair
 from judging.judges.registry import BadJudge
 from judging.models import Completion, GradingJob, Judge
+from judging.prompts.rendering import requests_for
 from judging.trial_runs.engine_choice import seconds_for
 from judging.trial_runs.errands import ask_for_trial
 from tests.judging.engines.test_probe_store import a_judge, page_of
 from tests.judging.thinking_server import THINKS_FOR, THOUGHT, ThinkingServer
-from tests.judging.world import criterion_of
+from tests.judging.world import criterion_of, many_items
 
 pytestmark = pytest.mark.django_db
 
@@ -253,3 +256,46 @@ def test_a_judge_that_must_not_think_is_made_on_the_page(client: Client, rosa: U
     assert response.status_code == 302, response.context["form"].errors
     assert Judge.objects.get(name="thoughtless").decoding["thinking"] == "off"
     assert Judge.objects.get(name="thoughtless").decoding["extra"] == {"top_k": 20}
+
+
+# --- what is expected of it ---
+
+
+def test_requests_of_every_kind_of_work_expect_the_thinking_that_the_engine_leaves_room_for(
+    judged_study: Study,
+) -> None:
+    items = list(judged_study.items.filter(task_type="rating")[:2])
+    first, second = requests_for(a_judge(decoding={"thinking": "on", "thinking_tokens": 700}), items)
+    quick, _ = requests_for(a_judge(decoding={"thinking": "off"}), items)
+
+    assert (first.thinks_for, second.thinks_for, quick.thinks_for) == (700, 700, 0)
+    assert expected_use(first).replies == expected_use(quick).replies + 700
+
+
+def test_only_the_latest_replies_say_what_a_pair_thinks(judged_study: Study) -> None:
+    judge = a_judge(decoding={"thinking": "on"})
+    many_items(judged_study, LOOKED_AT + 1)
+    items = judged_study.items.filter(item_id__startswith="many/").order_by("pk")
+    job = a_job_of(judged_study, judge)
+    for number, item in enumerate(items):
+        Completion.objects.create(
+            job=job, judge=judge, criterion=job.criterion, item=item, attempt=1, grade=1.0, completion_tokens=2,
+            thinking="" if number else "Hm.", completed_at=now(),
+        )  # fmt: skip
+
+    assert thinking_of_a_pair(judge) == 0
+
+
+def test_a_writer_takes_the_names_that_judges_of_its_model_were_seen_to_reply_under(
+    settings: SettingsWrapper,
+) -> None:
+    settings.JUDGE_BASE_URL = "http://127.0.0.1:9/v1"
+    judge = a_judge()
+    change_attribute(judge, "answers_as", lambda _: {"a-gateways-name": "2026-01-01"})
+
+    same, other = (writer_for("openai", model, {"endpoint": "chat"}) for model in (judge.model, "another"))
+
+    assert isinstance(same, OpenAIEngine)
+    assert isinstance(other, OpenAIEngine)
+    assert same.other_names == {"a-gateways-name"}
+    assert other.other_names == set()
