@@ -9,10 +9,9 @@ researcher has seen the drift.
 from __future__ import annotations
 
 import random
-import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -26,8 +25,9 @@ from judging.engines.token_quotas import note_use
 from judging.grading.completions import ReadReply
 from judging.models import AnchorCheck, AnchorSet, Completion, GradingJob, Judge, TokenUse
 from judging.prompts.pairwise import read_all
-from judging.prompts.rendering import request_for
-from stats.intervals import SHARE, UNBOUNDED, Range, ratio_interval
+from judging.prompts.rendering import requests_for
+from stats.intervals import SHARE, UNBOUNDED, Estimate, Range, ratio_interval
+from stats.plurals import counted
 from stats.share_intervals import bounds
 
 ANCHOR_ITEMS = 30
@@ -48,33 +48,38 @@ class Before:
 
 @dataclass(frozen=True)
 class Drift:
-    """What changed between two looks at the anchor items. Figures are None where they cannot be told.
+    """What changed between two looks at the anchor items.
 
     `mean` is the mean of new minus old over the items with both grades; `changed` is the share of items whose grade is
-    another one (or was or became ungraded). Items of one text change together, so both intervals are over texts.
+    another one (or was or became ungraded). Items of one text change together, so both intervals are over texts: where
+    their estimates speak of topics, these are texts.
     """
 
     items: int
     both_graded: int
-    mean: float | None
-    mean_interval: tuple[float, float] | None
-    changed: float | None
-    changed_interval: tuple[float, float] | None
+    mean: Estimate
+    changed: Estimate
     became_ungraded: int
     was_ungraded: int
 
     def __str__(self) -> str:
         if not self.items:
             return "none of the anchor items was graded before"
-        told = f"{round((self.changed or 0) * self.items)} of {self.items} anchor items changed their grade"
-        if self.changed_interval:
-            low, high = self.changed_interval
-            told += f" ({_percent(self.changed)}, 95 % interval {_percent(low)} to {_percent(high)})"
-        if self.mean is not None:
-            told += f"; new minus old is {self.mean:+.2f} on average"
-        if self.mean_interval:
-            told += f" (95 % interval {self.mean_interval[0]:+.2f} to {self.mean_interval[1]:+.2f})"
+        told = f"{round((self.changed.value or 0) * self.items)} of {self.items} anchor items changed their grade"
+        told += f" ({_percent(self.changed.value)}, {_interval_in_words(self.changed, _percent)})"
+        if self.mean.value is not None:
+            told += f"; new minus old is {self.mean.value:+.2f} on average"
+            told += f" ({_interval_in_words(self.mean, '{:+.2f}'.format)})"
         return told.replace("-", "−")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts, and of `mean` and `changed` value, interval or why there is none, and texts."""
+        figures: dict[str, Any] = {}
+        for name, found in (("mean", self.mean), ("changed", self.changed)):
+            figures |= {name: found.value, f"{name}_interval": bounds(found), f"{name}_reason": found.reason}
+            figures[f"{name}_texts"] = found.sample.n_topics if found.sample else 0
+        counts = ("items", "both_graded", "became_ungraded", "was_ungraded")
+        return {name: getattr(self, name) for name in counts} | figures
 
 
 def choose_anchor_items(criterion: Criterion, items: Sequence[int], *, at: datetime) -> AnchorSet:
@@ -171,7 +176,7 @@ def judge_anchor_items(
     items = with_texts(Item.objects.filter(pk__in=list(earlier.grades)))
     after, tokens = {}, []
     try:
-        for request, reply in engine.grade([request_for(job.judge, item) for item in items], stopping=stopping):
+        for request, reply in engine.grade(requests_for(job.judge, items), stopping=stopping):
             after[request.item_id] = read_all(request, reply)[0].grade
             tokens.append((reply.prompt_tokens, reply.completion_tokens))
     except EngineUnavailable as error:
@@ -216,27 +221,25 @@ def drift_of(seen: AnchorCheck) -> Drift:
         if item in new and earlier is not None and (after := new[item]) is not None
     }
     changes = {item: float(old[item] != new[item]) for item in old if item in new}
-    changed = sum(changes.values())
     return Drift(
         items=len(pairs),
         both_graded=len(differences),
-        mean=statistics.fmean(differences.values()) if differences else None,
-        mean_interval=_over_texts(differences, within=UNBOUNDED),
-        changed=changed / len(pairs) if pairs else None,
-        changed_interval=_over_texts(changes, within=SHARE),
+        mean=_over_texts(differences, within=UNBOUNDED),
+        changed=_over_texts(changes, within=SHARE),
         became_ungraded=sum(earlier is not None and after is None for earlier, after in pairs),
         was_ungraded=sum(earlier is None and after is not None for earlier, after in pairs),
     )
 
 
-def _over_texts(values: Mapping[int, float], *, within: Range) -> tuple[float, float] | None:
-    """Return the interval of the mean of these values, by item, each text being left out in turn."""
+def _over_texts(values: Mapping[int, float], *, within: Range) -> Estimate:
+    """Return the mean of these values, by item, with its interval, each text being left out in turn."""
     sums: defaultdict[tuple[Any, ...], float] = defaultdict(float)
     sizes: Counter[tuple[Any, ...]] = Counter()
     for item, *text in Item.objects.filter(pk__in=list(values)).values_list("pk", *TEXT):
         sums[tuple(text)] += values[item]
         sizes[tuple(text)] += 1
-    return bounds(ratio_interval(list(sums.values()), [sizes[text] for text in sums], within=within))
+    found = ratio_interval(list(sums.values()), [sizes[text] for text in sums], within=within)
+    return replace(found, reason=found.reason.replace("topic", "text"))
 
 
 def _earlier_versions(judge: Judge) -> list[Judge]:
@@ -273,6 +276,13 @@ def _by_key(grades: dict[str, float | None] | Grades) -> Grades:
 
 def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _interval_in_words(figure: Estimate, written: Callable[[float], str]) -> str:
+    if figure.low is None or figure.high is None or figure.sample is None:
+        return f"no interval: {figure.reason}"
+    texts = counted(figure.sample.n_topics or 0, "texts")
+    return f"95 % interval {written(figure.low)} to {written(figure.high)}, {texts}"
 
 
 def _percent(share: float | None) -> str:

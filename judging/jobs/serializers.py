@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -132,8 +132,8 @@ class AnchorCheckSerializer(serializers.Serializer[Any]):
     drift = serializers.SerializerMethodField()
 
     def get_drift(self, seen: AnchorCheck) -> dict[str, Any]:
-        """Return the drift's figures: mean of new minus old, share changed, each with its 95 % interval."""
-        return asdict(drift_of(seen))
+        """Return the drift's figures: mean of new minus old, share changed, each with its 95 % interval over texts."""
+        return drift_of(seen).as_dict()
 
 
 class BatchFileSerializer(serializers.Serializer[Any]):

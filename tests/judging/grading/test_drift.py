@@ -7,11 +7,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.timezone import now
 
-from collection.models import Item, RubricElement, Study, User
+from collection.models import Item, Passage, RubricElement, Study, User
 from judging.engines import EngineUnavailable, GradeRequest, Reply
 from judging.grading.drift import ANCHOR_ITEMS, drift_of
 from judging.grading.jobs import grade_again, resume_job, start_job
 from judging.models import AnchorCheck, AnchorSet, Completion, GradingJob, Judge, PromptTemplate
+from stats.intervals import SHARE, UNBOUNDED, ratio_interval
+from tests.factories import an_item
 from tests.judging.grading.test_spending import a_model_judge
 from tests.judging.world import ScriptedEngine, a_job, criterion_of, many_items, work_through
 
@@ -72,7 +74,7 @@ def test_another_server_is_looked_at_before_a_single_grade_is_written(judged_stu
     assert (job.state, job.pause_cause, job.done) == ("paused", "drift", 0)
     assert not Completion.objects.filter(engine_identity="B").exists()
     drift = drift_of(AnchorCheck.objects.get())
-    assert (drift.items, drift.changed, drift.mean) == (30, 1.0, -1.0)
+    assert (drift.items, drift.changed.value, drift.mean.value) == (30, 1.0, -1.0)
     assert "30 of 30 anchor items changed their grade" in job.reason
     assert "“B”" in job.reason
 
@@ -179,12 +181,16 @@ def test_the_job_page_shows_the_drift_and_resuming_there_confirms_it(
     work_through(second, from_server("B", "0"))
     client.force_login(rosa)
 
-    page = client.get(reverse("judging:job", args=[judged_study.name, second.pk])).content.decode()
+    page = " ".join(client.get(reverse("judging:job", args=[judged_study.name, second.pk])).content.decode().split())
     client.post(reverse("judging:job_move", args=[judged_study.name, second.pk, "resume"]))
 
     assert ">Drift</h2>" in page
-    assert "100 %" in page
-    assert drift_of(AnchorCheck.objects.get()).changed_interval is None  # they are about few texts
+    assert "<dt>Now</dt><dd>B</dd>" in page
+    drift = drift_of(AnchorCheck.objects.get())
+    for shown, figure in (("100 %", drift.changed), ("−1.00", drift.mean)):
+        assert figure.sample is not None
+        assert (figure.low, figure.sample.n_topics) == (None, texts_of_anchors())
+        assert f"{shown}, no interval: {figure.reason}" in page
     assert "Accept the new model’s grades" in page
     assert AnchorCheck.objects.get().confirmed_by == rosa
 
@@ -197,7 +203,52 @@ def test_the_api_gives_the_drift(client: Client, rosa: User, judged_study: Study
     (seen,) = client.get(f"/api/v1/grading-jobs/{second.pk}/anchor-checks/").json()
 
     assert (seen["earlier_identity"], seen["identity"]) == ("A", "B")
-    assert seen["drift"]["changed"] == 1.0
+    drift = drift_of(AnchorCheck.objects.get())
+    texts = texts_of_anchors()
+    assert seen["drift"] == {
+        "items": 30, "both_graded": 30, "became_ungraded": 0, "was_ungraded": 0,
+        "mean": -1.0, "mean_interval": None, "mean_reason": drift.mean.reason, "mean_texts": texts,
+        "changed": 1.0, "changed_interval": None, "changed_reason": drift.changed.reason, "changed_texts": texts,
+    }  # fmt: skip
+    assert drift.changed.reason != ""
+
+
+def test_intervals_are_over_texts_and_shown_with_their_number(client: Client, rosa: User, judged_study: Study) -> None:
+    _, second = a_graded_study(judged_study)
+    work_through(second, from_server("B", "0"))
+    texts = many_texts(judged_study, 6)
+    before = {item: 1.0 for text in texts for item in text}
+    after = before | {item: 0.0 for text in texts[:2] for item in text}
+    AnchorCheck.objects.update(before=before, after=after)
+    client.force_login(rosa)
+
+    page = " ".join(client.get(reverse("judging:job", args=[judged_study.name, second.pk])).content.decode().split())
+    (seen,) = client.get(f"/api/v1/grading-jobs/{second.pk}/anchor-checks/").json()
+
+    share = ratio_interval([5, 5, 0, 0, 0, 0], [5] * 6, within=SHARE)
+    mean = ratio_interval([-5, -5, 0, 0, 0, 0], [5] * 6, within=UNBOUNDED)
+    assert share.low is not None
+    assert share.high is not None
+    assert (seen["drift"]["changed_interval"], seen["drift"]["changed_texts"]) == ([share.low, share.high], 6)
+    assert (seen["drift"]["mean_interval"], seen["drift"]["mean_texts"]) == ([mean.low, mean.high], 6)
+    drift = drift_of(AnchorCheck.objects.get())
+    for words in (page, str(drift)):
+        assert words.count(", 6 texts") == 2
+    assert f"interval {100 * share.low:.0f} to {100 * share.high:.0f} %, 6 texts" in page
+
+
+def texts_of_anchors() -> int:
+    return AnchorSet.objects.get().items.values("report").distinct().count()
+
+
+def many_texts(study: Study, count: int) -> list[list[int]]:
+    """Give the study so many passages with five items each, and return these by passage."""
+    elements = RubricElement.objects.filter(element_id__startswith="many-")[:5]
+    made = []
+    for number in range(count):
+        passage = Passage.objects.create(collection=study.collection, passage_id=f"p-{number}", text=f"Text {number}.")
+        made.append([an_item(study, "rating", topic=one.topic, element=one, text=passage).pk for one in elements])
+    return made
 
 
 def test_a_lexical_judge_is_never_looked_at(judged_study: Study) -> None:
