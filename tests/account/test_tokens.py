@@ -92,6 +92,7 @@ def test_the_last_use_is_noted_seldom(ada: User, django_assert_num_queries: Any)
 # --- What they open -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_one_that_reads_changes_nothing_wherever_it_is_sent(as_ada: Client, ada: User) -> None:
     key = as_ada.post("/account/token/", {"name": "reader", "days": 7, "read_only": "on"}).context["new_token"]
     client = Client(headers={"Authorization": f"Token {key}"})
