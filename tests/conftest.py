@@ -33,9 +33,9 @@ kept.compares = True
 
 USES_THE_DATABASE = {"db", "transactional_db", "live_server"}
 # What a test may take, in seconds of a quiet processor, if it is not marked *slow* or *browser*; and how much more than
-# that is a matter of the moment.
+# that is a matter of the moment: a shared machine took up to 2.2 times what it took on a quiet day.
 MOST_SECONDS = 2.0
-LEEWAY = 1.5
+LEEWAY = 3.0
 # What a first test would wait for.
 LARGE = ("altair", "config.urls", "pandas", "scipy", "sklearn", "statsmodels", "vl_convert")
 # What COUNTED takes there.
