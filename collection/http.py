@@ -121,8 +121,10 @@ def new_client(
     return client
 
 
-def client_for(base_url: str, *, api_key: str = "", timeout: float, connections: int = 32) -> Client:
-    """Return a client of one of our own servers, past any proxy.
+def client_for(
+    base_url: str, *, api_key: str = "", timeout: float, connections: int = 32, permit: Permit | None = None
+) -> Client:
+    """Return a client of one of our own servers, past any proxy. `permit` refuses where it may not lead.
 
     A name and password in the address go into a header: addresses are logged.
     """
@@ -134,6 +136,7 @@ def client_for(base_url: str, *, api_key: str = "", timeout: float, connections:
         headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
         timeout=timeout,
         connections=connections,
+        permit=permit,
     )
 
 

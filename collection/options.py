@@ -54,11 +54,12 @@ def choose(options: Options, given: Mapping[str, Any]) -> dict[str, Any]:
     names: list[str] = list(options().get_fields())
     choice = options(data={name: given[name] for name in names if given.get(name) is not None})
     if not choice.is_valid():
-        raise Refused(" ".join(_complaints(choice.errors)))
+        raise Refused(" ".join(complaints(choice.errors)))
     return dict(choice.validated_data)
 
 
-def _complaints(errors: Mapping[str, Any]) -> Iterable[str]:
+def complaints(errors: Mapping[str, Any]) -> Iterable[str]:
+    """Say what a serializer found wrong, as a command's arguments are called."""
     for name, of_field in errors.items():
         said = " ".join(map(str, of_field if isinstance(of_field, list) else of_field.values()))
         yield said if name == "non_field_errors" else f"--{name.replace('_', '-')}: {said}"

@@ -12,12 +12,14 @@ from judging.imported.api import ImportedJudgeViewSet
 from judging.jobs.api import JobViewSet
 from judging.judges.api import JudgeViewSet
 from judging.prompt_templates.api import TemplateViewSet
+from judging.servers.api import ModelServerViewSet
 from judging.trial_runs.api import ErrandView
 
 router = SimpleRouter()
 router.register("judges", JudgeViewSet, basename="judge")
 router.register("templates", TemplateViewSet, basename="template")
 router.register("imported-judges", ImportedJudgeViewSet, basename="imported_judge")
+router.register("model-servers", ModelServerViewSet, basename="model_server")
 router.register("grading-jobs", JobViewSet, basename="grading_job")
 
 api_urlpatterns: list[URLPattern | URLResolver] = [

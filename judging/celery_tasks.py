@@ -51,7 +51,7 @@ def take_one_turn(job_id: int, generation: int) -> bool:
     with budget_of(job) as of_job, budget_of(quota_of_job(job, at=now())) as of_researcher:
 
         def engine_for(judge: Judge) -> Engine:
-            return within(engine_of(judge), of_researcher, of_job)
+            return within(engine_of(judge, by=job.created_by, own=job.own_servers), of_researcher, of_job)
 
         more = take_turn(job_id=job_id, generation=generation, engine_for=engine_for, stopping=_stopping.is_set)
     store_learnt(at=now())
@@ -80,7 +80,7 @@ def audit_gullibility(pk: int) -> None:
     with budget_of(quota_for(audit.judge, audit.started_by, at=now())) as budget:
 
         def engine_for(judge: Judge) -> Engine:
-            return within(engine_of(judge), budget)
+            return within(engine_of(judge, by=audit.started_by), budget)
 
         more = gullibility.take_turn(audit, engine_for=engine_for, stopping=_stopping.is_set)
     if more and not _stopping.is_set():
@@ -107,7 +107,7 @@ def take_one_build_turn(pk: int, generation: int) -> bool:
     with budget_of(found) as of_build, budget_of(quota) as of_researcher:
 
         def engine_for(of: Build) -> Engine:
-            return within(writer_for(of.engine, of.model, of.decoding), of_researcher, of_build)
+            return within(writer_for(of), of_researcher, of_build)
 
         more = building.take_turn(build_id=pk, generation=generation, engine_for=engine_for, stopping=_stopping.is_set)
     found.refresh_from_db()

@@ -9,7 +9,7 @@ from typing import Protocol
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from collection.accounts.sealing import SealBroken, sealed, unsealed
+from collection.accounts.sealing import KEY, SealBroken, is_key, sealed, unsealed
 from collection.documents.folder_source import FolderDocuments, folder_named
 from collection.documents.found import Found, SourceFailed
 from collection.documents.http_source import HttpDocuments, check_template
@@ -17,8 +17,6 @@ from collection.documents.ir_dataset_source import DatasetDocuments
 from collection.models import Collection, DocumentSource
 
 SALT = "collection.documents.key"
-SHORTEST_KEY = 8
-KEY = "A key has at least eight letters, digits and signs, and no spaces."
 Kind = DocumentSource.Kind
 
 
@@ -88,7 +86,7 @@ def check(kind: str, address: str, *, text_field: str = "", key: str = "") -> No
         raise ValidationError({"text_field": "The package says itself which field is the text."})
     if key and kind != Kind.HTTP:
         raise ValidationError({"key": "Only HTTP servers take a key."})
-    if key and (len(key) < SHORTEST_KEY or not key.isascii() or not key.isprintable() or " " in key):
+    if key and not is_key(key):
         raise ValidationError({"key": KEY})
 
 

@@ -12,6 +12,7 @@ from judging.building.pipelines import Options, Pipeline
 from judging.building.prompt_files import StepPrompt
 from judging.building.shipped import PIPELINES
 from judging.building.sources import CannotBuild, check_sources, chosen_topics, filled_cells, inputs_of, lacking
+from judging.engines.servers import on_own_servers
 from judging.grading.jobs import JobLimits
 from judging.models import Build
 
@@ -106,6 +107,7 @@ def draft(collection: Collection, asked: Request, *, by: User | None, at: dateti
         seed=asked.seed,
         reviews_steps=asked.reviews_steps,
         reviewers=asked.reviewers,
+        own_servers=asked.writer.engine == Build.Engine.OPENAI and on_own_servers(asked.writer.model.strip(), by),
         created_by=by,
         created_at=at,
         queued_at=at,

@@ -15,7 +15,6 @@ from judging.building.pipelines import Options, Pipeline
 from judging.building.prompt_files import BadPrompt, StepPrompt, read_prompt
 from judging.building.shipped import PIPELINES
 from judging.building.sources import runs_of_reports, runs_that_rank
-from judging.engines.registry import server_states
 from judging.jobs.forms import LimitsForm, Lines
 from judging.models import Build, Judge
 from stats.measures.words import TOKENIZERS, WHITESPACE
@@ -285,8 +284,3 @@ def judges_of_passages() -> list[str]:
     types = [name for name, shape in TASK_TYPES.items() if shape.text == "passage"]
     judges = Judge.objects.filter(task_type__in=types).exclude(engine=Judge.Engine.ENSEMBLE)
     return list(judges.order_by("name").values_list("name", flat=True))
-
-
-def models_served() -> list[str]:
-    """Return the models that the site's servers list, to be offered."""
-    return sorted({model for state in server_states() if state.available for model in state.models})

@@ -3,15 +3,47 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
+
+from collection.documents.guard import is_public
 from collection.http import Answer, Client, ReplyTooBig, as_object, ask, client_for, root_of, shown
 
-__all__ = ["addresses", "client_for", "get_json", "post", "root_of", "shown", "wait_in_steps"]
+__all__ = ["Access", "addresses", "client_for", "get_json", "post", "root_of", "shown", "wait_in_steps"]
 
 # One reply is a grade or a few sentences; a server that sends more than this is not answering the question.
 MOST_BYTES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Access:
+    """One address of a model server as it is asked: with its own key, so many requests at a time.
+
+    `public_only`: a researcher wrote it, so that it may lead to the public internet alone.
+    """
+
+    address: str
+    key: str = field(default="", repr=False)
+    concurrency: int = 16
+    public_only: bool = False
+
+    def client(self, *, timeout: float, connections: int | None = None) -> Client:
+        """Return a client that asks there, and takes the key nowhere else."""
+        return client_for(
+            self.address,
+            api_key=self.key,
+            timeout=timeout,
+            connections=connections or self.concurrency,
+            permit=_permit if self.public_only else None,
+        )
+
+
+def _permit(host: str, port: int, found: Sequence[str]) -> None:  # noqa: ARG001  # as a transport asks
+    if not all(map(is_public, found)):
+        raise httpx.ConnectError(f"“{host}” is in a private network, whose servers administrators add")
 
 
 def addresses(setting: str) -> tuple[str, ...]:

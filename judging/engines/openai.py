@@ -20,7 +20,7 @@ from collection.http import TRANSIENT, Answer, Client, ReplyTooBig
 from collection.models import Judgment
 from judging.engines import PAID_REPLIES_MAY_TAKE, EngineState, EngineUnavailable, GradeRequest, LettingGo, Reply
 from judging.engines.constraints import Endpoint, constraint_parameters, log_probability_parameters, sampling_parameters
-from judging.engines.http import MOST_BYTES, client_for, post, wait_in_steps
+from judging.engines.http import MOST_BYTES, Access, post, wait_in_steps
 from judging.engines.messages import completion_prompt, conversation, room_for
 from judging.engines.pool import Member, Pool
 from judging.engines.prefetch import Feed
@@ -42,6 +42,8 @@ LOOK_SECONDS = 0.2
 # A batch takes along what comes so shortly behind its last request.
 GATHER_SECONDS = 0.02
 
+NO_SERVER = "No model server is configured that you may use. Add one (Judges, Model servers), or set JUDGE_BASE_URL."
+
 Batch = Sequence[GradeRequest]
 Replies = list[tuple[GradeRequest, Reply]]
 
@@ -52,12 +54,10 @@ class OpenAIEngine:
     def __init__(
         self,
         *,
-        base_urls: Sequence[str],
+        servers: Sequence[Access],
         model: str,
         decoding: Mapping[str, Any],
-        api_key: str = "",
         timeout: float = 120.0,
-        concurrency: int = 16,
         prompts_at_once: int = 32,
         attempts: int = 5,
         first_delay: float = 1.0,
@@ -65,13 +65,13 @@ class OpenAIEngine:
         known: Mapping[str, Findings] | None = None,
         remember: Callable[[str, Findings], None] | None = None,
     ) -> None:
-        """`concurrency` counts the requests under way at each server; `remember` is told what was learnt of one."""
-        if not base_urls:
-            raise EngineUnavailable("JUDGE_BASE_URL is not set. Set it to the address of the model server.")
+        """`remember` is told what was learnt of a server."""
+        if not servers:
+            raise EngineUnavailable(NO_SERVER)
         self.model = model
         self.decoding = decoding
         self.endpoint: Endpoint = "completions" if decoding.get("endpoint") == "completions" else "chat"
-        self.concurrency = concurrency * len(base_urls)
+        self.concurrency = sum(server.concurrency for server in servers)
         self.timeout = timeout
         self.attempts = attempts
         self.first_delay = first_delay
@@ -82,7 +82,7 @@ class OpenAIEngine:
         self.failed_attempts: dict[int, int] = {}
 
         def new_clients() -> list[Client]:
-            return [client_for(url, api_key=api_key, timeout=timeout, connections=concurrency) for url in base_urls]
+            return [server.client(timeout=timeout) for server in servers]
 
         self._new_clients = new_clients
         self.pool = Pool(

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import httpx
@@ -16,11 +17,12 @@ from collection.models import Rater, User
 from judging.engines import EngineUnavailable
 from judging.engines.answers import tokens_of
 from judging.engines.constraints import Endpoint
-from judging.engines.http import addresses, client_for, shown
+from judging.engines.http import Access, addresses, shown
 from judging.engines.server_probe import Findings, examine, identify
+from judging.engines.servers import access_to, serving
 from judging.engines.thinking import Thinking
 from judging.engines.token_quotas import check_quota, note_use
-from judging.models import Judge, ServerProbe, TokenUse
+from judging.models import Judge, ModelServer, ServerProbe, TokenUse
 
 # Somebody looks at the page and waits; a model that has just been loaded may need as long for its first reply.
 PROBE_SECONDS = 45.0
@@ -64,20 +66,22 @@ def store_learnt(*, at: datetime) -> None:
 
 
 def probe_judge(judge: Judge, *, by: User | None, at: datetime) -> list[ServerProbe]:
-    """Try out all servers of JUDGE_BASE_URL for this judge now, and remember what they are; others are forgotten.
+    """Try out all servers that this judge asks for the user now, and remember what they are.
 
-    Raises QuotaSpent.
+    What nobody's server is any more is forgotten. Raises QuotaSpent, and EngineUnavailable where a key is not readable.
     """
-    urls = addresses(settings.JUDGE_BASE_URL)
-    if not urls:
+    servers = access_to(serving(judge.model, by))
+    if not servers:
         return []
     check_quota(judge, by, at=at)
     answers: list[Mapping[str, Any]] = []
-    with ThreadPoolExecutor(len(urls)) as executor:
-        found = list(executor.map(lambda url: _probe(url, judge, answers), urls))
+    with ThreadPoolExecutor(len(servers)) as executor:
+        found = list(executor.map(lambda access: _probe(access, judge, answers), servers))
     note_use(judge, by, TokenUse.For.PROBE, map(tokens_of, answers), at=at)
-    judge.probes.exclude(address__in=[shown(url) for url in urls]).delete()
-    return [_store(judge, shown(url), findings, at=at) for url, findings in zip(urls, found, strict=True)]
+    stored = chain(*ModelServer.objects.values_list("addresses", flat=True))
+    judge.probes.exclude(address__in=map(shown, [*addresses(settings.JUDGE_BASE_URL), *stored])).delete()
+    places = [shown(access.address) for access in servers]
+    return [_store(judge, place, findings, at=at) for place, findings in zip(places, found, strict=True)]
 
 
 def change_attribute(judge: Judge, name: str, changed: Callable[[Any], Any]) -> None:
@@ -94,10 +98,10 @@ def endpoint_of(decoding: Mapping[str, object]) -> Endpoint:
     return "completions" if decoding.get("endpoint") == "completions" else "chat"
 
 
-def _probe(url: str, judge: Judge, answers: list[Mapping[str, Any]]) -> Findings | str:
+def _probe(access: Access, judge: Judge, answers: list[Mapping[str, Any]]) -> Findings | str:
     """Return what was found, or why nothing could be. What the server said is added to `answers`."""
     try:
-        with client_for(url, api_key=settings.JUDGE_API_KEY, timeout=PROBE_SECONDS) as client:
+        with access.client(timeout=PROBE_SECONDS) as client:
             server = identify(client, judge.model)
             return examine(
                 client,

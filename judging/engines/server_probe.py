@@ -143,7 +143,7 @@ def identify(client: Client, model: str = "", *, timeout: float = 10) -> Server:
         rows = [row for row in _rows(listed) if isinstance(row, dict) and row.get("id")]
         if not rows:
             raise EngineUnavailable(
-                f"{where}/v1/models lists no model. Is JUDGE_API_KEY correct, and is this an OpenAI-compatible server?"
+                f"{where}/v1/models lists no model. Is its key correct, and is this an OpenAI-compatible server?"
             )
         names = tuple(storable(str(row["id"])[:LONGEST_NAME]) for row in rows[:MOST_MODELS])
         row = next((row for row in rows if row["id"] == model), None)
@@ -162,8 +162,8 @@ def identify(client: Client, model: str = "", *, timeout: float = 10) -> Server:
         props = get_json(client, "/props", timeout=timeout)
     except httpx.HTTPError as error:
         raise EngineUnavailable(
-            f"No answer from {where}: {error or type(error).__name__}. Is the server running, and is JUDGE_BASE_URL "
-            "correct?"
+            f"No answer from {where}: {error or type(error).__name__}. Is the server running, and is its "
+            "address correct?"
         ) from error
     if props and isinstance(props.get("default_generation_settings"), dict):
         context = props["default_generation_settings"].get("n_ctx")

@@ -9,7 +9,7 @@ import httpx
 
 from collection.http import Client, ReplyTooBig, as_object
 from judging.engines import EngineUnavailable
-from judging.engines.http import client_for, post
+from judging.engines.http import Access, post
 from judging.engines.server_probe import Server, identify
 
 # Of English text, where nobody counts.
@@ -42,12 +42,10 @@ def guessed(system: str, prompt: str) -> TokenCount:
     return TokenCount(-(-len(system + prompt) // CHARACTERS_A_TOKEN))
 
 
-def count_tokens(
-    system: str, prompt: str, *, base_urls: Sequence[str], api_key: str = "", model: str = ""
-) -> TokenCount:
+def count_tokens(system: str, prompt: str, *, servers: Sequence[Access], model: str = "") -> TokenCount:
     """Let the first server that can count the tokens of this chat; guess if none can."""
-    for url in base_urls:
-        with client_for(url, api_key=api_key, timeout=PATIENCE) as client:
+    for access in servers:
+        with access.client(timeout=PATIENCE) as client:
             try:
                 server = identify(client, model, timeout=PATIENCE)
                 count = _counted(client, server, system, prompt, model or server.models[0])

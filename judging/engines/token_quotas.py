@@ -1,4 +1,4 @@
-"""How many tokens each researcher may use in a month on the servers of JUDGE_BASE_URL, which the operator pays for.
+"""How many tokens each researcher may use in a month, on the site's servers and on those that researchers brought.
 
 What was used is always summed over what is stored: the counters of grading jobs, which are written with their
 completions, the calls of builds, and rows of TokenUse, which are only added. So there is no counter that two workers
@@ -18,7 +18,13 @@ from django.utils.timezone import localtime
 
 from collection.models import User
 from judging.engines import EngineUnavailable
+from judging.engines.servers import on_own_servers, usable_by
 from judging.models import Build, Completion, GenerationCall, GradingJob, Judge, TokenQuota, TokenUse
+
+WHO_RAISES = {
+    False: "The operator of this site can raise the quota.",
+    True: "Who brought the server can raise the quota on its page.",
+}
 
 
 class QuotaSpent(EngineUnavailable):
@@ -27,7 +33,10 @@ class QuotaSpent(EngineUnavailable):
 
 @dataclass(frozen=True)
 class Quota:
-    """A researcher's tokens of the calendar month (of TIME_ZONE) from `begins` to `begins_anew`."""
+    """A researcher's tokens of the calendar month (of TIME_ZONE) from `begins` to `begins_anew`.
+
+    `own`: on servers that researchers brought.
+    """
 
     researcher: User
     limit: int
@@ -35,6 +44,7 @@ class Quota:
     completion_tokens: int
     begins: datetime
     begins_anew: datetime
+    own: bool = False
 
     @property
     def used(self) -> int:
@@ -55,35 +65,52 @@ class Quota:
         )
 
 
-def quota_of(researcher: User | None, *, at: datetime) -> Quota | None:
-    """Return what the researcher used and may use this month; None where there is no limit, as for commands."""
+def quota_of(researcher: User | None, *, at: datetime, own: bool = False) -> Quota | None:
+    """Return what the researcher used and may use this month; None where there is no limit, as for commands.
+
+    It is that of the site's servers, or of the `own` ones that researchers brought.
+    """
     if researcher is None:
         return None
-    own = TokenQuota.objects.filter(researcher=researcher).first()
-    limit = settings.JUDGE_TOKENS_PER_RESEARCHER if own is None else own.tokens
+    limit = _limit_of_own(researcher) if own else _limit_of_site(researcher)
     if not limit:
         return None
     begins = localtime(at).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     anew = (begins + timedelta(days=32)).replace(day=1)
-    prompts, replies = _used_since(researcher, begins)
-    return Quota(researcher, limit, prompts, replies, begins, anew)
+    prompts, replies = _used_since(researcher, begins, own=own)
+    return Quota(researcher, limit, prompts, replies, begins, anew, own)
+
+
+def _limit_of_site(researcher: User) -> int:
+    granted = TokenQuota.objects.filter(researcher=researcher).first()
+    return settings.JUDGE_TOKENS_PER_RESEARCHER if granted is None else granted.tokens
+
+
+def _limit_of_own(researcher: User) -> int:
+    """Return the sum over what researchers brought for them; 0 where one has no limit."""
+    limits = [server.tokens_a_month for server in usable_by(researcher) if server.owner_id]
+    return 0 if None in limits else sum(filter(None, limits))
 
 
 def quota_for(judge: Judge | Build, researcher: User | None, *, at: datetime) -> Quota | None:
-    """Return the researcher's quota if this judge uses it: only those on the operator's servers do."""
-    return quota_of(researcher, at=at) if judge.engine == Judge.Engine.OPENAI else None
+    """Return the researcher's quota of the servers that this judge or build asks; None if it asks none."""
+    if judge.engine != Judge.Engine.OPENAI:
+        return None
+    own = judge.own_servers if isinstance(judge, Build) else on_own_servers(judge.model, researcher)
+    return quota_of(researcher, at=at, own=own)
 
 
 def check_quota(judge: Judge | Build, researcher: User | None, *, at: datetime) -> None:
     """Raise QuotaSpent if the researcher may ask this judge nothing more this month."""
     quota = quota_for(judge, researcher, at=at)
     if quota is not None and quota.spent:
-        raise QuotaSpent(f"{quota} The operator of this site can raise the quota.")
+        raise QuotaSpent(f"{quota} {WHO_RAISES[quota.own]}")
 
 
 def quota_of_job(job: GradingJob, *, at: datetime) -> Quota | None:
     """Return the quota that the job uses: of whoever started it. A batch service is not asked with our key."""
-    return None if "service" in job.selection else quota_for(job.judge, job.created_by, at=at)
+    asks_servers = job.judge.engine == Judge.Engine.OPENAI and "service" not in job.selection
+    return quota_of(job.created_by, at=at, own=job.own_servers) if asks_servers else None
 
 
 def note_use(
@@ -101,21 +128,22 @@ def note_use(
     if researcher is None or judge.engine != Judge.Engine.OPENAI or not prompts + written:
         return
     TokenUse.objects.create(
-        researcher=researcher, used_for=used_for, prompt_tokens=prompts, completion_tokens=written, used_at=at
-    )
+        researcher=researcher, used_for=used_for, prompt_tokens=prompts, completion_tokens=written, used_at=at,
+        own_servers=on_own_servers(judge.model, researcher),
+    )  # fmt: skip
 
 
-def _used_since(researcher: User, since: datetime) -> tuple[int, int]:
+def _used_since(researcher: User, since: datetime, *, own: bool) -> tuple[int, int]:
     """Return the tokens of prompts and of replies. Only jobs that were at work before need a look at completions."""
-    jobs = GradingJob.objects.filter(created_by=researcher, judge__engine=Judge.Engine.OPENAI)
+    jobs = GradingJob.objects.filter(created_by=researcher, own_servers=own, judge__engine=Judge.Engine.OPENAI)
     jobs = jobs.exclude(selection__has_key="service").order_by()
     older = jobs.filter(created_at__lt=since).exclude(finished_at__lt=since)
-    builds = Build.objects.filter(created_by=researcher, engine=Build.Engine.OPENAI)
+    builds = Build.objects.filter(created_by=researcher, own_servers=own, engine=Build.Engine.OPENAI)
     rows: list[QuerySet[GradingJob] | QuerySet[Completion] | QuerySet[GenerationCall] | QuerySet[TokenUse]] = [
         jobs.filter(created_at__gte=since),
         Completion.objects.filter(job__in=older, completed_at__gte=since),
         GenerationCall.objects.filter(build__in=builds, finished_at__gte=since).order_by(),
-        TokenUse.objects.filter(researcher=researcher, used_at__gte=since),
+        TokenUse.objects.filter(researcher=researcher, own_servers=own, used_at__gte=since),
     ]
     sums = [
         each.aggregate(of_prompts=Sum("prompt_tokens", default=0), of_replies=Sum("completion_tokens", default=0))

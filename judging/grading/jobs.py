@@ -18,6 +18,7 @@ from django.db.models import F, Max, QuerySet
 from collection.models import Criterion, Item, Judgment, User
 from collection.scales import difference_in_words
 from judging.data.selection import Selection, as_stored, check_selection, drawn, items_asked, narrowed, without_text
+from judging.engines.servers import on_own_servers
 from judging.engines.token_quotas import check_quota, quota_of_job
 from judging.grading.completions import counts_of
 from judging.grading.drift import choose_anchor_items, confirm_drift
@@ -216,6 +217,7 @@ def _start(
                 selection=as_stored(selection, of=len(found)) | ({"service": away} if away else {}),
                 total=len(ids),
                 skipped=skipped,
+                own_servers=not away and judge.engine == Judge.Engine.OPENAI and on_own_servers(judge.model, by),
                 created_by=by,
                 created_at=at,
                 queued_at=at,

@@ -7,10 +7,11 @@ from statistics import mean
 
 from django.db.models import QuerySet
 
-from collection.models import Criterion, Item
+from collection.models import Criterion, Item, User
 from judging.data.items import with_texts
 from judging.data.selection import Selection, check_selection, items_asked, narrowed, without_text
 from judging.engines.probe_store import room_of_thinking
+from judging.engines.servers import serving
 from judging.engines.token_counts import CHARACTERS_A_TOKEN, TOKENS_OF_A_CHOICE
 from judging.grading.jobs import check_fit, missing
 from judging.models import Completion, GradingJob, Judge
@@ -91,8 +92,12 @@ def estimate(
     )
 
 
-def last_prices(judge: Judge) -> tuple[float | None, float | None]:
-    """Return the prices of the judge's last job that had any."""
+def usual_prices(judge: Judge, user: User) -> tuple[float | None, float | None]:
+    """Return the prices of the servers that the judge asks for the user, else those of its last job that had any."""
+    if judge.engine == Judge.Engine.OPENAI:
+        for server in serving(judge.model, user):
+            if server.price_in is not None or server.price_out is not None:
+                return server.price_in, server.price_out
     priced = GradingJob.objects.filter(judge=judge, price_in__isnull=False).first()
     return (priced.price_in, priced.price_out) if priced else (None, None)
 

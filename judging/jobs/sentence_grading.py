@@ -60,7 +60,7 @@ class GradingPlan:
     reply_tokens: int
 
 
-def plan_grading(judge: Judge, topics: Sequence[Topic], *, run: str, words: int) -> GradingPlan:
+def plan_grading(judge: Judge, topics: Sequence[Topic], *, run: str, words: int, by: User) -> GradingPlan:
     """Return what it would take to grade one more report on each of these topics, of so many words, and all there are.
 
     Raises whatever `grade_sentences` would raise once these reports were written: NotServed, NoSentences,
@@ -68,7 +68,7 @@ def plan_grading(judge: Judge, topics: Sequence[Topic], *, run: str, words: int)
     """
     collection = topics[0].collection
     check_grades_passages(judge)
-    check_served(judge)
+    check_served(judge, by)
     criterion = planned_criterion(judge, _study_of(collection))
     check_fit(judge, criterion)
     check_not_under_way(judge, criterion)

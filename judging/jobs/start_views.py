@@ -14,14 +14,14 @@ from django.views.decorators.http import require_POST
 
 from collection.accounts.access import study_to_set_up
 from collection.accounts.views import SignedInRequest
-from collection.models import Criterion, Study
+from collection.models import Criterion, Study, User
 from judging.data.missing_grades import missing_in
 from judging.data.selection import DEFAULT_SEED, NoSuchPart
 from judging.engines.token_quotas import QuotaSpent, quota_for
 from judging.grading.batch_files import SERVICES
 from judging.grading.jobs import AlreadyUnderWay, JudgeDoesNotFit, NothingToGrade, start_jobs
 from judging.jobs.available_judges import criterion_named, judge_named
-from judging.jobs.estimate import JobEstimate, estimate, last_prices
+from judging.jobs.estimate import JobEstimate, estimate, usual_prices
 from judging.jobs.forms import StartForm
 from judging.judges.registry import BadJudge
 from judging.models import Judge
@@ -105,7 +105,7 @@ def estimate_page(
 ) -> HttpResponse:
     """Show what the jobs would do, with a form to choose a part of it, filled with the last prices at first."""
     if expected and "seed" not in form.data:
-        form = with_last_prices(form, expected[0].judge)
+        form = with_usual_prices(form, expected[0].judge, request.user)
     form.offer_missing_grades(*missing_in(criterion))
     context = {
         "study": study,
@@ -122,9 +122,9 @@ def estimate_page(
     return render(request, "judging/job_estimate.html", context, status=status)
 
 
-def with_last_prices(form: StartForm, judge: Judge) -> StartForm:
-    """Return the form with the prices that the judge's last job had, and with a seed."""
-    price_in, price_out = last_prices(judge)
+def with_usual_prices(form: StartForm, judge: Judge, user: User) -> StartForm:
+    """Return the form with the prices of the judge's servers or last job, and with a seed."""
+    price_in, price_out = usual_prices(judge, user)
     data: Any = form.data.copy()  # type: ignore[attr-defined]  # a QueryDict
     data["price_in"], data["price_out"] = str(price_in or ""), str(price_out or "")
     data["seed"] = str(DEFAULT_SEED)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count
@@ -24,9 +24,8 @@ from collection.texts.suspicious_texts import flagged_grades
 from judging.data.human_labels import NoSplit
 from judging.engines import EngineUnavailable
 from judging.engines.embedded import INSTALL, missing_packages
-from judging.engines.http import addresses, shown
-from judging.engines.registry import server_states
 from judging.engines.server_probe import Findings
+from judging.engines.servers import roots_of, server_states, serving
 from judging.engines.token_quotas import quota_for
 from judging.judges.ensemble_views import ensemble_context, examples_for
 from judging.judges.forms import JudgeForm
@@ -81,7 +80,7 @@ def judge(request: SignedInRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Judge.objects.select_related("rater", "template", "scale"), name=name)
     jobs = GradingJob.objects.of(request.user).filter(judge=found).select_related("study", "criterion")
     decoding = sorted(found.decoding.items())
-    context = {"judge": found, "jobs": jobs, "decoding": decoding, "servers": servers_of(found)}
+    context = {"judge": found, "jobs": jobs, "decoding": decoding, "servers": servers_of(found, request.user)}
     context["errand"] = probe_under_way(found, request.user)
     context["quota"] = quota_for(found, request.user, at=now())
     graded = Judgment.objects.filter(rater=found.rater_id, criterion__study__in=Study.objects.read_by(request.user))
@@ -127,7 +126,11 @@ def judge_probe(request: SignedInRequest, name: str) -> HttpResponse:
 
     if not request.htmx:
         return redirect(url)
-    context = {"judge": found, "servers": servers_of(found), "errand": probe_under_way(found, request.user)}
+    context = {
+        "judge": found,
+        "servers": servers_of(found, request.user),
+        "errand": probe_under_way(found, request.user),
+    }
     return render(request, "judging/judge_servers.html", context)
 
 
@@ -136,13 +139,13 @@ def probe_under_way(judge: Judge, user: User) -> Errand | None:
     return latest_probe(judge, user, at=now()) if judge.engine == Judge.Engine.OPENAI else None
 
 
-def servers_of(judge: Judge) -> list[ServerRow]:
-    """Return the servers of a judge that grades on some, those of JUDGE_BASE_URL that were never tried among them."""
+def servers_of(judge: Judge, user: User) -> list[ServerRow]:
+    """Return the servers that a judge asks for the user, those that were never tried among them."""
     if judge.engine != Judge.Engine.OPENAI:
         return []
     probes = {probe.address: probe for probe in judge.probes.all()}
-    named = [shown(url) for url in addresses(settings.JUDGE_BASE_URL)]
-    return [ServerRow(address, probes.get(address)) for address in named]
+    found = chain.from_iterable(roots_of(server) for server in serving(judge.model, user))
+    return [ServerRow(address, probes.get(address)) for address in found]
 
 
 @require_http_methods(["GET", "POST"])
@@ -182,8 +185,8 @@ def judge_new(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @login_required
 def server(request: SignedInRequest) -> HttpResponse:
-    """What the servers of JUDGE_BASE_URL are. Asked for by pages when they are open, for it may take seconds."""
+    """What the user's model servers are. Asked for by pages when they are open, for it may take seconds."""
     refuse_unless_researcher(request.user)
-    states = server_states()
+    states = server_states(request.user)
     models = sorted({model for state in states for model in state.models})
     return render(request, "judging/server.html", {"states": states, "models": models})

@@ -8,4 +8,5 @@ from judging.models.gullibility import GullibilityAudit, PlantedReply
 from judging.models.jobs import AnchorCheck, AnchorSet, GradingChunk, GradingJob
 from judging.models.judges import Judge
 from judging.models.quotas import TokenQuota, TokenUse
+from judging.models.servers import ModelServer
 from judging.models.templates import PromptTemplate

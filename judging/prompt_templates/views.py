@@ -19,7 +19,7 @@ from collection.completeness import judges_of_studies
 from collection.models import Study, User
 from judging.data.marked_judges import marked_under
 from judging.engines import EngineUnavailable
-from judging.engines.http import addresses
+from judging.engines.servers import access_to, serving
 from judging.engines.token_counts import count_tokens
 from judging.models import Judge, PromptTemplate
 from judging.prompt_templates.forms import TemplateFileForm, TemplateForm
@@ -75,8 +75,7 @@ def template_tokens(request: SignedInRequest, name: str, version: int, item: int
     context["tokens"] = count_tokens(
         prompt.system,
         prompt.text,
-        base_urls=addresses(settings.JUDGE_BASE_URL),
-        api_key=settings.JUDGE_API_KEY,
+        servers=access_to(serving(settings.JUDGE_MODEL, request.user)),
         model=settings.JUDGE_MODEL,
     )
     return render(request, "judging/template_tokens.html", context)

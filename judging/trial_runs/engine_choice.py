@@ -92,7 +92,7 @@ def try_out(
     """
     seconds = seconds_for(judge) if seconds is None else seconds
     check_quota(judge, by, at=now())
-    with engine_to_try(judge, with_vllm=with_vllm) as engine:
+    with engine_to_try(judge, by=by, with_vllm=with_vllm) as engine:
         trials = run_trial(judge=judge, drawn=drawn, engine_for=lambda _: engine, seconds=seconds)
     _accept_names(judge, trials)
     # What comes too late is paid for all the same: it counts as what was expected of it.
@@ -118,10 +118,10 @@ def refuse_elsewhere(judge: Judge, *, with_vllm: bool = False) -> None:
 
 
 @contextmanager
-def engine_to_try(judge: Judge, *, with_vllm: bool = False) -> Iterator[Engine]:
+def engine_to_try(judge: Judge, *, by: User | None, with_vllm: bool = False) -> Iterator[Engine]:
     """Give an engine for a trial run, and put away what was started for it."""
     refuse_elsewhere(judge, with_vllm=with_vllm)
-    engine = engine_of(judge, any_name=True)
+    engine = engine_of(judge, by=by, any_name=True)
     if not isinstance(engine, EmbeddedEngine):
         yield engine
         return

@@ -21,8 +21,9 @@ from collection.importing.background import LONG_PATIENCE, PATIENCE, Beat
 from collection.models import Criterion, Item, Study, User
 from collection.signs_of_life import heard_of
 from judging.engines import EngineUnavailable, Reply
-from judging.engines.http import addresses
+from judging.engines.openai import NO_SERVER
 from judging.engines.probe_store import probe_judge
+from judging.engines.servers import serving
 from judging.engines.token_quotas import check_quota
 from judging.models import Errand, Judge
 from judging.prompts.pairwise import read_all
@@ -43,7 +44,6 @@ NOBODY_YET = "No worker has started yet: none is running, or all are busy."
 NOBODY = "No worker started within ten minutes. Try again when a worker is running."
 LOST = "The worker stopped, and its results are lost. Try again."
 FAULT = "An internal error occurred ({}). See the worker’s log."
-NO_SERVER = "No model server is configured. Set JUDGE_BASE_URL to one address, or several separated by commas."
 
 
 class Busy(EngineUnavailable):
@@ -61,7 +61,7 @@ def ask_for_trial(judge: Judge, criterion: Criterion, *, seed: int, by: User, at
 
 def ask_for_probe(judge: Judge, *, by: User, at: datetime) -> Errand:
     """Have a worker try out the judge's servers. Raises Busy, QuotaSpent, and EngineUnavailable if there are none."""
-    if not addresses(settings.JUDGE_BASE_URL):
+    if not serving(judge.model, by):
         raise EngineUnavailable(NO_SERVER)
     return _ask(Errand(kind=Kind.PROBE, judge=judge, user=by, asked_at=at))
 

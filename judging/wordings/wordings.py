@@ -35,7 +35,7 @@ def judges_that_word() -> QuerySet[Rater]:
     return Rater.objects.filter(judge__engine=Judge.Engine.OPENAI).order_by("name")
 
 
-def work_on(pk: int, *, at: datetime, engine_for: Callable[[Judge], Engine] = engine_of) -> None:
+def work_on(pk: int, *, at: datetime, engine_for: Callable[[Judge], Engine] | None = None) -> None:
     """Ask the judge, unless somebody took it up before or nobody waits for it any more."""
     taken = NuggetWording.objects.filter(pk=pk, state=State.AT_WORK, begun_at=None)
     if not taken.filter(asked_at__gte=at - NuggetWording.PATIENCE).update(begun_at=at):
@@ -54,7 +54,7 @@ def work_on(pk: int, *, at: datetime, engine_for: Callable[[Judge], Engine] = en
         _conclude(wording, State.DONE, words=words)
 
 
-def _reply_to(wording: NuggetWording, engine_for: Callable[[Judge], Engine]) -> Reply:
+def _reply_to(wording: NuggetWording, engine_for: Callable[[Judge], Engine] | None) -> Reply:
     """Return the judge's reply, kept with the row. Raises EngineUnavailable and NoWords."""
     judge, payer = wording.judge.judge, _payer(wording)
     source = wording.passage or wording.report
@@ -64,8 +64,9 @@ def _reply_to(wording: NuggetWording, engine_for: Callable[[Judge], Engine]) -> 
     request = replace(request, thinks_for=room_of_thinking(judge))
     seconds = min(seconds_for(judge), NuggetWording.PATIENCE.total_seconds())
     check_quota(judge, payer, at=now())
+    engine = engine_for(judge) if engine_for else engine_of(judge, by=payer)
     with budget_of(quota_for(judge, payer, at=now())) as budget:
-        reply = replies_in_time(within(engine_for(judge), budget), [request], seconds).get(request.item_id)
+        reply = replies_in_time(within(engine, budget), [request], seconds).get(request.item_id)
     expected = expected_use(request)
     # What comes too late is paid for all the same: it counts as what was expected of it.
     used = (

@@ -134,6 +134,9 @@ FIELDS: dict[str, dict[str, str]] = {
     "judging.GullibilityAudit": {"pairs": OURS, "reason": TEXT},
     "judging.PlantedReply": {"kind": OURS, "ungraded": OURS, "reply": TEXT},
     "judging.ServerProbe": {"address": TEXT, "findings": LEAVES, "problem": TEXT},
+    "judging.ModelServer": {
+        "name": SLUG, "addresses": "web addresses, by their check", "sealed": HASH, "serves": LEAVES, "problem": TEXT
+    },
     "judging.Build": {
         "pipeline": OURS, "model": TEXT, "decoding": OURS, "options": OURS, "prompts": "checked where it is read",
         "reason": TEXT, "holder": OURS,

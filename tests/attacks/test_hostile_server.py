@@ -17,7 +17,7 @@ from django.utils.timezone import now
 
 from collection.models import Judgment, Study, User
 from judging.engines import EngineUnavailable
-from judging.engines.http import client_for
+from judging.engines.http import Access, client_for
 from judging.engines.openai import OpenAIEngine
 from judging.engines.server_probe import identify
 from judging.grading.jobs import start_job
@@ -142,8 +142,8 @@ def work_through(job: GradingJob, server: ScriptedServer) -> None:
 
     def engine(judge: Judge) -> OpenAIEngine:
         return OpenAIEngine(
-            base_urls=[server.url], model=MODEL, decoding=judge.decoding, api_key=KEY, timeout=1.0, attempts=2,
-            first_delay=0.01, patience=0.5, concurrency=2,
+            servers=[Access(server.url, KEY, 2)], model=MODEL, decoding=judge.decoding, timeout=1.0, attempts=2,
+            first_delay=0.01, patience=0.5,
         )  # fmt: skip
 
     while take_turn(job_id=job.pk, generation=job.generation, engine_for=engine):

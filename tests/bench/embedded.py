@@ -19,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,7 @@ def work(job_id: int) -> None:
     from judging.models import GradingJob
 
     generation = GradingJob.objects.get(pk=job_id).generation
-    while take_turn(job_id=job_id, generation=generation, engine_for=engine_of):
+    while take_turn(job_id=job_id, generation=generation, engine_for=partial(engine_of, by=None)):
         pass
 
 

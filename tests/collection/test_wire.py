@@ -30,7 +30,7 @@ from collection.retrieval.embeddings import EmbeddingServer, ServerFailed
 from judging.engines import EngineUnavailable, GradeRequest, token_counts
 from judging.engines.embedded import EmbeddedServer
 from judging.engines.embedded_text import EmbeddedWriter
-from judging.engines.http import post
+from judging.engines.http import Access, post
 from judging.engines.likelihood import Token, likelihood
 from judging.engines.openai import OpenAIEngine
 from judging.engines.server_probe import identify
@@ -71,14 +71,14 @@ def of_a_probe(url: str, patch: pytest.MonkeyPatch, words: str) -> None:
 
 
 def of_an_engine(url: str, patch: pytest.MonkeyPatch, words: str) -> None:
-    engine = OpenAIEngine(base_urls=[url], model="m", decoding={}, timeout=DEADLINE, attempts=1, patience=0)
+    engine = OpenAIEngine(servers=[Access(url)], model="m", decoding={}, timeout=DEADLINE, attempts=1, patience=0)
     with pytest.raises(EngineUnavailable):
         list(engine.grade([ASKED], stopping=lambda: False))
 
 
 def of_token_counts(url: str, patch: pytest.MonkeyPatch, words: str) -> None:
     patch.setattr(token_counts, "PATIENCE", DEADLINE)
-    assert count_tokens("", "word", base_urls=[url]).counted_by == ""
+    assert count_tokens("", "word", servers=[Access(url)]).counted_by == ""
 
 
 def of_prolific(url: str, patch: pytest.MonkeyPatch, words: str) -> None:

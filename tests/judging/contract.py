@@ -11,7 +11,7 @@ import pytest
 from collection.models import Judgment
 from judging.engines import EngineUnavailable, GradeRequest, Reply
 from judging.engines.constraints import Endpoint
-from judging.engines.http import client_for
+from judging.engines.http import Access, client_for
 from judging.engines.openai import OpenAIEngine
 from judging.engines.server_probe import Kind, examine, identify
 from judging.prompts.grade_parsing import read_reply
@@ -33,13 +33,12 @@ class Served:
     api_key: str = ""
 
 
-def engine_on(served: Served, endpoint: Endpoint = "chat", **settings: Any) -> OpenAIEngine:
+def engine_on(served: Served, endpoint: Endpoint = "chat", *, concurrency: int = 4, **settings: Any) -> OpenAIEngine:
     return OpenAIEngine(
-        base_urls=[served.base_url],
+        servers=[Access(served.base_url, served.api_key, concurrency)],
         model=served.model,
         decoding={"temperature": 0.0, "seed": 0, "endpoint": endpoint},
-        api_key=served.api_key,
-        **{"timeout": 120.0, "concurrency": 4, **settings},
+        **{"timeout": 120.0, **settings},
     )
 
 
@@ -139,14 +138,14 @@ class EngineContract:
 
     def test_a_model_that_is_not_served_is_named_with_those_that_are(self, served: Served) -> None:
         engine = OpenAIEngine(
-            base_urls=[served.base_url], model="no-such-model", decoding={}, api_key=served.api_key, timeout=30
+            servers=[Access(served.base_url, served.api_key)], model="no-such-model", decoding={}, timeout=30
         )
 
         with pytest.raises(EngineUnavailable, match=f"no model “no-such-model”; it serves .*{served.model[-20:]}"):
             list(engine.grade([asking(1, "Grade it.")], stopping=lambda: False))
 
     def test_a_server_that_is_not_there_is_named(self) -> None:
-        engine = OpenAIEngine(base_urls=["http://127.0.0.1:9/v1"], model="tiny", decoding={}, timeout=5)
+        engine = OpenAIEngine(servers=[Access("http://127.0.0.1:9/v1")], model="tiny", decoding={}, timeout=5)
 
         with pytest.raises(EngineUnavailable, match=r"No answer from http://127\.0\.0\.1:9"):
             list(engine.grade([asking(1, "Grade it.")], stopping=lambda: False))

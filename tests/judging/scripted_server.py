@@ -76,6 +76,8 @@ class ScriptedServer:
         self.examined = 0
         self.models = [MODEL]
         self.asked: list[dict[str, Any]] = []
+        # What came as Authorization.
+        self.keys: set[str] = set()
         # What other paths than those of completions are answered with.
         self.posts: dict[str, Raw] = {}
         self.replied = 0
@@ -165,9 +167,11 @@ class ScriptedServer:
                     super().finish()
 
             def do_GET(self) -> None:
+                server.keys.add(self.headers.get("Authorization", ""))
                 self.send(server.answer_to_get(self.path))
 
             def do_POST(self) -> None:
+                server.keys.add(self.headers.get("Authorization", ""))
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 self.send(server.answer_to_post(body, self.path))
 

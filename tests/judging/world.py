@@ -8,7 +8,7 @@ from django.utils.timezone import now
 
 from collection.models import Criterion, Item, Passage, Report, RubricElement, Study
 from collection.models.studies import TaskType
-from judging.engines import EngineState, GradeRequest, Reply
+from judging.engines import Engine, EngineState, GradeRequest, Reply
 from judging.grading.jobs import start_job
 from judging.grading.worker import take_turn
 from judging.judges.registry import make_judge
@@ -102,13 +102,16 @@ def saying(text: str) -> ScriptedEngine:
     return ScriptedEngine(lambda request: Reply(text=text, finish_reason="stop"))
 
 
-def work_through(job: GradingJob, engine: ScriptedEngine | None = None) -> GradingJob:
+def work_through(job: GradingJob, engine: Engine | None = None) -> GradingJob:
     """Do the job's turns until none is wanted, as one worker would, and return the job as it is then."""
     from judging.engines.registry import engine_of
 
     job.refresh_from_db()
     while take_turn(
-        job_id=job.pk, generation=job.generation, engine_for=lambda judge: engine or engine_of(judge), seconds=5
+        job_id=job.pk,
+        generation=job.generation,
+        engine_for=lambda judge: engine or engine_of(judge, by=None),
+        seconds=5,
     ):
         pass
     job.refresh_from_db()

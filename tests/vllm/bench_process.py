@@ -141,7 +141,7 @@ def warm_up(study_name: str, judge: Any) -> None:
     """Ask a few, so that what is made once (the grammar of the choices, for one) is there."""
     from judging.engines.registry import engine_of
 
-    for _ in engine_of(judge).grade(requests_of(study_name, judge)[:WARM_UP], stopping=lambda: False):
+    for _ in engine_of(judge, by=None).grade(requests_of(study_name, judge)[:WARM_UP], stopping=lambda: False):
         pass
 
 
@@ -153,7 +153,7 @@ def done_job(job: Any) -> dict[str, Any]:
     from judging.engines.registry import engine_of
     from tests.bench.judging import work_through
 
-    seconds = work_through(job, engine_of(job.judge))
+    seconds = work_through(job, engine_of(job.judge, by=None))
     if job.ungraded:
         raise RuntimeError(f"{job.ungraded} of {job.total} pairs are ungraded: {job.by_kind}")
     forget(job)

@@ -45,7 +45,7 @@ def built(collection: Collection, pipeline: str, *first: Scripted, endpoint: str
     )  # fmt: skip
 
     def engine_for(of: Build) -> Engine:
-        return first[of.step] if of.step < len(first) else writer_for(of.engine, of.model, of.decoding)
+        return first[of.step] if of.step < len(first) else writer_for(of)
 
     for _ in range(MOST_TURNS):
         if not take_turn(build_id=build.pk, generation=build.generation, engine_for=engine_for):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from judging.engines import Reply
+from judging.engines.http import Access
 from judging.engines.openai import OpenAIEngine
 from judging.engines.server_probe import Abilities
 from judging.prompts.grade_parsing import read_reply
@@ -37,7 +38,7 @@ def server(vllm_python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def asked(server: VLLMServer, **decoding: Any) -> tuple[OpenAIEngine, Abilities]:
     decoding = {"temperature": 0.0, "seed": 0, **decoding}
-    engine = OpenAIEngine(base_urls=[server.base_url], model=server.name, decoding=decoding, timeout=120)
+    engine = OpenAIEngine(servers=[Access(server.base_url)], model=server.name, decoding=decoding, timeout=120)
     engine.pool.look()
     (member,) = engine.pool.members
     assert member.findings is not None, member.problem

@@ -45,7 +45,7 @@ def checked_chain(
     if by is None:
         raise CannotBuild("Say in whose name the reports are accepted unread, so that they can be graded.")
     try:
-        plan = plan_grading(judge, topics, run=run, words=words)
+        plan = plan_grading(judge, topics, run=run, words=words, by=by)
     except REFUSALS as refusal:
         raise CannotBuild(str(refusal)) from refusal
     return {THEN: {"judge": judge.name, "run": run, "by": by.pk, "waits": True, "grading": asdict(plan)}}

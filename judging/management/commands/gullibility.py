@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -38,7 +39,7 @@ class Command(BaseCommand):
                 at=now(),
                 ask=False,
             )
-        take_turn(audit, engine_for=engine_of, turn=None)
+        take_turn(audit, engine_for=partial(engine_of, by=None), turn=None)
         audit.refresh_from_db()
         if audit.reason:
             raise CommandError(audit.reason)

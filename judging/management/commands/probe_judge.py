@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.timezone import now
 
+from judging.engines.openai import NO_SERVER
 from judging.engines.probe_store import probe_judge
 from judging.engines.server_probe import Abilities, Findings
 from judging.management.starting import the_judge
@@ -26,9 +27,7 @@ class Command(BaseCommand):
             raise CommandError(f"“{judge}” is {judge.get_engine_display()}: it does not use a server.")
         probes = probe_judge(judge, by=None, at=now())
         if not probes:
-            raise CommandError(
-                "No model server is configured. Set JUDGE_BASE_URL to one address, or several separated by commas."
-            )
+            raise CommandError(NO_SERVER)
         for probe in probes:
             if options["json"]:
                 row = {"address": probe.address, "problem": probe.problem, "findings": probe.findings}

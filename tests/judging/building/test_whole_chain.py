@@ -45,7 +45,7 @@ SERVED = "judge-model"
 def server(monkeypatch: pytest.MonkeyPatch) -> list[EngineState]:
     """What the site's servers say of themselves: one that has the judges' model."""
     states = [EngineState(available=True, models=(SERVED,))]
-    monkeypatch.setattr(registry, "server_states", lambda: states)
+    monkeypatch.setattr(registry, "server_states", lambda _: states)
     return states
 
 
@@ -233,7 +233,7 @@ def test_grades_of_questions_that_were_masked_since_take_nothing_off(
     RubricElement.objects.exclude(pk__in=[element.pk for some in kept.values() for element in some]).update(masked=True)
     asked = sum(len(some) for some in kept.values())
 
-    planned = plan_grading(judge, topics, run="new", words=200)
+    planned = plan_grading(judge, topics, run="new", words=200, by=rosa)
 
     # All that is there was graded: what is left is one more report on each topic.
     assert planned.calls == 20 * asked
@@ -356,7 +356,7 @@ def grader(monkeypatch: pytest.MonkeyPatch) -> Scripted:
         return Reply("1", finish_reason="stop", prompt_tokens=100, completion_tokens=1, identity="scripted")
 
     engine = Scripted(grade)
-    monkeypatch.setattr(celery_tasks, "engine_of", lambda _: engine)
+    monkeypatch.setattr(celery_tasks, "engine_of", lambda *_, **__: engine)
     return engine
 
 
@@ -458,7 +458,7 @@ def test_another_attempt_stays_within_the_limits_of_its_chain(
     everything: Collection, rosa: User, judge: Judge, writer: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unreadable = Scripted(lambda _: Reply("Well.", finish_reason="stop", prompt_tokens=100, completion_tokens=1))
-    monkeypatch.setattr(celery_tasks, "engine_of", lambda _: unreadable)
+    monkeypatch.setattr(celery_tasks, "engine_of", lambda *_, **__: unreadable)
     build = a_build(everything, "report-direct", by=rosa, grade_by=judge.name)
     job = graded_as_far_as_it_may(build, late=False)
     assert (job.state, job.graded) == ("done", 0)

@@ -15,7 +15,7 @@ from django.utils.timezone import now
 
 from collection.models import Judgment, Study
 from judging.engines import EngineUnavailable, GradeRequest, Reply, Stopping
-from judging.engines.http import MOST_BYTES, client_for
+from judging.engines.http import MOST_BYTES, Access, client_for
 from judging.engines.openai import OpenAIEngine
 from judging.engines.server_probe import identify
 from judging.grading.jobs import start_job
@@ -30,9 +30,9 @@ from tests.judging.world import criterion_of, many_items
 DIGITS = ("0", "1", "2", "3", "4", "5")
 
 
-def an_engine(server: ScriptedServer, **settings: Any) -> OpenAIEngine:
+def an_engine(server: ScriptedServer, *, key: str = "", concurrency: int = 16, **settings: Any) -> OpenAIEngine:
     return OpenAIEngine(
-        base_urls=[server.url],
+        servers=[Access(server.url, key, concurrency)],
         model=MODEL,
         **{
             "decoding": {"temperature": 0.0, "seed": 0},
@@ -88,7 +88,7 @@ def test_tells_what_the_server_is(server: ScriptedServer) -> None:
 
 
 def test_the_address_may_end_with_v1_or_not(server: ScriptedServer) -> None:
-    engine = OpenAIEngine(base_urls=[server.url.removesuffix("/v1") + "/"], model=MODEL, decoding={}, timeout=1)
+    engine = OpenAIEngine(servers=[Access(server.url.removesuffix("/v1") + "/")], model=MODEL, decoding={}, timeout=1)
 
     assert grade_of(ask(engine)[0]) == 1
 

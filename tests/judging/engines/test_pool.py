@@ -12,6 +12,7 @@ import pytest
 
 from collection.models import Judgment
 from judging.engines import EngineUnavailable, GradeRequest, Heard, Reply, Stopping
+from judging.engines.http import Access
 from judging.engines.openai import OpenAIEngine
 from judging.engines.pool import FAILURES_IN_A_ROW, Pool
 from tests.judging.scripted_server import MODEL, Raw, ScriptedServer, chat_completion, completions, prompts_of
@@ -34,12 +35,12 @@ def make_server() -> Iterator[MakeServer]:
         server.stop()
 
 
-def an_engine(*servers: ScriptedServer, endpoint: str = "chat", **settings: Any) -> OpenAIEngine:
+def an_engine(*servers: ScriptedServer, endpoint: str = "chat", concurrency: int = 4, **settings: Any) -> OpenAIEngine:
     return OpenAIEngine(
-        base_urls=[server.url for server in servers],
+        servers=[Access(server.url, concurrency=concurrency) for server in servers],
         model=MODEL,
         decoding={"temperature": 0.0, "endpoint": endpoint},
-        **{"timeout": 5.0, "attempts": 3, "first_delay": 0.01, "patience": 5.0, "concurrency": 4, **settings},
+        **{"timeout": 5.0, "attempts": 3, "first_delay": 0.01, "patience": 5.0, **settings},
     )
 
 

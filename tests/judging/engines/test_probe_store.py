@@ -111,7 +111,7 @@ def test_what_a_worker_learns_is_stored_and_used_again(
     grade(job.pk, job.generation)
     examined = server.examined
     kept_engine.cache_clear()
-    engine = engine_of(judge)
+    engine = engine_of(judge, by=None)
     assert isinstance(engine, OpenAIEngine)
     engine.pool.look()
 
@@ -135,7 +135,7 @@ def test_what_was_learnt_for_a_judge_that_is_gone_is_let_go(server: ScriptedServ
 def test_an_engine_gets_every_server_and_the_judges_endpoint(settings: SettingsWrapper) -> None:
     settings.JUDGE_BASE_URL = "http://gpu-1:8000/v1, http://gpu-2:8000/v1"
 
-    engine = engine_of(a_judge(decoding={"endpoint": "completions"}))
+    engine = engine_of(a_judge(decoding={"endpoint": "completions"}), by=None)
 
     assert isinstance(engine, OpenAIEngine)
     assert [member.address for member in engine.pool.members] == ["http://gpu-1:8000", "http://gpu-2:8000"]
@@ -154,7 +154,7 @@ def test_jobs_for_vllm_in_a_worker_go_to_its_queue(
     with patch(SEND_TASK) as send, django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]
         start_job(criterion=criterion_of(judged_study, "rating"), judge=judge, by=None, at=now())
 
-    engine = engine_of(judge)
+    engine = engine_of(judge, by=None)
 
     assert {call.kwargs["queue"] for call in send.call_args_list} == {VLLM_QUEUE}
     assert isinstance(engine, VLLMEngine)
@@ -279,7 +279,7 @@ def test_the_page_asks_no_more_of_the_database_for_many_servers(
     for number in range(20):
         ServerProbe.objects.create(judge=judge, address=f"http://gpu-{number}:8000", problem="gone", probed_at=now())
 
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(15):
         rosas.get(page_of(judge))
 
 

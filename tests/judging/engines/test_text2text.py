@@ -127,7 +127,7 @@ def test_a_model_must_be_allowed_and_asked_at_temperature_0(settings: Settings) 
     def made(model: str, temperature: float = 0.0) -> object:
         kind = Judge.Engine.TEXT2TEXT
         decoding = {"temperature": temperature}
-        return engine_of(Judge(pk=hash((model, temperature)), engine=kind, model=model, decoding=decoding))
+        return engine_of(Judge(pk=hash((model, temperature)), engine=kind, model=model, decoding=decoding), by=None)
 
     assert isinstance(made("google/flan-t5-large"), Text2TextEngine)
     with pytest.raises(EngineUnavailable, match="JUDGE_TEXT2TEXT_MODELS does not name it"):

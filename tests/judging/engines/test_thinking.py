@@ -13,7 +13,7 @@ import pytest
 from collection.http import Answer
 from judging.engines import EngineUnavailable, GradeRequest, Reply
 from judging.engines.dialect import Dialect, refusal_in
-from judging.engines.http import client_for
+from judging.engines.http import Access, client_for
 from judging.engines.log_probabilities import Position, choice_log_probabilities
 from judging.engines.openai import OpenAIEngine
 from judging.engines.server_probe import Findings, examine, identify
@@ -48,7 +48,13 @@ def found_at(server: ThinkingServer, decoding: dict[str, Any] | None = None) -> 
 def an_engine(server: ThinkingServer, **decoding: Any) -> OpenAIEngine:
     decoding = {"temperature": 0.0, "seed": 0, **decoding}
     return OpenAIEngine(
-        base_urls=[server.url], model=MODEL, decoding=decoding, timeout=5, attempts=3, first_delay=0.01, patience=1
+        servers=[Access(server.url)],
+        model=MODEL,
+        decoding=decoding,
+        timeout=5,
+        attempts=3,
+        first_delay=0.01,
+        patience=1,
     )
 
 

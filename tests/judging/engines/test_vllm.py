@@ -338,6 +338,6 @@ def test_a_worker_loads_no_model_that_the_site_does_not_allow(model: str, settin
     kept_engine.cache_clear()
 
     with pytest.raises(EngineUnavailable, match="JUDGE_VLLM_MODELS does not name it"):
-        engine_of(Judge(pk=1, engine=Judge.Engine.VLLM, model=model))
+        engine_of(Judge(pk=1, engine=Judge.Engine.VLLM, model=model), by=None)
 
-    assert isinstance(engine_of(Judge(pk=2, engine=Judge.Engine.VLLM, model="llama")), VLLMEngine)
+    assert isinstance(engine_of(Judge(pk=2, engine=Judge.Engine.VLLM, model="llama"), by=None), VLLMEngine)

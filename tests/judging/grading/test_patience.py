@@ -11,6 +11,7 @@ from django.utils.timezone import now
 from collection.models import Judgment, Study
 from judging.building import worker as writing
 from judging.engines import Engine, GradeRequest, Reply
+from judging.engines.http import Access
 from judging.engines.openai import OpenAIEngine
 from judging.grading import worker as grading
 from judging.grading.jobs import start_job
@@ -31,7 +32,12 @@ def gone() -> OpenAIEngine:
     server = ScriptedServer()
     server.stop()
     return OpenAIEngine(
-        base_urls=[server.url], model=MODEL, decoding={"temperature": 0.0}, timeout=1.0, first_delay=0.01, patience=60.0
+        servers=[Access(server.url)],
+        model=MODEL,
+        decoding={"temperature": 0.0},
+        timeout=1.0,
+        first_delay=0.01,
+        patience=60.0,
     )
 
 

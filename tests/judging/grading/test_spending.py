@@ -7,12 +7,12 @@ from itertools import pairwise
 import pytest
 from django.utils.timezone import now
 
-from collection.models import Passage, RankedPassage, Run, Study, System
+from collection.models import Passage, RankedPassage, Run, Study, System, User
 from judging.data.selection import NoSuchPart, Selection
 from judging.engines import GradeRequest, Reply
 from judging.grading import worker
 from judging.grading.jobs import JobLimits, LimitReached, order_of_work, resume_job, start_job
-from judging.jobs.estimate import estimate, last_prices
+from judging.jobs.estimate import estimate, usual_prices
 from judging.judges.registry import load_shipped, make_judge
 from judging.models import Completion, GradingJob, Judge, PromptTemplate
 from tests.judging.world import ScriptedEngine, a_job, a_lexical_judge, criterion_of, many_items, saying, work_through
@@ -74,11 +74,11 @@ def test_a_measuring_judge_has_no_tokens_to_count(judged_study: Study) -> None:
     assert (expected.tokens, expected.cost) == (None, None)
 
 
-def test_remembers_the_prices_of_the_last_job(judged_study: Study) -> None:
+def test_remembers_the_prices_of_the_last_job(judged_study: Study, rosa: User) -> None:
     judge = a_model_judge(judged_study)
     start_job(criterion=criterion_of(judged_study), judge=judge, terms=JobLimits(0.5, 2.0), by=None, at=now())
 
-    assert last_prices(judge) == (0.5, 2.0)
+    assert usual_prices(judge, rosa) == (0.5, 2.0)
 
 
 def test_grades_only_the_chosen_topics_and_runs(judged_study: Study) -> None:

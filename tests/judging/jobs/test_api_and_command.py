@@ -137,10 +137,10 @@ def test_the_command_lets_every_judge_grade_where_one_pauses(
 ) -> None:
     pauses, grades = a_model_judge(judged_study), a_lexical_judge(criterion_of(judged_study))
 
-    def engine_for(judge: Judge) -> Engine:
+    def engine_for(judge: Judge, **asked: Any) -> Engine:
         if judge == pauses:
             raise EngineUnavailable("Nobody answers.")
-        return registry.engine_of(judge)
+        return registry.engine_of(judge, **asked)
 
     monkeypatch.setattr(celery_tasks, "engine_of", engine_for)
     judges = ["--judge", pauses.name, "--judge", grades.name]

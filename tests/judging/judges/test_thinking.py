@@ -24,7 +24,7 @@ from judging.grading.budget import expected_use
 from judging.grading.jobs import JobLimits, grade_again, start_job
 from judging.jobs.estimate import LOOKED_AT, estimate, thinking_of_a_pair
 from judging.judges.registry import BadJudge
-from judging.models import Completion, GradingJob, Judge
+from judging.models import Build, Completion, GradingJob, Judge
 from judging.prompts.rendering import requests_for
 from judging.trial_runs.engine_choice import seconds_for
 from judging.trial_runs.errands import ask_for_trial
@@ -293,7 +293,10 @@ def test_a_writer_takes_the_names_that_judges_of_its_model_were_seen_to_reply_un
     judge = a_judge()
     change_attribute(judge, "answers_as", lambda _: {"a-gateways-name": "2026-01-01"})
 
-    same, other = (writer_for("openai", model, {"endpoint": "chat"}) for model in (judge.model, "another"))
+    same, other = (
+        writer_for(Build(engine="openai", model=model, decoding={"endpoint": "chat"}))
+        for model in (judge.model, "another")
+    )
 
     assert isinstance(same, OpenAIEngine)
     assert isinstance(other, OpenAIEngine)
