@@ -126,5 +126,5 @@ def _named(usernames: list[str], *, by: User | None) -> list[User]:
     found = {user.username: user for user in people}
     if missing := [name for name in usernames if name not in found]:
         known = "" if by is None or administers_servers(by) else " who shares a collection with you"
-        raise ValidationError({"users": f"There is no researcher “{missing[0]}”{known}."})
+        raise ValidationError({"users": f"No researcher{known} is called “{missing[0]}”."})
     return list(found.values())

@@ -32,9 +32,9 @@ class ModelServerForm(forms.Form):
             if name not in left_out and (server is None or not server.from_variables or name in OF_VARIABLES):
                 self.fields[name] = _form_field(name, field)
         if server is not None:
-            told = {name: getattr(server, name) for name in self.fields if name not in ("addresses", "key", "users")}
+            known = {name: getattr(server, name) for name in self.fields if name not in ("addresses", "key", "users")}
             named = [user.username for user in server.users.all()] if server.pk else []
-            self.initial = told | {"addresses": "\n".join(roots_of(server)), "users": "\n".join(named)}
+            self.initial = known | {"addresses": "\n".join(roots_of(server)), "users": "\n".join(named)}
 
     @property
     def first(self) -> list[forms.BoundField]:

@@ -26,7 +26,7 @@ from collection.models import Collection, Item, NuggetBank, NuggetWording, Retri
 from judging.building.builds import start_build
 from judging.building.drafts import Request
 from judging.building.shipped import PIPELINES
-from judging.models import Build, Errand, GradingJob, PromptTemplate
+from judging.models import Build, Errand, GradingJob, ModelServer, PromptTemplate
 from tests.annotate.crowd_factories import a_session, an_entry
 from tests.annotate.factories import a_report_task, an_open_study, in_hands_of
 from tests.factories import a_collection, a_study, a_user, rater_of
@@ -43,6 +43,7 @@ WORKING = ["proposes", "decides", "assesses"]
 MARKS = {
     "mark-of-the-collection": {"rosa", "colleague", *WORKING},
     "mark-of-adas-proposal": {"ada", "rosa", "colleague", "assesses"},
+    "mark-of-rosas-server": {"rosa"},
 }
 
 
@@ -140,6 +141,9 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         state="done",
         asked_at=now(),
     )
+    server = ModelServer.objects.create(
+        name="a-server", owner=rosa, addresses=["http://127.0.0.1:9"], problem="mark-of-rosas-server", asked_at=now()
+    )
     errand = Errand.objects.create(
         kind="trial",
         judge=job.judge,
@@ -227,6 +231,8 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
         "/judges/trials/": {"pk": errand.pk},
         "/api/v1/errands/": {"pk": errand.pk},
         "/judges/judge/": {"name": job.judge.name},
+        "/judges/servers/server/": {"name": server.name},
+        "/api/v1/model-servers/": {"name": server.name},
         "/judges/templates/": {"name": template.name, "version": template.version},
         "/computing/": {"key": "0" * 64},
         "/trust-in-judges/": {"table_format": "csv"},

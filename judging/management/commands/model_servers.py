@@ -59,7 +59,7 @@ def _found(name: str) -> ModelServer:
     stored = ModelServer.objects.filter(name=name).first()
     found = stored or next((server for server in usable_by(None) if server.name == name), None)
     if found is None:
-        raise CommandError(f"There is no model server “{name}”. manage.py model_servers lists them.")
+        raise CommandError(f"No model server is called “{name}”. manage.py model_servers lists them.")
     return found
 
 
@@ -98,7 +98,7 @@ def _owner(username: str | None, server: ModelServer | None) -> User | None:
         return None
     owner = User.objects.filter(username=username, is_researcher=True).first()
     if owner is None:
-        raise CommandError(f"There is no researcher “{username}”.")
+        raise CommandError(f"No researcher is called “{username}”.")
     if server is not None and server.owner != owner:
         raise CommandError(f"“{server}” is not a server of {username}.")
     return owner
