@@ -18,7 +18,7 @@ from collection.models import User
 from judging.engines import EngineState, EngineUnavailable
 from judging.engines.http import Access, addresses, shown
 from judging.engines.server_probe import identify
-from judging.models import ModelServer
+from judging.models import Judge, ModelServer
 from judging.models.servers import administers_servers
 
 SALT = "judging.model-server-key"
@@ -64,7 +64,18 @@ def serving(
     if brought if own is None else own:
         return brought
     of_site = [one for one in usable if one.owner_id is None]
-    return [one for one in of_site if model in one.serves or one.asked_at is None] or of_site
+    return [one for one in of_site if _may_serve(one, model)] or of_site
+
+
+def _may_serve(server: ModelServer, model: str) -> bool:
+    return model in server.serves or server.asked_at is None
+
+
+def prices_of(judge: Judge, user: User | None) -> tuple[float | None, float | None]:
+    """Return what a million tokens of prompts and of replies cost where the judge asks for the user, if known."""
+    asked = serving(judge.model, user) if judge.engine == Judge.Engine.OPENAI else []
+    prices = ((server.price_in, server.price_out) for server in asked if _may_serve(server, judge.model))
+    return next((pair for pair in prices if pair != (None, None)), (None, None))
 
 
 def on_own_servers(model: str, user: User | None) -> bool:

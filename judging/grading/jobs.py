@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
@@ -18,7 +18,7 @@ from django.db.models import F, Max, QuerySet
 from collection.models import Criterion, Item, Judgment, User
 from collection.scales import difference_in_words
 from judging.data.selection import Selection, as_stored, check_selection, drawn, items_asked, narrowed, without_text
-from judging.engines.servers import on_own_servers
+from judging.engines.servers import on_own_servers, prices_of
 from judging.engines.token_quotas import check_quota, quota_of_job
 from judging.grading.completions import counts_of
 from judging.grading.drift import choose_anchor_items, confirm_drift
@@ -65,6 +65,14 @@ class JobLimits:
     cost_limit: float | None = None
     call_limit: int | None = None
     minutes_limit: float | None = None
+
+
+def priced(terms: JobLimits, judge: Judge, by: User | None) -> JobLimits:
+    """Return the terms with the prices of the servers that the judge asks, where no price is given."""
+    if terms.price_in is not None or terms.price_out is not None:
+        return terms
+    price_in, price_out = prices_of(judge, by)
+    return replace(terms, price_in=price_in, price_out=price_out)
 
 
 def missing(items: QuerySet[Item], *, criterion: Criterion, judge: Judge, attempt: int) -> QuerySet[Item]:
@@ -221,7 +229,7 @@ def _start(
                 created_by=by,
                 created_at=at,
                 queued_at=at,
-                **asdict(terms),
+                **asdict(terms if away else priced(terms, judge, by)),
             )
     except IntegrityError:
         raise AlreadyUnderWay(UNDER_WAY.format(judge, criterion)) from None

@@ -28,6 +28,7 @@ from collection.task_types import TASK_TYPES
 from judging.data.human_labels import NoSplit, development_topics
 from judging.data.selection import items_asked, without_text
 from judging.engines import Engine, EngineUnavailable, Stopping
+from judging.engines.probe_store import store_learnt
 from judging.engines.token_quotas import QuotaSpent, check_quota, note_use
 from judging.gullibility.planted_texts import KINDS
 from judging.models import GullibilityAudit, Judge, PlantedReply, TokenUse
@@ -268,6 +269,7 @@ def _ask(audit: GullibilityAudit, engine: Engine, batch: Sequence[tuple[int, int
         PlantedReply.objects.bulk_create(rows, ignore_conflicts=True)
         note_use(audit.judge, audit.started_by, TokenUse.For.AUDIT, tokens, at=now())
         GullibilityAudit.objects.filter(pk=audit.pk).update(heard_of_at=now(), reason="")
+    store_learnt(at=now())
 
 
 def _planted(item: Item, text_of: Item, kind: str, judge: Judge) -> Item:

@@ -104,7 +104,7 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         with fitting():
             expected = estimate(
                 criterion=criterion, judge=judge, selection=wanted.selection, price_in=sent["price_in"],
-                price_out=sent["price_out"],
+                price_out=sent["price_out"], by=user_of(request),
             )  # fmt: skip
         return Response(EstimateSerializer(expected).data)
 

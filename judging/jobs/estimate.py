@@ -11,9 +11,9 @@ from collection.models import Criterion, Item, User
 from judging.data.items import with_texts
 from judging.data.selection import Selection, check_selection, items_asked, narrowed, without_text
 from judging.engines.probe_store import room_of_thinking
-from judging.engines.servers import serving
+from judging.engines.servers import prices_of
 from judging.engines.token_counts import CHARACTERS_A_TOKEN, TOKENS_OF_A_CHOICE
-from judging.grading.jobs import check_fit, missing
+from judging.grading.jobs import JobLimits, check_fit, missing, priced
 from judging.models import Completion, GradingJob, Judge
 from judging.prompts.rendering import request_for
 
@@ -64,11 +64,13 @@ def estimate(
     selection: Selection = Selection(),  # noqa: B008  # immutable
     price_in: float | None = None,
     price_out: float | None = None,
+    by: User | None = None,
 ) -> JobEstimate:
-    """Count what a job would grade and tell what that takes. Prices are for a million tokens.
+    """Count what a job would grade and tell what that takes. Without prices, those of the judge's servers hold.
 
     Raises JudgeDoesNotFit and NoSuchPart.
     """
+    terms = priced(JobLimits(price_in, price_out), judge, by)
     check_fit(judge, criterion)
     check_selection(criterion.study, selection)
     asked = missing(narrowed(items_asked(criterion), selection, criterion), criterion=criterion, judge=judge, attempt=1)
@@ -87,19 +89,16 @@ def estimate(
         thinking_tokens=round(thinking * pairs),
         counted=counted,
         seconds=_seconds_of_a_pair(judge, pairs),
-        price_in=price_in,
-        price_out=price_out,
+        price_in=terms.price_in,
+        price_out=terms.price_out,
     )
 
 
 def usual_prices(judge: Judge, user: User) -> tuple[float | None, float | None]:
     """Return the prices of the servers that the judge asks for the user, else those of its last job that had any."""
-    if judge.engine == Judge.Engine.OPENAI:
-        for server in serving(judge.model, user):
-            if server.price_in is not None or server.price_out is not None:
-                return server.price_in, server.price_out
-    priced = GradingJob.objects.filter(judge=judge, price_in__isnull=False).first()
-    return (priced.price_in, priced.price_out) if priced else (None, None)
+    of_servers = prices_of(judge, user)
+    last = GradingJob.objects.filter(judge=judge, price_in__isnull=False).first()
+    return of_servers if last is None or of_servers != (None, None) else (last.price_in, last.price_out)
 
 
 def _tokens_of_a_pair(judge: Judge, items: QuerySet[Item], pairs: int) -> tuple[float | None, float | None, bool]:

@@ -48,7 +48,7 @@ class LimitsForm(forms.Form):
         required=False,
         min_value=0,
         label="Price of a million prompt tokens",
-        help_text="In any currency.",
+        help_text="In any currency. Without prices, those of the judge’s model server hold, if it has any.",
     )
     price_out = forms.FloatField(required=False, min_value=0, label="Price of a million reply tokens")
     call_limit = forms.IntegerField(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +49,7 @@ def job_estimate(request: SignedInRequest, name: str) -> HttpResponse:
         criterion, judges = chosen_in(study, form)
         if not form.is_valid():
             return estimate_page(request, study, form, criterion, [], status=422)
-        expected = [Expected(judge, estimate_of(criterion, judge, form)) for judge in judges]
+        expected = [Expected(judge, estimate_of(criterion, judge, form, request.user)) for judge in judges]
     except (JudgeDoesNotFit, BadJudge) as refusal:
         messages.error(request, str(refusal))
         return redirect("judging:jobs", study.name)
@@ -105,7 +106,7 @@ def estimate_page(
 ) -> HttpResponse:
     """Show what the jobs would do, with a form to choose a part of it, filled with the last prices at first."""
     if expected and "seed" not in form.data:
-        form = with_usual_prices(form, expected[0].judge, request.user)
+        form = with_usual_values(form, [one.judge for one in expected], request.user)
     form.offer_missing_grades(*missing_in(criterion))
     context = {
         "study": study,
@@ -122,9 +123,9 @@ def estimate_page(
     return render(request, "judging/job_estimate.html", context, status=status)
 
 
-def with_usual_prices(form: StartForm, judge: Judge, user: User) -> StartForm:
-    """Return the form with the prices of the judge's servers or last job, and with a seed."""
-    price_in, price_out = usual_prices(judge, user)
+def with_usual_values(form: StartForm, judges: Sequence[Judge], user: User) -> StartForm:
+    """Return the form with a seed, and with the prices of the only judge's servers or last job."""
+    price_in, price_out = usual_prices(judges[0], user) if len(judges) == 1 else (None, None)
     data: Any = form.data.copy()  # type: ignore[attr-defined]  # a QueryDict
     data["price_in"], data["price_out"] = str(price_in or ""), str(price_out or "")
     data["seed"] = str(DEFAULT_SEED)
@@ -133,13 +134,14 @@ def with_usual_prices(form: StartForm, judge: Judge, user: User) -> StartForm:
     return filled
 
 
-def estimate_of(criterion: Criterion, judge: Judge, form: StartForm) -> JobEstimate:
+def estimate_of(criterion: Criterion, judge: Judge, form: StartForm, by: User) -> JobEstimate:
     return estimate(
         criterion=criterion,
         judge=judge,
         selection=form.selection,
         price_in=form.terms.price_in,
         price_out=form.terms.price_out,
+        by=by,
     )
 
 

@@ -30,8 +30,10 @@ class ModelServerForm(forms.Form):
             left_out |= {"site"} | ({"everybody"} if server.owner_id else {"tokens_a_month"})
         for name, field in self.declared.items():
             if name not in left_out and (server is None or not server.from_variables or name in OF_VARIABLES):
-                self.fields[name] = _form_field(name, field)
-        if server is not None:
+                self.fields[name] = _form_field(name, field, required=server is None and field.required)
+        if server is None:
+            self.initial["concurrency"] = ModelServer().concurrency
+        else:
             known = {name: getattr(server, name) for name in self.fields if name not in ("addresses", "key", "users")}
             named = [user.username for user in server.users.all()] if server.pk else []
             self.initial = known | {"addresses": "\n".join(roots_of(server)), "users": "\n".join(named)}
@@ -68,8 +70,8 @@ def _listed(said: Any) -> list[str]:
     return [str(one) for one in (said if isinstance(said, list) else [one for some in said.values() for one in some])]
 
 
-def _form_field(name: str, field: serializers.Field[Any, Any, Any, Any]) -> forms.Field:
-    asked: dict[str, Any] = {"required": False, "label": field.label, "help_text": field.help_text or ""}
+def _form_field(name: str, field: serializers.Field[Any, Any, Any, Any], *, required: bool) -> forms.Field:
+    asked: dict[str, Any] = {"required": required, "label": field.label, "help_text": field.help_text or ""}
     match field:
         case serializers.BooleanField():
             return forms.BooleanField(**asked)

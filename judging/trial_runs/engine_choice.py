@@ -14,7 +14,7 @@ from collection.models import Criterion, Item, Study, User
 from judging.data.selection import items_asked, without_text
 from judging.engines import Engine, EngineUnavailable, GradeRequest, lexical
 from judging.engines.embedded import EmbeddedEngine, EmbeddedServer
-from judging.engines.probe_store import change_attribute, room_of_thinking
+from judging.engines.probe_store import change_attribute, room_of_thinking, store_learnt
 from judging.engines.registry import engine_of
 from judging.engines.token_quotas import check_quota, note_use
 from judging.grading.budget import expected_use
@@ -94,6 +94,7 @@ def try_out(
     check_quota(judge, by, at=now())
     with engine_to_try(judge, by=by, with_vllm=with_vllm) as engine:
         trials = run_trial(judge=judge, drawn=drawn, engine_for=lambda _: engine, seconds=seconds)
+    store_learnt(at=now())
     _accept_names(judge, trials)
     # What comes too late is paid for all the same: it counts as what was expected of it.
     note_use(judge, by, TokenUse.For.TRIAL, map(_tokens_of, trials), at=now())

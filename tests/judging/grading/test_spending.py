@@ -20,7 +20,7 @@ from tests.judging.world import ScriptedEngine, a_job, a_lexical_judge, criterio
 pytestmark = pytest.mark.django_db
 
 
-def a_model_judge(study: Study, criterion_name: str = "answerability", text: str = "") -> Judge:
+def a_model_judge(study: Study, criterion_name: str = "answerability", text: str = "", model: str = "m") -> Judge:
     criterion = criterion_of(study, criterion_name)
     load_shipped()
     template = PromptTemplate.objects.filter(criterion_name=criterion_name).first()
@@ -30,7 +30,7 @@ def a_model_judge(study: Study, criterion_name: str = "answerability", text: str
         template.content_hash = "other"
         template.save()
     judge, _ = make_judge(
-        engine=Judge.Engine.OPENAI, model="m", template=template, task_type=criterion.task_type,
+        engine=Judge.Engine.OPENAI, model=model, template=template, task_type=criterion.task_type,
         criterion_name=criterion_name, scale=criterion.scale,
     )  # fmt: skip
     return judge

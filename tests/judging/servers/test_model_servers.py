@@ -22,9 +22,9 @@ from judging.engines import EngineUnavailable, GradeRequest, http
 from judging.engines.registry import engine_of
 from judging.engines.servers import access_to, on_own_servers, serving, usable_by
 from judging.engines.token_quotas import QuotaSpent, check_quota, note_use, quota_for
-from judging.grading.jobs import start_job
-from judging.jobs.estimate import usual_prices
-from judging.models import Judge, ModelServer, TokenUse
+from judging.grading.jobs import JobLimits, start_job, start_jobs
+from judging.jobs.estimate import estimate, usual_prices
+from judging.models import GradingJob, Judge, ModelServer, TokenUse
 from judging.servers.changes import save_server
 from tests.factories import a_user
 from tests.judging.engines.test_probe_store import a_judge
@@ -342,3 +342,23 @@ def test_the_server_of_the_variables_is_stored_once_it_is_changed_and_keeps_what
     assert names(usable_by(None)) == ["site"]
     settings.JUDGE_BASE_URL = ""
     assert usable_by(None) == []
+
+
+def test_jobs_of_several_judges_have_the_prices_of_their_own_servers(
+    make_server: MakeServer, judged_study: Study, admin: User, client: Client
+) -> None:
+    criterion = criterion_of(judged_study)
+    judges = [a_model_judge(judged_study, model=model) for model in ("cheap", "dear")]
+    for judge, price in zip(judges, (0.5, 8.0), strict=True):
+        a_server(judge.model, make_server(judge.model), by=admin, site=True, everybody=True, price_out=price)
+    free = a_model_judge(judged_study, model="free")
+
+    jobs = start_jobs(criterion=criterion, judges=[*judges, free], by=admin, at=now())
+
+    assert [(job.price_in, job.price_out) for job in jobs] == [(None, 0.5), (None, 8.0), (None, None)]
+    GradingJob.objects.all().delete()
+    costs = [estimate(criterion=criterion, judge=judge, by=admin).cost for judge in (*judges, free)]
+    assert costs[0] == pytest.approx(costs[1] * 0.5 / 8)  # type: ignore[operator]
+    assert costs[2] is None
+    (given,) = start_jobs(criterion=criterion, judges=judges[:1], terms=JobLimits(1.0), by=admin, at=now())
+    assert (given.price_in, given.price_out) == (1.0, None)
