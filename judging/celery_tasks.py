@@ -54,7 +54,7 @@ def take_one_turn(job_id: int, generation: int) -> bool:
             return within(engine_of(judge, by=job.created_by, own=job.own_servers), of_researcher, of_job)
 
         more = take_turn(job_id=job_id, generation=generation, engine_for=engine_for, stopping=_stopping.is_set)
-    store_learnt(at=now())
+    store_learnt(by=job.created_by, at=now())
     job.refresh_from_db()
     return more and not pause_if_spent(job)
 

@@ -22,7 +22,7 @@ from judging.engines import PAID_REPLIES_MAY_TAKE, EngineState, EngineUnavailabl
 from judging.engines.constraints import Endpoint, constraint_parameters, log_probability_parameters, sampling_parameters
 from judging.engines.http import MOST_BYTES, Access, post, wait_in_steps
 from judging.engines.messages import completion_prompt, conversation, room_for
-from judging.engines.pool import Member, Pool
+from judging.engines.pool import Member, Pool, Remember
 from judging.engines.prefetch import Feed
 from judging.engines.request_size import RequestSize
 from judging.engines.responses import NotOneReplyEach, Question, read_answer
@@ -63,7 +63,7 @@ class OpenAIEngine:
         first_delay: float = 1.0,
         patience: float = 180.0,
         known: Mapping[str, Findings] | None = None,
-        remember: Callable[[str, Findings], None] | None = None,
+        remember: Remember | None = None,
     ) -> None:
         """`remember` is told what was learnt of a server."""
         if not servers:
@@ -87,6 +87,7 @@ class OpenAIEngine:
         self._new_clients = new_clients
         self.pool = Pool(
             new_clients(),
+            most=[server.concurrency for server in servers],
             model=model,
             endpoint=self.endpoint,
             timeout=timeout,

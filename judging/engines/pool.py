@@ -7,12 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
 from collection.http import Answer, Client
 from judging.engines import EngineUnavailable, Stopping
+from judging.engines.answers import tokens_of
 from judging.engines.constraints import Endpoint
 from judging.engines.dialect import REFUSED
 from judging.engines.http import shown, wait_in_steps
@@ -21,8 +23,12 @@ from judging.engines.server_probe import Findings, examine, identify
 # So many failures in a row, and the others do the work for a while.
 FAILURES_IN_A_ROW = 3
 LONGEST_DELAY = 30.0
+# Is given a server's address, what was learnt of it, and the tokens of prompts and replies that this took.
+Remember = Callable[[str, Findings | None, tuple[int, int]], None]
 # What a server said about itself counts for so long.
 LOOK_SECONDS = 15.0
+# So often it is asked whether to stop while all servers have as much to do as they may.
+WAIT_SECONDS = 0.2
 # The server of a text is asked although another has fewer requests under way: by so many.
 SPILL = 8
 
@@ -35,15 +41,19 @@ def _affinity(address: str, text: str) -> bytes:
 class Member:
     """One server, and how it fares."""
 
-    def __init__(self, client: Client, known: Findings | None) -> None:
+    def __init__(self, client: Client, known: Findings | None, most: float) -> None:
         self.client = client
+        # Requests that may be under way. A client that got more would close connections in use to make room (httpcore
+        # 1.0.9), and let requests time out that wait for one.
+        self.most = most
         self.address = shown(str(client.base_url))
         self.findings = known
         self.up = False
         self.looking = False
         self.looked_at = float("-inf")
         self.free_at = 0.0
-        self.in_flight = 0
+        # Requests under way, and with those that wait for their turn.
+        self.at_work = self.in_flight = 0
         self.taken = 0
         self.failures = 0
         self.problem = ""
@@ -52,13 +62,15 @@ class Member:
 class Pool:
     """Hands out servers. All its methods may be called from several threads.
 
-    `remember` is told what was learnt of a server, in whichever thread learnt it.
+    `most` says how many requests may be under way at each. `remember` is told what was learnt of a server, in whichever
+    thread learnt it.
     """
 
     def __init__(
         self,
         clients: Sequence[Client],
         *,
+        most: Sequence[float] | None = None,
         model: str,
         endpoint: Endpoint,
         timeout: float,
@@ -66,7 +78,7 @@ class Pool:
         first_delay: float = 1.0,
         patience: float = 180.0,
         known: Mapping[str, Findings] | None = None,
-        remember: Callable[[str, Findings], None] | None = None,
+        remember: Remember | None = None,
     ) -> None:
         self.model = model
         self.endpoint = endpoint
@@ -74,9 +86,13 @@ class Pool:
         self.decoding = decoding or {}
         self.first_delay = first_delay
         self.patience = patience
-        self.members = [Member(client, (known or {}).get(shown(str(client.base_url)))) for client in clients]
+        self.members = [
+            Member(client, (known or {}).get(shown(str(client.base_url))), most=at_once)
+            for client, at_once in zip(clients, most or [float("inf")] * len(clients), strict=True)
+        ]
         self._remember = remember
         self._lock = threading.Lock()
+        self._freed = threading.Condition(self._lock)
         self._last_up = self._last_failed = float("-inf")
 
     @property
@@ -85,9 +101,12 @@ class Pool:
         return len(self.members) > 1
 
     def use(self, clients: Sequence[Client]) -> None:
-        """Ask the servers by these clients from now on. What is under way stays with those before."""
-        for member, client in zip(self.members, clients, strict=True):
-            member.client = client
+        """Ask the servers by these clients from now on. What is under way stays with those before, uncounted."""
+        with self._lock:
+            self.members = [copy(member) for member in self.members]
+            for member, client in zip(self.members, clients, strict=True):
+                member.client, member.looking = client, False
+                member.at_work = member.in_flight = 0
 
     def look(self, stopping: Callable[[], bool] | None = None) -> None:
         """Ask every server what it is now, unless that is known. Raises EngineUnavailable as `take` does."""
@@ -120,9 +139,10 @@ class Pool:
                     home = max(usable, key=lambda one: _affinity(one.address, text)) if text else member
                     if home is not avoid and home.in_flight <= member.in_flight + SPILL:
                         member = home
-                    member.in_flight += 1
-                    member.taken += 1
-                    return member
+                    if self._entered(member, stopping):
+                        member.taken += 1
+                        return member
+                    continue
             if down is not None:
                 self._look_at(down)
             else:
@@ -139,7 +159,7 @@ class Pool:
     def succeeded(self, member: Member) -> None:
         """Release a server that answered."""
         with self._lock:
-            member.in_flight -= 1
+            self._release(member)
             member.failures = 0
             self._last_up = time.monotonic()
 
@@ -147,7 +167,7 @@ class Pool:
         """Release a server that answered badly or not in time; after a few in a row it is left alone."""
         with self._lock:
             self._last_failed = time.monotonic()
-            member.in_flight -= 1
+            self._release(member)
             member.failures += 1
             member.problem = problem
             if member.failures >= FAILURES_IN_A_ROW:
@@ -156,7 +176,7 @@ class Pool:
     def lost(self, member: Member, problem: str) -> None:
         """Release a server that cannot be reached, or is no longer what it was."""
         with self._lock:
-            member.in_flight -= 1
+            self._release(member)
             member.failures += 1
             member.problem = problem
             self._put_down(member)
@@ -164,7 +184,7 @@ class Pool:
     def rest(self, member: Member, seconds: float) -> None:
         """Release a server that asked to be left alone for so long."""
         with self._lock:
-            member.in_flight -= 1
+            self._release(member)
             member.free_at = max(member.free_at, time.monotonic() + seconds)
             self._last_up = time.monotonic()
 
@@ -179,7 +199,7 @@ class Pool:
                 return False
             member.findings = replace(member.findings, abilities=replace(abilities, dialect=adapted))
         if self._remember is not None:
-            self._remember(member.address, member.findings)
+            self._remember(member.address, member.findings, (0, 0))
         return True
 
     def still_serves(self, member: Member) -> bool:
@@ -191,6 +211,22 @@ class Pool:
             return False
         return True
 
+    def _entered(self, member: Member, stopping: Callable[[], bool]) -> bool:
+        """Wait until the server may get one more request. False if it is no longer up by then, or work shall stop."""
+        member.in_flight += 1
+        while member.at_work >= member.most:
+            self._freed.wait(WAIT_SECONDS)
+            if stopping() or not member.up or member not in self.members:
+                member.in_flight -= 1
+                return False
+        member.at_work += 1
+        return True
+
+    def _release(self, member: Member) -> None:
+        member.in_flight -= 1
+        member.at_work -= 1
+        self._freed.notify_all()
+
     def _put_down(self, member: Member) -> None:
         member.up = False
         member.looked_at = float("-inf")
@@ -200,6 +236,7 @@ class Pool:
     def _look_at(self, member: Member) -> None:
         """Learn what a server is now. What it can do is tried out again only if it is another than before."""
         findings, problem = None, ""
+        answers: list[Mapping[str, Any]] = []
         try:
             server = identify(member.client, self.model, timeout=min(self.timeout, 10.0))
             if member.findings is not None and member.findings.server == server:
@@ -212,12 +249,17 @@ class Pool:
                     endpoint=self.endpoint,
                     timeout=self.timeout,
                     decoding=self.decoding,
+                    answers=answers,
                 )
         except EngineUnavailable as error:
             problem = str(error)
         except BaseException:
             member.looking = False
             raise
+        finally:
+            if answers and self._remember is not None:
+                prompts, replies = zip(*map(tokens_of, answers), strict=True)
+                self._remember(member.address, findings, (sum(prompts), sum(replies)))
         with self._lock:
             member.looking = False
             if findings is None:
@@ -225,12 +267,9 @@ class Pool:
                 member.failures += 1
                 self._put_down(member)
                 return
-            new = findings is not member.findings
             member.findings = findings
             member.looked_at = self._last_up = time.monotonic()
             member.up = True
-        if new and self._remember is not None:
-            self._remember(member.address, findings)
 
     def _check_patience(self, stopping: Callable[[], bool] | None) -> None:
         with self._lock:

@@ -18,6 +18,7 @@ from judging.engines import EngineUnavailable
 from judging.engines.answers import tokens_of
 from judging.engines.constraints import Endpoint
 from judging.engines.http import Access, addresses, shown
+from judging.engines.pool import Remember
 from judging.engines.server_probe import Findings, examine, identify
 from judging.engines.servers import access_to, serving
 from judging.engines.thinking import Thinking
@@ -28,7 +29,7 @@ from judging.models import Judge, ModelServer, ServerProbe, TokenUse
 PROBE_SECONDS = 45.0
 
 # Engines work in threads that have no database: what they learn waits here for one that has.
-_learnt: deque[tuple[int, str, Findings]] = deque(maxlen=1000)
+_learnt: deque[tuple[int, str, Findings | None, tuple[int, int]]] = deque(maxlen=1000)
 
 
 def remembered(judge: Judge) -> dict[str, Findings]:
@@ -52,17 +53,19 @@ def room_of_thinking(judge: Judge) -> int:
     return max(rooms, default=thinking.room(thinks=False, context_length=None))
 
 
-def learner(judge: Judge) -> Callable[[str, Findings], None]:
+def learner(judge: Judge) -> Remember:
     """Return what an engine tells its findings to; they are stored by the next `store_learnt`."""
-    return lambda address, findings: _learnt.append((judge.pk, address, findings))
+    return lambda address, findings, tokens: _learnt.append((judge.pk, address, findings, tokens))
 
 
-def store_learnt(*, at: datetime) -> None:
-    """Store what engines of this process have learnt since."""
+def store_learnt(*, by: User | None, at: datetime) -> None:
+    """Store what engines of this process have learnt since, and count the tokens that it took as this researcher's."""
     while _learnt:
-        judge_id, address, findings = _learnt.popleft()
+        judge_id, address, findings, tokens = _learnt.popleft()
         if judge := Judge.objects.filter(pk=judge_id).first():
-            _store(judge, address, findings, at=at)
+            note_use(judge, by, TokenUse.For.PROBE, [tokens], at=at)
+            if findings is not None:
+                _store(judge, address, findings, at=at)
 
 
 def probe_judge(judge: Judge, *, by: User | None, at: datetime) -> list[ServerProbe]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from functools import lru_cache
 from typing import Any
@@ -17,6 +17,7 @@ from judging.engines.embedded_text import EmbeddedWriter
 from judging.engines.http import Access
 from judging.engines.lexical import LexicalEngine
 from judging.engines.openai import OpenAIEngine
+from judging.engines.pool import Remember
 from judging.engines.probe_store import learner, remembered
 from judging.engines.server_probe import Findings
 from judging.engines.servers import access_to, server_states, serving
@@ -101,7 +102,7 @@ def _server_engine(
     model: str,
     decoding: Mapping[str, Any],
     known: Mapping[str, Findings] | None = None,
-    remember: Callable[[str, Findings], None] | None = None,
+    remember: Remember | None = None,
 ) -> OpenAIEngine:
     return OpenAIEngine(
         servers=servers,

@@ -269,7 +269,7 @@ def _ask(audit: GullibilityAudit, engine: Engine, batch: Sequence[tuple[int, int
         PlantedReply.objects.bulk_create(rows, ignore_conflicts=True)
         note_use(audit.judge, audit.started_by, TokenUse.For.AUDIT, tokens, at=now())
         GullibilityAudit.objects.filter(pk=audit.pk).update(heard_of_at=now(), reason="")
-    store_learnt(at=now())
+    store_learnt(by=audit.started_by, at=now())
 
 
 def _planted(item: Item, text_of: Item, kind: str, judge: Judge) -> Item:

@@ -94,7 +94,7 @@ def try_out(
     check_quota(judge, by, at=now())
     with engine_to_try(judge, by=by, with_vllm=with_vllm) as engine:
         trials = run_trial(judge=judge, drawn=drawn, engine_for=lambda _: engine, seconds=seconds)
-    store_learnt(at=now())
+    store_learnt(by=by, at=now())
     _accept_names(judge, trials)
     # What comes too late is paid for all the same: it counts as what was expected of it.
     note_use(judge, by, TokenUse.For.TRIAL, map(_tokens_of, trials), at=now())

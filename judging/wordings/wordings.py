@@ -73,7 +73,7 @@ def _reply_to(wording: NuggetWording, engine_for: Callable[[Judge], Engine] | No
         (reply.prompt_tokens, reply.completion_tokens) if reply else (round(expected.prompts), round(expected.replies))
     )
     note_use(judge, payer, TokenUse.For.WORDING, [used], at=now())
-    store_learnt(at=now())
+    store_learnt(by=payer, at=now())
     if reply is None:
         raise NoWords(NOT_IN_TIME.format(seconds))
     NuggetWording.objects.filter(pk=wording.pk).update(

@@ -6,6 +6,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from typing import Any
 
 import pytest
@@ -169,7 +171,7 @@ def test_all_questions_about_a_text_go_to_the_server_that_has_it(make_server: Ma
 
 def test_a_text_whose_server_has_too_much_to_do_goes_to_another(make_server: MakeServer) -> None:
     first, second = make_server(), make_server()
-    pool = an_engine(first, second).pool
+    pool = an_engine(first, second, concurrency=40).pool
     pool.look()
 
     taken = Counter(member.address for _ in range(40) if (member := pool.take(lambda: False, text="one")) is not None)
@@ -342,7 +344,7 @@ def test_a_body_that_always_breaks_off_is_an_engine_error(make_server: MakeServe
 def test_a_server_that_is_another_now_is_tried_out_again(make_server: MakeServer) -> None:
     server = make_server()
     learnt: list[str] = []
-    engine = an_engine(server, remember=lambda address, findings: learnt.append(findings.server.version))
+    engine = an_engine(server, remember=lambda _, findings, tokens: learnt.append(findings.server.version))
     ask(engine, 1)
     server.version = "0.33.0"
     for member in engine.pool.members:
@@ -357,7 +359,7 @@ def test_a_server_that_is_another_now_is_tried_out_again(make_server: MakeServer
 def test_what_is_remembered_is_not_tried_out_again(make_server: MakeServer) -> None:
     server = make_server()
     learnt: dict[str, Any] = {}
-    ask(an_engine(server, remember=learnt.__setitem__), 1)
+    ask(an_engine(server, remember=lambda address, found, _: learnt.update({address: found})), 1)
     examined = server.examined
 
     ask(an_engine(server, known=learnt), 2)
@@ -512,3 +514,33 @@ def test_a_completion_is_asked_in_plain_text(make_server: MakeServer) -> None:
     assert (body["logprobs"], body["structured_outputs"]) == (20, {"choice": list(DIGITS)})
     assert "messages" not in body
     assert reply.text == "3"
+
+
+def test_turns_that_share_a_server_have_no_more_requests_under_way_than_it_may_get_and_ask_nothing_twice(
+    make_server: MakeServer,
+) -> None:
+    server = make_server()
+    engine = an_engine(server, concurrency=3)
+    turns = [range(start, start + 40) for start in range(0, 160, 40)]
+
+    with ThreadPoolExecutor(len(turns)) as workers:
+        replies = list(workers.map(lambda numbers: ask(copy(engine), *numbers), turns))
+
+    assert sum(map(len, replies)) == len(server.asked) == 160
+    assert server.most_at_once <= 3
+
+
+def test_what_hangs_at_a_server_takes_no_place_of_those_that_come_after_it(make_server: MakeServer) -> None:
+    engine = an_engine(make_server(), concurrency=1)
+    engine.pool.look()
+    hangs = engine.pool.take(lambda: False)
+    assert hangs is not None
+    late = time.monotonic() + 0.3
+    assert engine.pool.take(lambda: time.monotonic() > late) is None
+
+    engine.pool.use(engine._new_clients())
+
+    member = engine.pool.take(lambda: False)
+    assert member is not None
+    engine.pool.failed(hangs, "Too late.")
+    assert (member.in_flight, member.failures) == (1, 0)

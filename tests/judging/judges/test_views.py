@@ -62,7 +62,7 @@ def test_says_what_the_server_is(rosas: Client, server: ScriptedServer, settings
 def test_says_that_no_server_is_named(rosas: Client, settings: SettingsWrapper) -> None:
     settings.JUDGE_BASE_URL = ""
 
-    assert "No model server is configured. Set JUDGE_BASE_URL" in rosas.get(reverse("judging:server")).content.decode()
+    assert reverse("judging:model_server_new") in rosas.get(reverse("judging:server")).content.decode()
 
 
 def a_judge_as_sent(**changes: object) -> dict[str, object]:
