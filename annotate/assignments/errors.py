@@ -75,10 +75,13 @@ def refuse_out_of_step(assignment: Assignment, criterion: Criterion) -> None:
     revealed = Assignment.objects.filter(pk=assignment.pk, revealed_at__isnull=False).exists()
     if revealed and criterion.name in first_step:
         raise NotAsked(
-            gettext("“{criterion}” is fixed: it was asked before you saw the passages.").format(criterion=criterion)
+            gettext("“{criterion}” is fixed: it was asked before you saw the passages.").format(
+                criterion=criterion.question
+            )
         )
     if not revealed and criterion.name not in first_step:
-        raise NotAsked(gettext("“{criterion}” is asked when the passages are shown.").format(criterion=criterion))
+        says = gettext("“{criterion}” is asked when the passages are shown.")
+        raise NotAsked(says.format(criterion=criterion.question))
 
 
 def refuse_before_its_gate(assignment: Assignment, item: Item, criterion: Criterion) -> None:
@@ -97,12 +100,13 @@ def refuse_before_its_gate(assignment: Assignment, item: Item, criterion: Criter
         **({"grade__lt": threshold} if after_no else {"grade__gte": threshold}),
     )
     if not opened.exists():
+        gates = Criterion.objects.filter(study=criterion.study_id, name=gate)
         says = (
             gettext("“{criterion}” is asked only after a negative answer to “{gate}”.")
             if after_no
             else gettext("“{criterion}” is asked only after a positive answer to “{gate}”.")
         )
-        raise NotAsked(says.format(criterion=criterion, gate=gate))
+        raise NotAsked(says.format(criterion=criterion.question, gate=gates.get().question))
 
 
 def refuse_behind_a_closed_gate(assignment: Assignment, item: Item, criterion: Criterion) -> None:
@@ -121,6 +125,6 @@ def refuse_behind_a_closed_gate(assignment: Assignment, item: Item, criterion: C
     if by := closed.select_related("criterion").first():
         raise NotAsked(
             gettext("“{criterion}” is not asked after a positive answer to “{gate}”.").format(
-                criterion=criterion, gate=by.criterion
+                criterion=criterion.question, gate=by.criterion.question
             )
         )

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
 from annotate.assignments.earlier_grades import earlier_grades
 from annotate.assignments.saved_choices import Choice, choices_so_far
@@ -235,4 +236,4 @@ def _earlier_answers(assignment: Assignment, asked: Sequence[AssignmentItem]) ->
 
 def _name_of_grade(judgment: Judgment) -> str:
     point = judgment.criterion.scale.point(judgment.grade) if judgment.grade is not None else None
-    return str(point["name"]) if point else "ungraded"
+    return str(point["name"]) if point else gettext("not answered")

@@ -65,16 +65,17 @@ def draw_sides(items: Sequence[Item], task: Task, rater: Rater | None) -> list[A
 
 
 def sides_of(row: AssignmentItem, criterion: Criterion) -> list[dict[str, Any]]:
-    """Return the scale's points as the assessor sees them: left, tie, right. Others than these are left as they are."""
+    """Return the scale's points as the assessor sees them: left, tie, right. The page has words for the two sides."""
     names = {
         -1: (gettext("Right"), gettext("The right report is better.")),
-        0: (gettext("Tie"), gettext("Neither is better.")),
         1: (gettext("Left"), gettext("The left report is better.")),
     }
     left_first = sorted(criterion.scale.points, key=lambda point: point["value"], reverse=not row.swapped)
     shown = []
     for key, point in enumerate(left_first, start=1):
-        name, text = names.get(-point["value"] if row.swapped else point["value"], (point["name"], point["text"]))
+        name, text = names.get(
+            -point["value"] if row.swapped else point["value"], (point["name"].capitalize(), point["text"])
+        )
         shown.append({"value": point["value"], "name": name, "text": text, "key": str(key)})
     return shown
 

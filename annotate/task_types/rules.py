@@ -104,9 +104,10 @@ class TaskTypeRules:
             return ""
         highlighting = self.highlighting_of(criterion)
         if highlighting is Highlighting.NONE:
-            return gettext("“{criterion}” takes no highlights.").format(criterion=criterion)
+            return gettext("“{criterion}” takes no highlights.").format(criterion=criterion.question)
         if highlighting is Highlighting.WHEN_POSITIVE and grade is not None and not is_positive(criterion, grade):
-            return gettext("Only an answerable question has highlights: choose “answerable”, or remove them.")
+            positive = next(one["name"] for one in criterion.scale.points if is_positive(criterion, one["value"]))
+            return gettext("Highlights need the answer “{grade}”: choose it, or remove them.").format(grade=positive)
         return ""
 
     def lack(self, criterion: Criterion, grade: float | None, n_spans: int) -> str:
@@ -123,7 +124,7 @@ class TaskTypeRules:
         if self.writing is None:
             unwanted = written.text or written.confirmations
             return (
-                gettext("“{criterion}” takes no written answer.").format(criterion=criterion)
+                gettext("“{criterion}” takes no written answer.").format(criterion=criterion.question)
                 if unwanted
                 else self.refusal(criterion, grade, len(spans))
             )

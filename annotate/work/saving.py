@@ -172,7 +172,9 @@ def _change_submitted(
     (answer,) = [one for one in question.answers if one.criterion.pk == criterion.pk]
     if choice.grade is not None and not answer.asked:
         raise NotAsked(
-            gettext("“{criterion}” is not asked after what you answered before it.").format(criterion=criterion)
+            gettext("“{criterion}” is not asked after what you answered before it.").format(
+                criterion=criterion.question
+            )
         )
     if not question.lack:
         _hand_in_changes(assignment, item, question, held, at=at)
@@ -240,7 +242,7 @@ def _hold(
     task = assignment.task
     of_its_type = criterion.study_id == task.study_id and criterion.task_type == item.task_type
     if not of_its_type or not RULES[task.task_type].asks(criterion, item):
-        raise NotAsked(gettext("This task does not ask for “{criterion}”.").format(criterion=criterion))
+        raise NotAsked(gettext("This task does not ask for “{criterion}”.").format(criterion=criterion.question))
     if claimed is None:
         is_held = update_row(Assignment, assignment.pk, {"touched_at": at}, state=IN_HAND)
     else:

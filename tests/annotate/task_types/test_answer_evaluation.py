@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
@@ -243,7 +244,8 @@ def test_an_answer_that_is_none_is_asked_nothing_more(rosa: User, ada: User, nam
     answer = rows_of(assignment, TaskType.ANSWER_EVALUATION)[0]
 
     say(assignment, answer, **{name: 1})
-    with pytest.raises(NotAsked, match=f"after a positive answer to “{name}”"):
+    question = assignment.task.study.criteria.get(name=name).question
+    with pytest.raises(NotAsked, match=re.escape(f"after a positive answer to “{question}”")):
         say(assignment, answer, natural=2)
     reveal_passages(assignment=assignment, at=NOON)
     with pytest.raises(NotAsked, match="not asked after"):

@@ -127,7 +127,7 @@ def test_the_same_choice_twice_changes_nothing(reading: Assignment) -> None:
 
 
 def test_an_unanswerable_question_takes_no_highlight(reading: Assignment) -> None:
-    with pytest.raises(NotAsked, match="Only an answerable question"):
+    with pytest.raises(NotAsked, match="Highlights need the answer “answerable”"):
         choose(reading, "answerability", 0, FACT)
 
     assert not Judgment.objects.exists()
@@ -151,7 +151,7 @@ def test_a_grade_off_the_scale_is_refused(reading: Assignment) -> None:
 
 
 def test_another_criterion_is_refused(reading: Assignment) -> None:
-    with pytest.raises(NotAsked, match="does not ask for “rating”"):
+    with pytest.raises(NotAsked, match="does not ask for “How well does the passage answer"):
         choose(reading, "rating", 3)
 
 
