@@ -106,11 +106,9 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         known = people_by_name(usernames, by=user_of(request))
         if unknown := set(usernames) - known.keys():
             raise ValidationError({"assessors": str(NotYourPeople(sorted(unknown)))})
-        worded = [words["shape"] for words in sent.pop("criteria", [])]
         with invalid_on(FrameRefused, field="frame"):
             study = make_study(
                 **sent,
-                criteria={shape.name: shape for shape in worded},
                 assessors=known.values(),
                 by=user_of(request),
                 at=now(),

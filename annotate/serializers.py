@@ -90,7 +90,7 @@ class GradeWordsSerializer(serializers.Serializer[Any]):
 
 
 class CriterionWordsSerializer(serializers.Serializer[Any]):
-    """A criterion in the researcher's words. What is left out is as in the task type."""
+    """A criterion in the researcher's words. What is left out is as in the task type, in the study's language."""
 
     name = serializers.SlugField()
     question = serializers.CharField(max_length=500, required=False)
@@ -98,7 +98,7 @@ class CriterionWordsSerializer(serializers.Serializer[Any]):
     grades = GradeWordsSerializer(many=True, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        shapes = {shape.name: shape for task_type in RULES for _, shape in criteria_asked(task_type)}
+        shapes = shapes_in(ENGLISH)
         if attrs["name"] not in shapes:
             raise serializers.ValidationError(
                 f"There is no criterion “{attrs['name']}”; there are {', '.join(shapes)}."
@@ -113,7 +113,12 @@ class CriterionWordsSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError({"grades": f"These must be the grades {values}, in this order."})
         if "threshold" in attrs and attrs["threshold"] not in values:
             raise serializers.ValidationError({"threshold": f"The threshold must be one of {values}."})
-        return {"shape": worded(shape, attrs)}
+        return attrs
+
+
+def shapes_in(language: str) -> dict[str, CriterionShape]:
+    """Return the criteria of all task types in this language, by name."""
+    return {shape.name: shape for task_type in RULES for _, shape in criteria_asked(task_type, language)}
 
 
 def worded(shape: CriterionShape, words: dict[str, Any]) -> CriterionShape:
@@ -173,7 +178,9 @@ class NewStudySerializer(serializers.Serializer[Any]):
     task_types = serializers.ListField(child=serializers.ChoiceField(ASKED_TASK_TYPES), min_length=1)
     overlap = WholeField(min_value=1, max_value=50, default=3)
     language = serializers.ChoiceField(
-        list(NAMES.items()), default=ENGLISH, help_text="What assessors' pages speak to people who come by the study."
+        list(NAMES.items()),
+        default=ENGLISH,
+        help_text="Of the questions, grades and shipped guidelines, and of assessors' pages for people of the study.",
     )
     terms = serializers.CharField(default="", allow_blank=True, validators=[check_terms], help_text=TERMS)
     depth = WholeField(min_value=1, max_value=1000, default=10)
@@ -228,6 +235,8 @@ class NewStudySerializer(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["why_missed"] and attrs["key_points_in"] != ANSWERS:
             raise serializers.ValidationError({"why_missed": ONLY_OF_ANSWERS})
+        shapes = shapes_in(attrs["language"])
+        attrs["criteria"] = {words["name"]: worded(shapes[words["name"]], words) for words in attrs.get("criteria", [])}
         return attrs
 
     def validate_task_types(self, task_types: list[str]) -> list[str]:

@@ -73,6 +73,17 @@ class CriterionForm(forms.Form):
                 max_length=500, initial=text, label=f"Text of grade {value:g}"
             )
 
+    def in_words_of(self, shape: CriterionShape) -> CriterionForm:
+        """Return the form of the same criterion in another language: what the researcher did not change is in it."""
+        if not self.is_bound or shape == self.shape:
+            return self
+        standard = CriterionForm(None, shape=shape)
+        words = {
+            self.add_prefix(name): self[name].data if name in self.changed_data else standard[name].initial
+            for name in self.fields
+        }
+        return CriterionForm(words, shape=shape)
+
     def open_the_scale(self) -> None:
         lines = [f"{value:g} | {name} | {text}" for value, name, text in self.shape.scale.points]
         self.fields["scale"] = ScaleField(

@@ -1,4 +1,4 @@
-"""What is done to a study's criteria once they are there."""
+"""The criteria of a new study in its language, and what is done to a study's criteria once they are there."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timezone import now
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from annotate.studies.criterion_forms import ThresholdForm
+from annotate.studies.forms import StudyForm
+from collection.accounts import access
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Study, ThresholdChange
 from collection.page_tools import telling
@@ -25,6 +28,15 @@ class CriterionRow:
     criterion: Criterion
     changes: list[ThresholdChange]
     form: ThresholdForm | None
+
+
+@require_POST
+@login_required
+@never_cache
+def study_criteria(request: SignedInRequest) -> HttpResponse:
+    """The criteria of a new study in the language that was chosen, with what the researcher changed in them."""
+    access.refuse_unless_researcher(request.user)
+    return render(request, "annotate/study/criteria.html", {"form": StudyForm(request.POST, user=request.user)})
 
 
 def criterion_rows(study: Study) -> list[CriterionRow]:

@@ -126,9 +126,10 @@ class StudyForm(PeopleForm):
         choices=list(NAMES.items()),
         initial=ENGLISH,
         required=False,
-        label="Language of the pages",
-        help_text="What assessors’ pages speak to people who come by this study; they may choose another. Questions, "
-        "grades and guidelines are yours to write in it.",
+        label="Language",
+        help_text="Of questions, grades and the shipped guidelines, and of assessors’ pages for those who come by this "
+        "study. All but English was translated by a language model and not reviewed by a native speaker: check the "
+        "words below. Those that you changed stay as they are.",
     )
     terms = TermsField()
     depth = forms.IntegerField(
@@ -214,7 +215,7 @@ class StudyForm(PeopleForm):
         widget=forms.Textarea(attrs={"rows": 12}),
         required=False,
         help_text="In Markdown. Assessors can open them while they work. Leave empty to use the shipped ones for the "
-        "chosen task types; you can revise them.",
+        "chosen task types, in the study’s language; you can revise them.",
     )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
@@ -231,13 +232,24 @@ class StudyForm(PeopleForm):
                 label=f"How many {RULES[shape.task_type].texts_are}",
                 help_text="Drawn at random with a known probability. Leave empty to use all.",
             )
+        self.spoken = self._sent_language("language")
+        shown_in = self._sent_language("worded_in")
         self.criteria = {
             shape.task_type.value: [
-                CriterionForm(self.data if self.is_bound else None, shape=criterion)
-                for _, criterion in criteria_asked(shape.task_type)
+                CriterionForm(self.data if self.is_bound else None, shape=shown).in_words_of(spoken)
+                for (_, shown), (_, spoken) in zip(
+                    criteria_asked(shape.task_type, shown_in),
+                    criteria_asked(shape.task_type, self.spoken),
+                    strict=True,
+                )
             ]
             for shape in SHAPES
         }
+
+    def _sent_language(self, name: str) -> str:
+        """Return the study's language, or the one in which the page that was sent showed the criteria."""
+        sent = self.data.get(name, "")
+        return sent if sent in NAMES else ENGLISH
 
     def task_type_choices(self) -> Iterator[tuple[Any, str]]:
         """Yield each task type's box with what it asks, for the page."""

@@ -96,7 +96,8 @@ def make_study(
 ) -> Study:
     """Make a draft with its criteria, its first guidelines and its people. It has no items until it opens.
 
-    Without guidelines it gets ours for its task types.
+    Without guidelines it gets ours for its task types, in its `language`, which the standard questions and grades are
+    in too and which the pages speak to assessors who come by the study.
 
     `criteria` holds what the researcher worded differently, by the name of the criterion. `sample_sizes`
     tells for a task type how many texts are drawn for people; without a size all are asked. `depth` is
@@ -108,9 +109,8 @@ def make_study(
     a sample is drawn of reports, of their sentences or of citations. `revise` is which answers of round 1 have a second
     round ("non_consecutive" or "all"), `revision_places` how many people then read each; `without_title` whether
     answers are made of sentences alone, and the passage's title is not offered; `confidence` whether who evaluates
-    answers says of each question how confident they are. `language` is what the pages
-    speak to assessors who come by the study, `terms` what they see highlighted in texts, one a line. `frame` is which
-    runs, topics and passages it asks about. Raises NothingWasAsked, NameTaken and FrameRefused.
+    answers says of each question how confident they are. `terms` is what assessors see highlighted in texts, one a
+    line. `frame` is which runs, topics and passages it asks about. Raises NothingWasAsked, NameTaken and FrameRefused.
     """
     if not task_types:
         raise NothingWasAsked("Choose at least one task type.")
@@ -143,7 +143,7 @@ def make_study(
     shapes = [
         (of_items, shape)
         for task_type in task_types
-        for of_items, shape in criteria_asked(task_type)
+        for of_items, shape in criteria_asked(task_type, language)
         if of_items not in unwanted and (of_items != TaskType.KEY_POINT or shape.name not in left_out)
     ]
     for position, (task_type, standard) in enumerate(shapes):
@@ -157,7 +157,7 @@ def make_study(
             threshold=shape.threshold,
             position=position,
         )
-    revise_guidelines(study=study, markdown=guidelines or standard_guidelines(task_types), by=by)
+    revise_guidelines(study=study, markdown=guidelines or standard_guidelines(task_types, language), by=by)
     for user in assessors:
         enrol(study=study, user=user, at=at)
     return study

@@ -5,6 +5,7 @@ from annotate.studies import criterion_views, edit_views, frame_views, suggestio
 urlpatterns: list[URLPattern] = [
     path("studies/", views.studies, name="studies"),
     path("studies/new/", views.study_new, name="study_new"),
+    path("studies/new/criteria/", criterion_views.study_criteria, name="study_criteria"),
     path("studies/preview/", views.guidelines_preview, name="guidelines_preview"),
     path("studies/frame/", frame_views.study_frame_fields, name="study_frame_fields"),
     path("studies/<slug:name>/", views.study, name="study"),

@@ -18,8 +18,10 @@ from annotate.task_types import (
 )
 from annotate.task_types.rules import AskedItem, Highlighting, TaskTypeRules
 from annotate.task_types.texts import NewItem, NothingToJudge, Text
+from collection.languages.languages import ENGLISH
 from collection.models.studies import TaskType
 from collection.task_types import TASK_TYPES, CriterionShape
+from collection.wordings import in_language
 
 RULES: dict[str, TaskTypeRules] = {
     module.RULES.task_type.value: module.RULES
@@ -50,6 +52,10 @@ def lacks_of(task_types: Collection[str]) -> list[str]:
     ]
 
 
-def criteria_asked(task_type: str) -> list[tuple[TaskType, CriterionShape]]:
-    """Return the criteria that a task of this type asks, each with the task type of its items."""
-    return [(of_items, shape) for of_items in RULES[task_type].asks_about for shape in TASK_TYPES[of_items].criteria]
+def criteria_asked(task_type: str, language: str = ENGLISH) -> list[tuple[TaskType, CriterionShape]]:
+    """Return the criteria that a task of this type asks, in this language, each with the task type of its items."""
+    return [
+        (of_items, in_language(shape, of_items, language))
+        for of_items in RULES[task_type].asks_about
+        for shape in TASK_TYPES[of_items].criteria
+    ]

@@ -11,6 +11,7 @@ from annotate.task_types.texts import NewItem, NothingToJudge, Text
 from collection.models import Study
 from collection.models.studies import TaskType
 from collection.question_categories import CATEGORIES, category_of, may_be_seed
+from collection.wordings import wording_of
 
 
 def questions_with_a_category(study: Study) -> list[Text]:
@@ -32,9 +33,10 @@ def questions_with_a_category(study: Study) -> list[Text]:
 
 
 def what_is_shown(assignment: Assignment, _: Sequence[AssignmentItem]) -> Mapping[str, Any]:
-    """Return the question's `category`, and the `meaning` of one of LONG²RAG's."""
+    """Return the question's `category`, and the `meaning` of one of LONG²RAG's in the study's language."""
     category = category_of(assignment.task.topic.attributes)
-    return {"category": category, "meaning": CATEGORIES.get(category, "")}
+    meanings = wording_of(TaskType.QUESTION_FIT, assignment.task.study.language).get("categories", CATEGORIES)
+    return {"category": category, "meaning": meanings.get(category, "")}
 
 
 RULES = TaskTypeRules(

@@ -35,4 +35,5 @@ def task_name(task: Task) -> str:
 def guidelines_sections(task: Task) -> str:
     """Return what a heading of the guidelines about this task type may say, the surest first, divided by bars."""
     name = str(TEXTS.get(task.task_type, "")).removeprefix("an ")
-    return "|".join(part for part in (heading_of(task.task_type), str(task.get_task_type_display()), name) if part)
+    ours = heading_of(task.task_type, task.study.language), heading_of(task.task_type)
+    return "|".join(dict.fromkeys(part for part in (*ours, str(task.get_task_type_display()), name) if part))

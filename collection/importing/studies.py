@@ -13,18 +13,23 @@ from collection.models import Collection, Criterion, Item, Study, Topic, User
 from collection.models.studies import TaskType
 from collection.scales import difference_in_words
 from collection.task_types import CriterionShape
+from collection.wordings import in_language
 
 
 def criterion_of(study: Study, task_type: TaskType, shape: CriterionShape) -> Criterion:
-    """Return the study's criterion of this shape, made if it is new. Raises ValidationError if it has another."""
+    """Return the study's criterion of this shape, made if it is new, in the study's language.
+
+    Raises ValidationError if it has another scale, whose grades are more than these in the study's language.
+    """
     scale = shape.scale.stored()
+    spoken = in_language(shape, task_type, study.language)
     criterion, _ = Criterion.objects.get_or_create(
         study=study,
         name=shape.name,
         defaults={
             "task_type": task_type,
-            "question": shape.question,
-            "scale": scale,
+            "question": spoken.question,
+            "scale": spoken.scale.stored(),
             "threshold": shape.threshold,
             "position": study.criteria.count(),
         },
@@ -34,7 +39,7 @@ def criterion_of(study: Study, task_type: TaskType, shape: CriterionShape) -> Cr
             f"In the study “{study.name}”, “{shape.name}” is asked under “{criterion.get_task_type_display()}”, not "
             f"“{task_type.label}”. Use a new study."
         )
-    if criterion.scale_id != scale.pk:
+    if criterion.scale.content_hash not in (scale.content_hash, spoken.scale.content_hash):
         raise ValidationError(
             f"The study “{study.name}” asks “{shape.name}” on another scale than the file’s. The study’s "
             f"“{criterion.scale}”: {difference_in_words(criterion.scale, scale)} Use a new study."

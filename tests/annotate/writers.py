@@ -51,6 +51,7 @@ def a_study_of_writing(
     n: int = 1,
     overlap: int = 1,
     task_types: Sequence[str] = ("written_answer", "answer_revision"),
+    guidelines: str = "Write *short* answers.",
     **choices: object,
 ) -> Study:
     """An open study in which these people write answers and revise one another's."""
@@ -60,7 +61,7 @@ def a_study_of_writing(
         title="Bridges in words",
         task_types=task_types,
         overlap=overlap,
-        guidelines="Write *short* answers.",
+        guidelines=guidelines,
         assessors=people,
         by=owner,
         at=NOON,

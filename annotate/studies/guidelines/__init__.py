@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from collection.languages.languages import ENGLISH
 from collection.models.studies import TaskType
 
 TEXTS = Path(__file__).parent
@@ -14,16 +15,21 @@ QUESTIONS_ABOUT_A_TEXT = {TaskType.ANSWERABILITY, TaskType.RATING, TaskType.KEY_
 PARTS = {TaskType.ANSWER_REVISION: TaskType.WRITTEN_ANSWER}
 
 
-def standard_guidelines(task_types: Iterable[str]) -> str:
-    """Return our guidelines for these task types, in Markdown."""
+def standard_guidelines(task_types: Iterable[str], language: str = ENGLISH) -> str:
+    """Return our guidelines for these task types in this language, in Markdown."""
     wanted = [TaskType(name) for name in task_types]
     names = dict.fromkeys(PARTS.get(task_type, task_type).value for task_type in wanted)
     general = ["general"] if QUESTIONS_ABOUT_A_TEXT & set(wanted) else []
-    return "\n".join((TEXTS / f"{name}.md").read_text(encoding="utf-8") for name in [*general, *names])
+    return "\n".join(_part(name, language) for name in [*general, *names])
+
+
+def heading_of(task_type: str, language: str = ENGLISH) -> str:
+    """Return the heading of our guidelines' part about this task type."""
+    name = PARTS.get(TaskType(task_type), TaskType(task_type)).value
+    return _part(name, language).partition("\n")[0].lstrip("# ")
 
 
 @cache
-def heading_of(task_type: str) -> str:
-    """Return the heading of our guidelines' part about this task type."""
-    name = PARTS.get(TaskType(task_type), TaskType(task_type)).value
-    return (TEXTS / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+def _part(name: str, language: str) -> str:
+    text = (TEXTS / language / f"{name}.md").read_text(encoding="utf-8")
+    return text.rpartition("-->\n")[2]  # a comment says who translated it

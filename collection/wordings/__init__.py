@@ -1,0 +1,34 @@
+"""What the task types ask, in the languages of assessors' pages; in English it stands with the task types.
+
+One file for each language and task type, `<language>/<task type>.toml`: for each criterion its question and, by their
+values, its grades with what they mean. A new study stores these words, so a changed file changes no study that exists.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from collection.models.studies import TaskType
+from collection.task_types import TASK_TYPES, CriterionShape
+
+FILES = Path(__file__).parent
+
+
+@cache
+def wording_of(task_type: TaskType, language: str) -> dict[str, Any]:
+    """Return what the task type's file in this language says; nothing in English, or where there is no such file."""
+    file = FILES / language / f"{task_type.value}.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def in_language(shape: CriterionShape, task_type: TaskType, language: str) -> CriterionShape:
+    """Return a task type's own criterion in the words of this language; one of somebody else's as it is."""
+    words = wording_of(task_type, language).get(shape.name)
+    if words is None or shape not in TASK_TYPES[task_type].criteria:
+        return shape
+    points = tuple((value, *words[f"{value:g}"]) for value in shape.scale.values)
+    return replace(shape, question=words["question"], scale=replace(shape.scale, points=points))
