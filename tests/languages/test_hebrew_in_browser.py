@@ -80,6 +80,19 @@ def _signs_in_and_begins(page: Page, username: str, name: str) -> None:
     check_accessibility(page)
     check_no_sideways_scroll(page)
     picture(page, f"{name}-3-task")
+    _reads_the_guidelines_beside_the_task(page)
+
+
+def _reads_the_guidelines_beside_the_task(page: Page) -> None:
+    page.keyboard.press("g")
+    panel, questions = page.locator("#guidelines").bounding_box(), page.locator("#questions").bounding_box()
+    assert panel
+    assert questions
+    on_a_phone = panel["y"] > 100
+    assert panel["x"] == 0
+    assert on_a_phone or panel["width"] <= questions["x"]
+    page.keyboard.press("g")
+    expect(page.locator("#guidelines")).to_be_hidden()
 
 
 def _marks_and_submits(page: Page, name: str) -> None:
