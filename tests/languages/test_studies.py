@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import escape, unescape
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.urls import reverse
 from django.utils.timezone import now
 
@@ -13,6 +15,7 @@ from annotate.studies.criterion_forms import CriterionForm
 from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.lifecycle import enrol, open_study
 from annotate.task_types import RULES, criteria_asked
+from collection.importing.studies import criterion_of
 from collection.languages.languages import ENGLISH, NAMES
 from collection.models import AnswerToRevise, Collection, Passage, Report, RubricElement, Study, Topic, User
 from collection.models.studies import TaskType
@@ -71,6 +74,31 @@ def test_assessors_are_asked_in_the_language_of_the_study(
     assert not any(text in page for _, _, text in TASK_TYPES["answerability"].criteria[0].scale.points)
     guideline = study.guidelines.get()
     assert guideline.markdown == standard_guidelines(["answerability"], language)
+
+
+def test_a_hebrew_study_keeps_its_direction_on_pages_in_english(collection: Collection, rosa: User, ada: User) -> None:
+    ada.language = ENGLISH
+    ada.save()
+    study = made_on_the_page(rosa, sent(collection, "answerability", language="he"))
+    enrol(study=study, user=ada, at=NOON)
+    open_study(study=study, at=now())
+
+    page = signed_in(ada).post(reverse("annotate:next_assignment", args=[study.name]), follow=True).content.decode()
+
+    [(_, shape)] = criteria_asked("answerability", "he")
+    assert f'<html lang="{ENGLISH}">' in page
+    assert f'<legend dir="auto">{shape.question}</legend>' in page
+    assert '<div class="reading" tabindex="0" dir="auto">' in page
+
+
+def test_an_import_in_english_goes_into_a_study_in_another_language(collection: Collection, rosa: User) -> None:
+    study = made_on_the_page(rosa, sent(collection, "rating", language="de"))
+    [shape] = TASK_TYPES["rating"].criteria
+    points = [(value, f"{value:g}", "") for value in shape.scale.values]
+
+    assert criterion_of(study, TaskType.RATING, shape) == study.criteria.get()
+    with pytest.raises(ValidationError):
+        criterion_of(study, TaskType.RATING, replace(shape, scale=shape.with_points(tuple(points))))
 
 
 def test_the_api_words_what_the_researcher_did_not(collection: Collection, rosa: User) -> None:

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotate.assignments.assignments import claim_next
 from annotate.models import Enrolment
 from annotate.studies.lifecycle import enrol, open_study
-from annotate.task_types import SHAPES
+from annotate.task_types import SHAPES, criteria_asked
 from collection.models import Collection, ElementSpan, Exclusion, Study, User
 from tests.annotate.studies.test_lifecycle import a_study_of, rank_everything
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
@@ -365,6 +365,11 @@ def _makes_and_opens_a_study(page: Page) -> None:
     page.get_by_role("checkbox", name="answerability of a report").check()
     page.get_by_text("Criterion answerability: question").click()
     page.get_by_role("textbox", name="Name of grade 1").fill("answered")
+    page.get_by_label("Language").select_option("de")
+    [(_, german)] = criteria_asked("answerability", "de")
+    expect(page.locator("[name=answerability-question]")).to_have_value(german.question)
+    expect(page.locator("[name=answerability-name-0]")).to_have_value(german.scale.points[0][1])
+    expect(page.locator("[name=answerability-name-1]")).to_have_value("answered")
     page.get_by_role("textbox", name="Guidelines").fill("# Read\n\n*all* of it")
     expect(page.locator("#preview em")).to_have_text("all")
     page.get_by_label("Names").fill("carla")
