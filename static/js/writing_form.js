@@ -14,6 +14,8 @@ export const unsureBox = byId("outcomes").querySelector(".unsure input");
 export const locked = text.readOnly;
 const withAnswer = page.grades.trim().split(" ").map(Number);
 const changed = page.changed === undefined ? null : Number(page.changed); // in round 2
+export const nameOfChanged = () =>
+  outcomes.find(({ value }) => Number(value) === changed).closest("label").querySelector(".choice-name").textContent.trim();
 
 const ticked = (boxes) => boxes.filter(({ checked }) => checked).map(({ value }) => value);
 

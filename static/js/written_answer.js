@@ -21,6 +21,7 @@ import {
   isWritten,
   lackOf,
   locked,
+  nameOfChanged,
   onPage,
   outcomes,
   put,
@@ -210,12 +211,12 @@ function step(boxes, by) {
 }
 
 function toSentences() {
-  if (byId("sentences").disabled) return say(seen ? gettext("To change its sentences, choose “changed” first.") : gettext("This outcome takes no sentences."));
+  if (byId("sentences").disabled) return say(seen ? gettext("To change its sentences, choose “{grade}” first.", { grade: nameOfChanged() }) : gettext("This outcome takes no sentences."));
   return sentenceBoxes[lastSentence]?.focus();
 }
 
 function toAnswer() {
-  if (byId("own-words").hidden) return say(seen ? gettext("To change the answer, choose “changed” first.") : gettext("This outcome takes no answer."));
+  if (byId("own-words").hidden) return say(seen ? gettext("To change the answer, choose “{grade}” first.", { grade: nameOfChanged() }) : gettext("This outcome takes no answer."));
   return text.focus();
 }
 

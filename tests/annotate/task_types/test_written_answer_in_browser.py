@@ -386,6 +386,9 @@ def test_ben_keeps_one_of_adas_answers_and_changes_another(
     page: Page, sign_in: SignIn, rosa: User, ada: User, ben: User
 ) -> None:
     study = a_study_of_writing(owner=rosa, people=[ada, ben], n=2)
+    scale = study.criteria.get(name="revision").scale
+    scale.points[-1]["name"] = "rewritten"
+    scale.save()
     for _ in range(2):
         answered(ada, study)
     sign_in(page, rosa)
@@ -449,8 +452,11 @@ def _keeps_an_answer_with_the_mouse(page: Page, ben: User) -> None:
 def _changes_an_answer_by_keyboard(page: Page) -> None:
     expect(page.get_by_role("heading", name="The first answer")).to_be_visible()
 
+    for key in "sa":
+        page.keyboard.press(key)
+        expect(page.locator("#says")).to_contain_text("“rewritten”")
     page.keyboard.press("3")
-    expect(page.get_by_role("radio", name="changed")).to_be_checked()
+    expect(page.get_by_role("radio", name="rewritten")).to_be_checked()
     confirm_all_by_keyboard(page)
     page.keyboard.press("Control+Enter")
     expect(page.locator("#says")).to_contain_text("Nothing is changed yet")
