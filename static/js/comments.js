@@ -14,16 +14,16 @@ const item = byId("comment-item");
 const text = byId("comment-text");
 const broken = byId("comment-broken");
 const says = byId("comment-says");
-const page = byId("assignment")?.dataset;
-const outbox = new Outbox(page.user, page.assignment);
 
 const shown = (element) => element.getClientRects().length > 0;
 
 /** Name the questions as the page does, where it shows them in panels of their own. */
-for (const option of item.options) {
-  const asked = document.querySelector(`[data-item="${option.value}"]`);
-  const panel = asked?.closest(".panel")?.querySelector(".panel-title");
-  if (panel) option.textContent = `${panel.textContent.trim()}: ${asked.querySelector("legend")?.textContent.trim() ?? ""}`;
+function nameQuestions() {
+  for (const option of item.options) {
+    const asked = document.querySelector(`[data-item="${option.value}"]`);
+    const panel = asked?.closest(".panel")?.querySelector(".panel-title");
+    if (panel) option.textContent = `${panel.textContent.trim()}: ${asked.querySelector("legend")?.textContent.trim() ?? ""}`;
+  }
 }
 
 function open() {
@@ -87,18 +87,27 @@ async function post(comment) {
   }
 }
 
-byId("open-comment").addEventListener("click", (event) => {
-  event.preventDefault();
-  open();
-});
-form.addEventListener("submit", (event) => {
-  event.preventDefault();
-  send();
-});
-dialog.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-  event.preventDefault();
-  event.stopPropagation();
-  send();
-});
-listenToKeys({ actions: { comment: open } });
+let outbox;
+
+/** Let comments be written, on a page that has the dialog for them. */
+export function takeComments() {
+  if (!dialog) return;
+  const page = byId("assignment").dataset;
+  outbox = new Outbox(page.user, page.assignment);
+  nameQuestions();
+  byId("open-comment").addEventListener("click", (event) => {
+    event.preventDefault();
+    open();
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send();
+  });
+  dialog.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    send();
+  });
+  listenToKeys({ actions: { comment: open } });
+}

@@ -1,0 +1,3 @@
+/* The one script of its page. */
+import "./answer_evaluation.js";
+import "./task_parts.js";

@@ -1,0 +1,3 @@
+/* The one script of its page. */
+import "./assignment.js";
+import "./task_parts.js";

@@ -1,0 +1,3 @@
+/* The one script of its page. */
+import "./battle.js";
+import "./assignment_page.js";
