@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import time
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Response, expect
+from playwright.sync_api import Page, expect
 
 from annotate.models import Assignment
 from collection.models import ChangedPage, Highlight, Study, User
@@ -361,18 +360,3 @@ def test_a_document_of_twenty_thousand_words_opens_and_answers_without_delay(
     assert usable - answered < 1_000  # 0.2 s on an idle machine
     assert marked < 2
     assert re.match(r"Sentence 7 of paragraph 194 .* in 1907\.$", Highlight.objects.get().quote)
-
-
-def test_a_first_visit_loads_little(page: Page, sign_in: SignIn, study: Study, ada: User) -> None:
-    assignment = in_hands_of(ada, a_report_task(study, " ".join(["Words of a report."] * 125)))
-    sign_in(page, ada)
-    responses: list[Response] = []
-    page.on("response", lambda response: responses.append(response))
-
-    open_assignment(page, assignment)
-    page.wait_for_load_state("networkidle")
-
-    over_the_wire = [len(gzip.compress(response.body())) for response in responses]  # as the site serves them
-    assert Assignment.objects.count() == 1
-    assert len(over_the_wire) >= 10
-    assert sum(over_the_wire) < 64_000
