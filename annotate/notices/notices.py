@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import QuerySet
 
 from annotate.models import Assignment, Enrolment, Notice, Place
 from annotate.notices.mails import ask_for_mails
@@ -16,6 +16,8 @@ Kind = Notice.Kind
 
 # So many are shown.
 MOST = 6
+# What the card of its study says on *My work*.
+ON_THE_CARD = [Kind.NEW_WORK, Kind.CLOSED]
 # What is no longer true once the other is said.
 OVER_WITH = {Kind.NEW_WORK: [Kind.CLOSED, Kind.REMOVED], Kind.CLOSED: [Kind.NEW_WORK], Kind.REMOVED: [Kind.NEW_WORK]}
 
@@ -58,12 +60,9 @@ def tell_of_free_places(study: Study, *, returned: Iterable[Assignment], at: dat
     notify(without_work(study).exclude(user__in=had), study=study, kind=Kind.NEW_WORK, at=at)
 
 
-def notices_of(user: User) -> list[Notice]:
-    """Return what the person has not dismissed, the newest first; new work until they took some of it."""
-    begun = Assignment.objects.filter(
-        rater__user=user, task__study=OuterRef("study"), opened_at__gte=OuterRef("made_at")
-    )
-    shown = user.notices.filter(dismissed_at=None).exclude(Q(Exists(begun)), kind=Kind.NEW_WORK)
+def notices_of(user: User, *, in_view: Iterable[Study] = ()) -> list[Notice]:
+    """Return what the person has not dismissed, the newest first, but for what the cards of the studies in view say."""
+    shown = user.notices.filter(dismissed_at=None).exclude(kind__in=ON_THE_CARD, study__in=in_view)
     return list(shown.select_related("study")[:MOST])
 
 

@@ -34,7 +34,7 @@ def queue(request: SignedInRequest) -> HttpResponse:
         "queues": queues,
         "ended": address_of_end(request.user),
         "all_submitted": all_submitted,
-        "notices": notices_of(request.user),
+        "notices": notices_of(request.user, in_view=[queue.study for queue in queues]),
         "comments": replied_to(request.user),
         "workshops": list(NuggetWorkshop.objects.of(request.user).open().select_related("bank__collection")),
     }

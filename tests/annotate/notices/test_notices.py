@@ -45,15 +45,6 @@ def test_a_study_that_opens_is_new_work(study: Study, ada: User, ben: User) -> N
     assert kinds(ben) == []
 
 
-def test_new_work_is_no_news_once_she_took_some(study: Study, ada: User) -> None:
-    rater = enrolled(ada, study)
-    open_study(study=study, at=NOON)
-
-    claim_next(study=study, rater=rater, at=NOON + timedelta(minutes=1))
-
-    assert kinds(ada) == []
-
-
 def test_opening_again_without_new_texts_is_none(study: Study, ada: User) -> None:
     enrolled(ada, study)
     open_study(study=study, at=NOON)
@@ -179,6 +170,27 @@ def test_my_work_shows_the_newest_first_and_so_many(client: Client, study: Study
     assert page.count('class="notice"') == MOST
     assert page.index(f"study-{MOST + 1:02}") < page.index("study-02")
     assert "study-01" not in page
+
+
+def test_my_work_says_once_what_the_card_of_a_study_says(client: Client, study: Study, ada: User, rosa: User) -> None:
+    """There is new work on it, or it is closed. Of a study without a card, and of all else, the notice tells."""
+    enrolled(ada, study)
+    open_study(study=study, at=NOON)
+    other = a_study(study.collection, name="left")
+    notify([ada.pk], study=other, kind=Kind.CLOSED, at=NOON)
+    revise_guidelines(study=study, markdown="Better.", by=rosa)
+    client.force_login(ada)
+
+    opened = client.get("/work/")
+    close_study(study=study, at=NOON)
+    closed = client.get("/work/")
+
+    for page in (opened, closed):
+        assert {(one.study, one.kind) for one in page.context["notices"]} == {
+            (other, Kind.CLOSED),
+            (study, Kind.GUIDELINES),
+        }
+        assert [queue.study for queue in page.context["queues"]] == [study]
 
 
 def test_dismisses_her_own_notice_alone(client: Client, study: Study, ada: User, ben: User) -> None:
