@@ -71,7 +71,7 @@ def come_from(site: FakeProlific, page: Page, pid: str = PID, submission: str = 
     """Follow the link of the site to the welcome page."""
     page.goto(f"{site.url}/study/?pid={pid}&submission={submission}")
     page.get_by_role("link", name="Open study").click()
-    expect(page.get_by_text("Your data")).to_be_visible()
+    expect(page.locator("[name=arrival]")).to_be_attached()
 
 
 def begin(page: Page, button: str = "Start") -> None:

@@ -17,7 +17,7 @@ from annotate.quality.gold import mark_gold
 from collection.models import Item, Judgment, Study, User
 from tests.annotate.factories import NOON
 from tests.annotate.fake_crowd_sites import FakeProlific
-from tests.browser import SignIn, check_no_sideways_scroll, close_new_guidelines
+from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll, close_new_guidelines
 
 pytestmark = [pytest.mark.browser, pytest.mark.by_hand, pytest.mark.django_db(transaction=True)]
 
@@ -161,11 +161,27 @@ def _makes_and_opens_the_study(researcher: Page, texts: Path) -> tuple[Study, Cr
     return study, entry
 
 
+def _reads_the_offer(person: Page) -> None:
+    """Pay, time and tasks are a line each, over the button; the rest opens."""
+    offer = person.locator("dl [data-offer]")
+    assert offer.evaluate_all("lines => lines.map((line) => line.dataset.offer)") == ["reward", "time", "tasks"]
+    assert all(height < 30 for height in offer.evaluate_all("lines => lines.map((line) => line.clientHeight)"))
+    expect(person.get_by_role("button", name="Start", exact=True)).to_be_in_viewport(ratio=1)
+    expect(person.get_by_text("A training with 1 text")).to_be_hidden()
+    check_accessibility(person)
+
+    person.locator("[data-offer=rest] summary").press("Enter")
+
+    expect(person.get_by_text("A training with 1 text")).to_be_visible()
+    expect(person.get_by_text("Your data")).to_be_visible()
+    check_no_sideways_scroll(person)
+    check_accessibility(person)
+
+
 def _works_from_the_link_to_the_code(person: Page, prolific: FakeProlific, pid: str, submission: str) -> None:
     person.goto(f"{prolific.url}/study/?pid={pid}&submission={submission}")
     person.get_by_role("link", name="Open study").click()
-    expect(person.get_by_text("A training with 1 text")).to_be_visible()
-    check_no_sideways_scroll(person)
+    _reads_the_offer(person)
     person.get_by_role("button", name="Start", exact=True).click()
     expect(person.get_by_text("GBP 3.00 for the session")).to_be_visible()
     person.get_by_role("button", name="I agree", exact=True).click()

@@ -54,7 +54,7 @@ def test_it_tells_of_time_pay_training_pass_mark_and_screening_out(
 def test_it_tells_of_nothing_that_the_study_does_not_have(entry: CrowdEntry, client: Client) -> None:
     page = client.get(address(entry)).text
 
-    assert "What to expect" not in page
+    assert "<li>" not in page.partition('data-offer="rest"')[2]
     assert "training" not in page
 
 
