@@ -154,7 +154,7 @@ function renderQuestion(question) {
     for (const { box, grade } of answers) box.checked = grade === 1;
     none.checked = answers.every(({ grade }) => grade === 0);
   } else {
-    for (const input of inputs) input.checked = input.value === "" ? answers[0].grade === null : Number(input.value) === answers[0].grade;
+    for (const input of inputs) input.checked = input.value !== "" && Number(input.value) === answers[0].grade;
   }
 }
 

@@ -3,6 +3,7 @@
 
 const STEPS = ["", "close", "short", "keys"];
 const GRADES = ".choices:not(.boxes) > .choice:not(.none)";
+const CHOICES = ".choices > .choice:not(.none), .box > .choice";
 const isWide = matchMedia("(min-width: 60rem)");
 
 /** Let the grades in this part be in view together. What was made smaller stays so until `anew`: nothing jumps back
@@ -32,8 +33,8 @@ function scrollToOpen(part) {
 }
 
 function isInView(part) {
-  const last = [...part.querySelectorAll(GRADES)].findLast(({ offsetParent }) => offsetParent);
-  if (!last) return true;
+  const last = [...part.querySelectorAll(CHOICES)].findLast(({ offsetParent }) => offsetParent);
+  if (!last || last.closest(".helpful")) return true; // there a passage stands over each box
   const scroller = part.closest(".assignment-questions, .writing-questions");
   const ways = document.querySelector(".assignment-ways, .writing-ways").getBoundingClientRect();
   const bottom = last.getBoundingClientRect().bottom + (scroller ? scroller.scrollTop : higherWhileStuck(part));

@@ -87,7 +87,7 @@ export class QuestionPanel {
     answer.fieldset.hidden = !isAsked(this.current, answer);
     answer.unsureBox.checked = answer.unsure;
     for (const input of answer.fieldset.querySelectorAll(".choice input")) {
-      input.checked = input.value === "" ? answer.grade === null : Number(input.value) === answer.grade;
+      input.checked = input.value !== "" && Number(input.value) === answer.grade;
     }
     renderSuggestion(answer);
     const isAsBefore = answer.before !== null && !answer.isChanged && (answer.grade ?? answer.before) === answer.before;

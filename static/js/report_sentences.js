@@ -3,6 +3,12 @@
 const report = document.getElementById("report");
 const isAbout = (item) => ({ dataset }) => dataset.items.split(" ").includes(item);
 
+/** Where the page itself scrolls past the report, on a phone, begin at the text that is asked about. */
+function showText() {
+  const text = document.getElementById("text");
+  if (text.getBoundingClientRect().top > innerHeight / 4) text.scrollIntoView({ behavior: "instant" });
+}
+
 /** Bring the sentence that an item is about into view, and say which of its citations the item is. */
 export function showSentence(item) {
   const sentences = [...report.querySelectorAll("[data-items]")];
@@ -14,6 +20,8 @@ export function showSentence(item) {
     if (isThis) citation.setAttribute("aria-current", "true");
   }
   if (!atHand) return;
+  // The page keeps room for the panel from the next frame on.
+  if (getComputedStyle(report).maxHeight === "none") return requestAnimationFrame(() => requestAnimationFrame(showText));
   const [seen, here] = [report, atHand].map((one) => one.getBoundingClientRect());
   if (here.top < seen.top || here.bottom > seen.bottom) report.scrollBy({ top: here.top - seen.top - seen.height / 4, behavior: "instant" });
 }

@@ -15,6 +15,7 @@ from annotate.assignments.assignments import submit_assignment
 from annotate.models import Assignment
 from collection.models import Collection, Passage, Report, RubricElement, Scale, Study, Topic, User
 from collection.models.studies import TaskType
+from tests.annotate.battles import a_collection_with_reports, a_study_of_battles
 from tests.annotate.cited_reports import with_cited_reports
 from tests.annotate.evaluated_answers import a_study_of_answers, in_hands, rows_of, say, see_the_passages
 from tests.annotate.factories import NOON, a_key_point_task, a_rating_task, a_report_task, answer_report, in_hands_of
@@ -105,6 +106,10 @@ def pair_of_answers(study: Study, ada: User) -> Assignment:
     for row in rows_of(assignment, TaskType.PASSAGE_USE):
         say(assignment, row, passage_for_answer=0)
     return assignment
+
+
+def battle(study: Study, ada: User) -> Assignment:
+    return in_hands(ada, a_study_of_battles(a_collection_with_reports(study.collection.owner), ada))
 
 
 ON_THE_TEXT = [answerability, rating, key_point, relevance, nugget, citation_support, sentence_nugget, question_fit]

@@ -43,7 +43,8 @@ def at_question(page: Page, number: int, why: str = "") -> None:
 
 
 def chosen(page: Page) -> str:
-    return page.locator(".question:visible input:checked").input_value()
+    """Return the grade that is chosen; nothing where none is."""
+    return "".join(one.input_value() for one in page.locator(".question:visible input:checked").all())
 
 
 def _acts_by_letters_of_every_script(page: Page) -> None:

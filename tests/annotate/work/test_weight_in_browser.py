@@ -14,21 +14,22 @@ from playwright.sync_api import Locator, Page, expect
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from annotate.models import Assignment
 from collection.models import Study, User
-from tests.annotate.battles import a_collection_with_reports, a_study_of_battles
-from tests.annotate.evaluated_answers import in_hands
-from tests.annotate.work.test_grades_in_view import ON_THE_TEXT, OTHERS, Work, in_studies_of_their_own, relevance
+from tests.annotate.work.test_grades_in_view import (
+    ON_THE_TEXT,
+    OTHERS,
+    Work,
+    battle,
+    in_studies_of_their_own,
+    open_at,
+    relevance,
+)
 from tests.browser import SignIn
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 MOST_BYTES = 50_000
 MOST_REQUESTS = 12
-
-
-def battle(study: Study, ada: User) -> Assignment:
-    return in_hands(ada, a_study_of_battles(a_collection_with_reports(study.collection.owner), ada))
 
 
 class Meter:
@@ -72,11 +73,6 @@ def weight_of(page: Page, visit: Callable[[], object]) -> tuple[int, int]:
     visit()
     page.wait_for_load_state("networkidle")
     return len(Meter.asked), sum(n_bytes for _, n_bytes in Meter.asked)
-
-
-def open_at(page: Page, assignment: Assignment) -> None:
-    page.goto(f"/work/{assignment.pk}/")
-    expect(page.locator("#assignment.live, .writing #undo:visible")).to_have_count(1)
 
 
 def test_a_task_of_each_type_is_light(open_page: Callable[..., Page], sign_in: SignIn, rosa: User, ada: User) -> None:
