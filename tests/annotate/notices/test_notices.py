@@ -173,7 +173,7 @@ def test_my_work_shows_the_newest_first_and_so_many(client: Client, study: Study
 
 
 def test_my_work_says_once_what_the_card_of_a_study_says(client: Client, study: Study, ada: User, rosa: User) -> None:
-    """There is new work on it, or it is closed. Of a study without a card, and of all else, the notice tells."""
+    """There is new work on it, or it is closed. Of a study without a card, and of all else, there is the notice."""
     enrolled(ada, study)
     open_study(study=study, at=NOON)
     other = a_study(study.collection, name="left")
