@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from annotate.models import Assignment
 from collection.models import Study, User
+from collection.models.studies import TaskType
 from tests.annotate.evaluated_answers import a_study_of_answers, in_hands, rows_of, say, see_the_passages
 from tests.annotate.work.test_grades_in_view import (
     UNSEEN,
@@ -33,7 +35,7 @@ from tests.looks import show_in
 pytestmark = pytest.mark.browser
 
 LOW_LAPTOPS = [(1366, 577), (1280, 577)]
-PHONE = {"viewport": {"width": 390, "height": 664}, "has_touch": True, "is_mobile": True}
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 664}, "has_touch": True, "is_mobile": True}
 # What is seen where this part ends.
 AT_ITS_END = "part => document.elementFromPoint(innerWidth / 2, part.getBoundingClientRect().bottom - 8).id"
 # What scrolls by itself in this part of the page.
@@ -46,7 +48,7 @@ def an_answer_and_its_passages(study: Study, ada: User) -> Assignment:
     """The passages were retrieved; which of them help Ada has said."""
     assignment = in_hands(ada, a_study_of_answers(study.collection.owner, retrieved=True))
     see_the_passages(assignment)
-    for row in rows_of(assignment, "question_passage"):
+    for row in rows_of(assignment, TaskType.QUESTION_PASSAGE):
         say(assignment, row, passage_for_question=0)
     return assignment
 
@@ -60,28 +62,28 @@ def shown_in_light_and_dark(page: Page, name: str) -> None:
 def test_answers_compared_show_all_that_is_asked_in_a_low_window(
     page: Page, sign_in: SignIn, rosa: User, ada: User
 ) -> None:
-    works: list[Work] = [answer_evaluation, an_answer_and_its_passages, pair_of_answers, battle]
-    assignments = in_studies_of_their_own(works, rosa, ada)
+    n_asked: dict[Work, int] = {answer_evaluation: 4, an_answer_and_its_passages: 2, pair_of_answers: 1, battle: 1}
+    assignments = in_studies_of_their_own(list(n_asked), rosa, ada)
     sign_in(page, ada)
     for width, height in LOW_LAPTOPS:
         page.set_viewport_size({"width": width, "height": height})
-        for work, assignment in zip(works, assignments, strict=True):
+        for work, assignment in zip(n_asked, assignments, strict=True):
             open_at(page, assignment)
             name = f"{work.__name__}-{width}x{height}"
             shown_in_light_and_dark(page, name)
 
             asked = page.locator(".choices:visible")
             assert asked.evaluate_all(UNSEEN) == [], name
-            assert asked.count() == {answer_evaluation: 4, an_answer_and_its_passages: 2}.get(work, 1)
+            assert asked.count() == n_asked[work], name
             assert page.evaluate("scrollY") == 0, name
             check_accessibility(page)
             check_no_sideways_scroll(page)
 
 
-def box_of(part: Locator) -> dict[str, float]:
+def box_of(part: Locator) -> FloatRect:
     box = part.bounding_box()
     assert box is not None
-    return {**box}
+    return box
 
 
 def _keeps_the_outcomes_in_reach(phone: Page, assignment: Assignment, name: str) -> None:
@@ -163,7 +165,7 @@ def _says_nothing_of_what_is_not_answered(page: Page, n_questions: int) -> None:
 @pytest.mark.by_hand
 @pytest.mark.parametrize("options", [{"viewport": {"width": 1366, "height": 768}}, PHONE], ids=["laptop", "phone"])
 def test_what_stands_beside_the_grades_says_no_more_than_it_must(
-    open_page: Callable[..., Page], sign_in: SignIn, rosa: User, ada: User, options: dict[str, object]
+    open_page: Callable[..., Page], sign_in: SignIn, rosa: User, ada: User, options: dict[str, Any]
 ) -> None:
     works: list[Work] = [question_fit, rating]
     page = open_page(**options)
