@@ -20,7 +20,7 @@ FILES = Path(__file__).parent
 
 @cache
 def wording_of(task_type: TaskType, language: str) -> dict[str, Any]:
-    """Return what the task type's file in this language says; nothing in English, or where there is no such file."""
+    """Return what the task type's file in this language says; nothing in English, or where it has none."""
     file = FILES / language / f"{task_type.value}.toml"
     return tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 

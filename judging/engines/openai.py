@@ -86,8 +86,7 @@ class OpenAIEngine:
 
         self._new_clients = new_clients
         self.pool = Pool(
-            new_clients(),
-            most=[server.concurrency for server in servers],
+            [(client, server.concurrency) for client, server in zip(new_clients(), servers, strict=True)],
             model=model,
             endpoint=self.endpoint,
             timeout=timeout,

@@ -62,15 +62,14 @@ class Member:
 class Pool:
     """Hands out servers. All its methods may be called from several threads.
 
-    `most` says how many requests may be under way at each. `remember` is told what was learnt of a server, in whichever
-    thread learnt it.
+    `clients` come with how many requests may be under way at each. `remember` is called in the thread that learnt
+    something of a server.
     """
 
     def __init__(
         self,
-        clients: Sequence[Client],
+        clients: Sequence[tuple[Client, float]],
         *,
-        most: Sequence[float] | None = None,
         model: str,
         endpoint: Endpoint,
         timeout: float,
@@ -87,8 +86,7 @@ class Pool:
         self.first_delay = first_delay
         self.patience = patience
         self.members = [
-            Member(client, (known or {}).get(shown(str(client.base_url))), most=at_once)
-            for client, at_once in zip(clients, most or [float("inf")] * len(clients), strict=True)
+            Member(client, (known or {}).get(shown(str(client.base_url))), most=at_once) for client, at_once in clients
         ]
         self._remember = remember
         self._lock = threading.Lock()
@@ -212,7 +210,7 @@ class Pool:
         return True
 
     def _entered(self, member: Member, stopping: Callable[[], bool]) -> bool:
-        """Wait until the server may get one more request. False if it is no longer up by then, or work shall stop."""
+        """Wait until the server may get one more request. False if it went down meanwhile, or work shall stop."""
         member.in_flight += 1
         while member.at_work >= member.most:
             self._freed.wait(WAIT_SECONDS)

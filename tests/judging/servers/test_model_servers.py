@@ -348,7 +348,7 @@ def test_jobs_of_several_judges_have_the_prices_of_their_own_servers(
     make_server: MakeServer, judged_study: Study, admin: User, client: Client
 ) -> None:
     criterion = criterion_of(judged_study)
-    judges = [a_model_judge(judged_study, model=model) for model in ("cheap", "dear")]
+    judges = [a_model_judge(judged_study, model=model) for model in ("cheap", "costly")]
     for judge, price in zip(judges, (0.5, 8.0), strict=True):
         a_server(judge.model, make_server(judge.model), by=admin, site=True, everybody=True, price_out=price)
     free = a_model_judge(judged_study, model="free")
