@@ -23,7 +23,8 @@ from annotate.quality.forms import (
     SurveyQuestionForm,
 )
 from annotate.quality.library.consent_templates import TEMPLATES, filled_template
-from annotate.quality.library.questionnaires import BY_NAME, QUESTIONNAIRES, add_questionnaire
+from annotate.quality.library.language_files import texts_in_words
+from annotate.quality.library.questionnaires import BY_NAME, QUESTIONNAIRES, add_questionnaire, attention_check_for
 from annotate.quality.survey import (
     add_question,
     questions_in_force,
@@ -215,10 +216,11 @@ def render_checks(request: SignedInRequest, study: Study, **bound: Any) -> HttpR
         ),
         "templates": TEMPLATES,
         "template": template,
-        "library": QUESTIONNAIRES,
+        "library": [(one, len(one.questions_in(study.language))) for one in QUESTIONNAIRES],
+        "texts_in_words": texts_in_words(study.language),
         "library_form": QuestionnaireChoiceForm(),
         "question_form": SurveyQuestionForm(),
-        "attention_form": AttentionCheckForm(),
+        "attention_form": AttentionCheckForm(initial=attention_check_for(study)),
         "rules_form": RulesForm(instance=rules),
         **bound,
     }

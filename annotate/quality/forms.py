@@ -51,7 +51,7 @@ class ConsentForm(forms.Form):
     markdown = forms.CharField(
         label="Consent text",
         required=False,
-        widget=forms.Textarea(attrs={"rows": 12}),
+        widget=forms.Textarea(attrs={"rows": 12, "dir": "auto"}),
         help_text="In Markdown. A new text is a new version, and everybody is asked again who has no session. Leave "
         "empty to ask nobody.",
     )
@@ -77,7 +77,7 @@ class LinesField(forms.CharField):
     """One entry a line, in a text box. Gives a list without empty and repeated lines."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(widget=forms.Textarea(attrs={"rows": 4}), **kwargs)
+        super().__init__(widget=forms.Textarea(attrs={"rows": 4, "dir": "auto"}), **kwargs)
 
     def clean(self, value: Any) -> Any:
         written = super().clean(value)
@@ -156,10 +156,16 @@ class ScreeningForm(forms.Form):
 class AttentionCheckForm(forms.Form):
     question = forms.CharField(
         max_length=500,
+        widget=forms.TextInput(attrs={"dir": "auto"}),
         help_text="It must say what to choose: “This question checks that you read it. Please choose ‘often’.”",
     )
     options = LinesField(label="Answers", help_text="One per line, at least two.")
-    right = forms.CharField(label="Right answer", max_length=200, help_text="Exactly as in the answers.")
+    right = forms.CharField(
+        label="Right answer",
+        max_length=200,
+        help_text="Exactly as in the answers.",
+        widget=forms.TextInput(attrs={"dir": "auto"}),
+    )
     after = forms.IntegerField(label="After how many submitted tasks", min_value=0, max_value=100_000, initial=5)
 
     def clean(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from django.test import Client
 from annotate.models import SurveyAnswer, SurveyReply
 from annotate.quality.consent import consent_in_force
 from annotate.quality.library.consent_templates import TEMPLATES, TO_FILL_IN, filled_template
-from annotate.quality.library.questionnaires import QUESTIONNAIRES, add_questionnaire
+from annotate.quality.library.questionnaires import QUESTIONNAIRES, Questionnaire, add_questionnaire
 from annotate.quality.survey import add_question, answer_questionnaire, answers_of, erase_answers, questions_in_force
 from collection.models import Study, User
 from tests.annotate.crowd_factories import a_session, an_entry, submit_a_report
@@ -36,7 +36,7 @@ def test_a_template_is_filled_from_the_study(study: Study, rosa: User, name: str
     assert "up to 7 tasks" in text
     assert "pasted" in text
     assert "{" not in text
-    assert ("GBP 3.00 for the session, which is 9.00 an hour" in text) == (name == "crowd")
+    assert ("For the session: GBP 3.00, which is 9.00 an hour." in text) == (name == "crowd")
 
 
 def test_what_the_study_does_not_know_must_be_filled_in(study: Study, client: Client, rosa: User) -> None:
@@ -69,23 +69,23 @@ def test_an_unknown_template_is_none(study: Study, client: Client, rosa: User) -
 
 @pytest.mark.parametrize("questionnaire", QUESTIONNAIRES, ids=lambda one: one.name)
 def test_a_questionnaire_is_added_once_and_then_editable(
-    study: Study, client: Client, rosa: User, questionnaire: object
+    study: Study, client: Client, rosa: User, questionnaire: Questionnaire
 ) -> None:
     client.force_login(rosa)
     address = f"/studies/{study.name}/checks/questionnaires/"
-    sent = {"questionnaire": questionnaire.name, "after": "3"}  # type: ignore[attr-defined]
+    sent = {"questionnaire": questionnaire.name, "after": "3"}
 
     client.post(address, sent)
     client.post(address, sent)
     client.post(f"/studies/{study.name}/checks/questions/{questions_in_force(study)[0].pk}/retire/")
 
     questions = questions_in_force(study)
-    assert len(questions) == len(questionnaire.questions) - 1  # type: ignore[attr-defined]
+    assert len(questions) == len(questionnaire.questions_in("en")) - 1
     assert all(question.after == 3 for question in questions)
 
 
 def test_the_raw_task_load_has_six_scales_of_twenty_one_steps_and_usability_ten_of_five() -> None:
-    of = {one.name: one.questions for one in QUESTIONNAIRES}
+    of = {one.name: one.questions_in("en") for one in QUESTIONNAIRES}
 
     assert [len(question.options) for question in of["task_load"]] == [21] * 6
     assert [len(question.options) for question in of["usability"]] == [5] * 10
