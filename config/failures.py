@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.template import loader
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext
 from django.views import defaults
 
 from collection.finished_files import LEFT_FREE
@@ -52,7 +52,7 @@ def hindrance_of(failure: BaseException | None) -> Hindrance | None:
     if is_lost or codes & SQLITE_BUSY or {state[:2] for state in states} & POSTGRES_BUSY:
         return Hindrance(
             503,
-            gettext("Busy"),
+            pgettext("heading", "Busy"),
             gettext("The database did not answer in time, so nothing was stored. What was saved before is kept."),
         )
     return None

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.utils.translation import to_locale
@@ -34,7 +34,13 @@ UNKEPT = (
 )
 _CALL = re.compile(r"\b(gettext|ngettext|pgettext|npgettext|_)\(")
 
-Message = tuple[str, str]  # the singular and the plural; no plural where the message has none
+
+class Message(NamedTuple):
+    """What is said: its singular, its plural if it has one, and what it is said as, where one word may be two."""
+
+    one: str
+    many: str = ""
+    context: str = ""
 
 
 def languages() -> list[str]:
@@ -87,20 +93,19 @@ def _in_template(source: str) -> Iterator[Message]:
                 continue
             assert isinstance(call, ast.Call)
             words = [str(part.value) for part in call.args if isinstance(part, ast.Constant)]
-            if "pgettext" in begin.group(1):
-                raise ValueError(f"Messages have no contexts here: {words}")
-            yield words[0], words[1] if begin.group(1) == "ngettext" else ""
+            context = words.pop(0) if "pgettext" in begin.group(1) else ""
+            yield Message(*words[: 1 + begin.group(1).startswith("n")], context=context)
             break
 
 
 def _in_code(path: Path, kind: str) -> Iterator[tuple[str, Message]]:
     from babel.messages.extract import DEFAULT_KEYWORDS, extract
 
-    keywords = {**DEFAULT_KEYWORDS, "gettext_lazy": None, "ngettext_lazy": (1, 2)}
+    lazy = {f"{name}_lazy": DEFAULT_KEYWORDS[name] for name in ("gettext", "ngettext", "pgettext", "npgettext")}
     with path.open("rb") as file:
-        for _, words, _, _ in extract(kind, file, keywords=keywords):
-            one, many = (words[0], words[1]) if isinstance(words, tuple) else (words, "")
-            yield str(path.relative_to(ROOT)), (one, many)
+        for _, words, _, context in extract(kind, file, keywords={**DEFAULT_KEYWORDS, **lazy}):
+            parts = words if isinstance(words, tuple) else (words,)
+            yield str(path.relative_to(ROOT)), Message(*parts, context=context or "")
 
 
 # --- Catalogues -----------------------------------------------------------------------------------
@@ -134,10 +139,10 @@ def update(language: str, domain: str) -> Any:
         revision_date=NO_DAY,
     )
     after.last_translator, after.fuzzy = before.last_translator, False
-    for (one, many), files in said(domain).items():
-        kept = before.get(one)
+    for (one, many, context), files in said(domain).items():
+        kept = before.get(one, context or None)
         words = kept.string if kept and bool(many) == isinstance(kept.id, tuple) else None
-        after.add((one, many) if many else one, words, locations=[(file, 0) for file in files])
+        after.add((one, many) if many else one, words, locations=[(file, 0) for file in files], context=context or None)
     return after
 
 

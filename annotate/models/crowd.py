@@ -18,7 +18,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.functional import cached_property
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from collection.models import Study, User
 
@@ -231,13 +231,13 @@ class CrowdSession(models.Model):
     )
 
     class State(models.TextChoices):
-        ACTIVE = "active", gettext_lazy("working")
-        COMPLETED = "completed", gettext_lazy("completed")
+        ACTIVE = "active", pgettext_lazy("state of a session", "working")
+        COMPLETED = "completed", pgettext_lazy("state of a session", "completed")
         SCREENED_OUT = "screened_out", gettext_lazy("screened out")
         NO_CONSENT = "no_consent", gettext_lazy("no consent")
         NO_WORK = "no_work", gettext_lazy("no work")
         TOO_FEW = "too_few", gettext_lazy("too few judged")
-        RETURNED = "returned", gettext_lazy("returned")
+        RETURNED = "returned", pgettext_lazy("state of a session", "returned")
         TIMED_OUT = "timed_out", gettext_lazy("timed out")
 
     class Because(models.TextChoices):

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from collection.models.banks import BankVersion, NuggetBank
 from collection.models.people import Rater
@@ -198,16 +199,16 @@ class NuggetProposal(models.Model):
 
     class Kind(models.TextChoices):
         NEW = "new", _("new nugget")
-        REVISE = "revise", _("change")
-        SPLIT = "split", _("split")
-        MERGE = "merge", _("merge")
-        DROP = "drop", _("remove")
+        REVISE = "revise", pgettext_lazy("kind of proposal", "change")
+        SPLIT = "split", pgettext_lazy("kind of proposal", "split")
+        MERGE = "merge", pgettext_lazy("kind of proposal", "merge")
+        DROP = "drop", pgettext_lazy("kind of proposal", "remove")
 
     class State(models.TextChoices):
-        PROPOSED = "proposed", _("proposed")
-        WITHDRAWN = "withdrawn", _("withdrawn")
-        ACCEPTED = "accepted", _("accepted")
-        REFUSED = "refused", _("refused")
+        PROPOSED = "proposed", pgettext_lazy("state of a proposal", "proposed")
+        WITHDRAWN = "withdrawn", pgettext_lazy("state of a proposal", "withdrawn")
+        ACCEPTED = "accepted", pgettext_lazy("state of a proposal", "accepted")
+        REFUSED = "refused", pgettext_lazy("state of a proposal", "refused")
 
     workshop_topic = models.ForeignKey(WorkshopTopic, on_delete=models.CASCADE, related_name="proposals")
     person = models.ForeignKey(WorkshopPerson, on_delete=models.RESTRICT, related_name="proposals")

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from babel.messages.catalog import Catalog
 from django.conf import settings
+from django.template import Context, Template
 from django.utils import translation
 
-from config.translations import faults_of, files_of, languages, read
+from config.translations import Message, _in_template, faults_of, files_of, languages, read, said
 
 DOMAINS = ("django", "djangojs")
 MADE = "Run “make translations”, and translate what is new."
@@ -65,12 +66,48 @@ def test_finds_what_would_break_a_page() -> None:
     ]
 
 
+# --- One word may be two in another language ----------------------------------------------------------
+
+# What stands alone without a context. A word that is a verb, an adjective or ambiguous says what it is said as
+# ({% translate "Start" context "button" %}): “Anfang” stood on a button.
+NOUNS = """
+    Account Answer Answers Assessors Background Breadcrumbs Citations citations Comment Confidence Consent Document
+    Guidelines Importance Keys Name Notices Nugget Nuggets nuggets Passage passage Passages Password Person Proposals
+    Questions Relevance Report report Researcher Reward Sentences sentences State Text Tie Time title Topic Topics
+    Training Translation Weight
+"""
+SIDES = ["Left", "Right"]
+CLEAR = ["(optional)", "No.", "or", "Researcher:", "Saved", "Saved.", "Sending…", "Why", "You:"]
+# Scripts have no contexts: here the first two are nouns, the others are on buttons or messages.
+OF_SCRIPTS = ["Start", "End", "Close", "Done", "Insert", "Mark", "Next", "Remove", "answered", "Saving…", "“{title}”"]
+
+
+def test_a_word_that_stands_alone_says_what_it_is_said_as() -> None:
+    alone = {
+        message.one
+        for domain in DOMAINS
+        for message in said(domain)
+        if len(message.one.split()) == 1 and not message.many and not message.context
+    }
+
+    assert alone == {*NOUNS.split(), *SIDES, *CLEAR, *OF_SCRIPTS}
+
+
+def test_messages_with_contexts_are_found_and_drawn() -> None:
+    template = '{% load i18n %}{% translate "Start" context "button" %}'
+
+    assert list(_in_template(template)) == [Message("Start", context="button")]
+    assert Message("working", context="state of a session") in said("django")
+    with translation.override("de"):
+        assert Template(template).render(Context()) == translation.pgettext("button", "Start") == "Beginnen"
+
+
 # --- Everything that assessors read is marked ---------------------------------------------------------
 
 # Folders and files of assessors' templates, but for those that only researchers see.
 READ_BY_ASSESSORS = ["annotate/a*.html", "annotate/queue*.html", "annotate/written_answer_keys.html", "account/*.html"]
 UNMARKED = re.compile(r"\{% comment.*?endcomment %\}|\{#.*?#\}|\{% blocktranslate.*?endblocktranslate %\}", re.DOTALL)
-IN_QUOTES = re.compile(r'"\{% translate "[^"]*" %\}"')
+IN_QUOTES = re.compile(r'"\{% translate "[^"]*"(?: context "[^"]*")? %\}"')
 TAGS = re.compile(r"\{% block (?:main_class|\w+_data) %\}[^{]+|\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
 NO_WORDS = re.compile(r"<(kbd|code|script|style)\b.*?</\1>", re.DOTALL)
 ATTRIBUTE = re.compile(r'(?:aria-label|title|placeholder)="([^"]*)"')
