@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Count, Max, QuerySet
 from django.utils.translation import gettext
 
+from collection.languages.numbers import grouped
 from collection.models import Comment, Item, Rater, Study, User
 
 LONGEST = 5_000
@@ -35,7 +36,11 @@ def comment_on(*, item: Item, rater: Rater, text: str = "", broken: bool = False
     if not text and not broken:
         raise NothingSaid(gettext("Enter a comment, or mark the item as broken."))
     if len(text) > LONGEST:
-        raise TooLong(gettext("At most {longest:,} characters; this has {n:,}.").format(longest=LONGEST, n=len(text)))
+        raise TooLong(
+            gettext("At most {longest} characters; this has {n}.").format(
+                longest=grouped(LONGEST), n=grouped(len(text))
+            )
+        )
     Rater.objects.select_for_update().get(pk=rater.pk)  # of two sendings at once one waits, then finds the other
     same = {"study_id": item.study_id, "item": item, "rater": rater, "text": text, "broken": broken}
     comment, _ = Comment.objects.get_or_create(**same, handled_at=None, defaults={"made_at": at})

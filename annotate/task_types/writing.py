@@ -9,6 +9,7 @@ from django.utils.translation import gettext, gettext_lazy
 from django_stubs_ext import StrOrPromise
 
 from collection.judgments.services import Span, Written
+from collection.languages.numbers import grouped
 from collection.models import AnswerToRevise, Item, Passage
 from collection.texts.sentences import sentences_to_choose
 
@@ -42,8 +43,8 @@ class Writing:
     def refusal(self, item: Item, grade: float | None, spans: Sequence[Span], written: Written) -> str:
         """Say why a choice cannot be kept, even as a draft, or nothing."""
         if len(written.text) > MOST_CHARACTERS:
-            return gettext("The answer has {n:,} characters; it may have {most:,} at most.").format(
-                n=len(written.text), most=MOST_CHARACTERS
+            return gettext("The answer has {n} characters; it may have {most} at most.").format(
+                n=grouped(len(written.text)), most=grouped(MOST_CHARACTERS)
             )
         if any(character == "\x00" or "\ud800" <= character <= "\udfff" for character in written.text):
             return gettext("The answer contains an invalid character. Remove it.")

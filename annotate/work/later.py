@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from annotate.assignments.assignments import hold_enrolment
 from annotate.assignments.design import design_of
@@ -42,7 +42,11 @@ def set_aside(*, assignment: Assignment, at: datetime) -> None:
         return
     if Assignment.objects.filter(task__study=study, rater=rater).set_aside().count() >= MOST_SET_ASIDE:
         raise TooManySetAside(
-            gettext("{n} tasks are set aside already. Finish one of them first.").format(n=MOST_SET_ASIDE)
+            ngettext(
+                "{n} task is set aside already. Finish it first.",
+                "{n} tasks are set aside already. Finish one of them first.",
+                MOST_SET_ASIDE,
+            ).format(n=MOST_SET_ASIDE)
         )
     stored.set_aside_at = stored.touched_at = at
     stored.save(update_fields=["set_aside_at", "touched_at"])

@@ -2,6 +2,7 @@
    brings an hour where the pay is known, and after three quarters of an hour a word about a break. */
 
 import { keep, kept } from "./memory.js";
+import { gettext, ngettext } from "./words.js";
 
 const AWAY = 30 * 60; // seconds after which another session begins
 const PAUSE = 5 * 60; // what is long enough for a break
@@ -10,7 +11,6 @@ const ENOUGH_TO_TELL = 5 * 60; // before that an hourly pay says nothing
 const EVERY = 10_000; // milliseconds
 
 const byId = (id) => document.getElementById(id);
-const filled = (words, values) => Object.entries(values).reduce((text, [name, value]) => text.replace(`{${name}}`, value), words);
 
 /** Show the strip and keep it, by what the clock counts. */
 export function showSession(clock, user) {
@@ -36,12 +36,12 @@ export function showSession(clock, user) {
   };
   const show = ({ seconds, sinceBreak }) => {
     const minutes = Math.floor(seconds / 60);
-    const { worked, pay, reward, currency, done, tasks } = strip.dataset;
-    const words = [filled(worked, { minutes: minutes.toLocaleString() })];
+    const { reward, currency, done, tasks } = strip.dataset;
+    const words = [ngettext("{n} min worked", "{n} min worked", minutes)];
     if (reward && Number(done) && Number(tasks) && seconds >= ENOUGH_TO_TELL) {
       const hourly = (Number(reward) * Number(done)) / Number(tasks) / (seconds / 3600);
       const money = new Intl.NumberFormat(undefined, { style: "currency", currency, maximumFractionDigits: 1 });
-      words.push(filled(pay, { pay: money.format(hourly) }));
+      words.push(gettext("about {pay} an hour", { pay: money.format(hourly) }));
     }
     strip.textContent = `· ${words.join(" · ")}`;
     strip.hidden = minutes < 1;

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.template import Context, Template
 from django.utils import translation
 
+from collection.languages.numbers import grouped
 from config.translations import Message, _in_template, faults_of, files_of, languages, read, said
 
 DOMAINS = ("django", "djangojs")
@@ -100,6 +101,41 @@ def test_messages_with_contexts_are_found_and_drawn() -> None:
     assert Message("working", context="state of a session") in said("django")
     with translation.override("de"):
         assert Template(template).render(Context()) == translation.pgettext("button", "Start") == "Beginnen"
+
+
+# --- Numbers in sentences --------------------------------------------------------------------------------
+
+# Whose words take other forms with other numbers; in the others some do not change at all.
+INFLECTED = ["ar", "he", "ru"]
+
+
+@pytest.mark.parametrize("language", INFLECTED)
+def test_a_sentence_with_a_number_has_the_forms_that_the_language_needs(language: str) -> None:
+    alike = [
+        message.id[0]
+        for domain in DOMAINS
+        for message in read(language, domain)
+        if message.pluralizable and message.id[0] != message.id[1] and len(set(message.string)) == 1
+    ]
+
+    assert alike == []
+
+
+def test_arabic_says_one_two_few_and_many() -> None:
+    with translation.override("ar"):
+        said_of = {n: translation.ngettext("about %(n)s minute", "about %(n)s minutes", n) for n in (1, 2, 5, 11)}
+
+    assert len(set(said_of.values())) == 4
+    assert "%(n)s" not in said_of[2]  # the dual is one word
+
+
+def test_numbers_are_grouped_as_the_language_does() -> None:
+    formatted = [message.one for domain in DOMAINS for message in said(domain) if re.search(r"\{\w*:", message.one)]
+
+    assert formatted == [], "“5,000” reads as five in German: format it with grouped()."
+    with translation.override("de"):
+        assert grouped(5000) == "5.000"
+    assert grouped(5000) == "5,000"
 
 
 # --- Everything that assessors read is marked ---------------------------------------------------------

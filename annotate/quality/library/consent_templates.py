@@ -33,7 +33,7 @@ def filled_template(name: str, *, study: Study, by: User) -> str:
     entry = study.crowd_entries.first()
     minutes = announced_minutes(study)
     with translation.override(language_with_texts(study.language)):
-        about = ngettext("about %(minutes)s minute", "about %(minutes)s minutes", minutes) % {"minutes": minutes}
+        about = ngettext("about %(n)s minute", "about %(n)s minutes", minutes) % {"n": minutes}
         known = {
             "who": f"{by.get_full_name() or TO_FILL_IN + ' your name]'}, {TO_FILL_IN} your institution]",
             "study": str(study),

@@ -1,5 +1,5 @@
 globalThis.assizeWords = { plural: (n) => (n != 1), words: {
- "A choice in another task": "Eine Wahl in einer anderen Aufgabe",
+ "A choice in another task": "Eine Antwort in einer anderen Aufgabe",
  "Choose an answer.": "Wählen Sie eine Antwort.",
  "Choose an outcome.": "Wählen Sie ein Ergebnis.",
  "Close": "Schließen",
@@ -39,7 +39,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "Saving…": "Wird gespeichert …",
  "Sent. The researcher will read it.": "Gesendet. Die Forschenden werden es lesen.",
  "Show the question": "Die Frage zeigen",
- "Show the saved choice": "Die gespeicherte Wahl zeigen",
+ "Show the saved choice": "Die gespeicherte Antwort zeigen",
  "Sign in": "Anmelden",
  "Signed out – {waiting}.": "Abgemeldet – {waiting}.",
  "Signed out – {waiting}. Open your link again.": "Abgemeldet – {waiting}. Öffnen Sie Ihren Link noch einmal.",
@@ -68,6 +68,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "Your comment is not sent yet. Send it, or submit without it.": "Ihr Kommentar ist noch nicht gesendet. Senden Sie ihn oder geben Sie ohne ihn ab.",
  "Your marks at other questions are hidden.": "Ihre Markierungen bei anderen Fragen sind verborgen.",
  "Your marks at other questions are shown.": "Ihre Markierungen bei anderen Fragen werden gezeigt.",
+ "about {pay} an hour": "etwa {pay} in der Stunde",
  "answered": "beantwortet",
  "not answered": "nicht beantwortet",
  "not complete": "nicht vollständig",
@@ -75,8 +76,12 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "select words in the text, then press “Mark”.": "wählen Sie Wörter im Text aus und drücken Sie „Markieren“.",
  "{n_done} of {n_all}": "{n_done} von {n_all}",
  "{n} choice is kept here": [
-  "{n} Wahl ist hier aufbewahrt",
-  "{n} Wahlen sind hier aufbewahrt"
+  "{n} Antwort ist hier gespeichert",
+  "{n} Antworten sind hier gespeichert"
+ ],
+ "{n} min worked": [
+  "{n} min gearbeitet",
+  "{n} min gearbeitet"
  ],
  "{n} of {n_all}": "{n} von {n_all}",
  "{n} word; the passage has {n_passage}.": [

@@ -68,6 +68,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "Your comment is not sent yet. Send it, or submit without it.": "Su comentario aún no se ha enviado. Envíelo, o entregue sin él.",
  "Your marks at other questions are hidden.": "Sus marcas de otras preguntas están ocultas.",
  "Your marks at other questions are shown.": "Sus marcas de otras preguntas se muestran.",
+ "about {pay} an hour": "alrededor de {pay} por hora",
  "answered": "respondidas",
  "not answered": "sin responder",
  "not complete": "incompleta",
@@ -77,6 +78,10 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "{n} choice is kept here": [
   "{n} elección está guardada aquí",
   "{n} elecciones están guardadas aquí"
+ ],
+ "{n} min worked": [
+  "{n} min de trabajo",
+  "{n} min de trabajo"
  ],
  "{n} of {n_all}": "{n} de {n_all}",
  "{n} word; the passage has {n_passage}.": [

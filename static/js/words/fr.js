@@ -25,7 +25,7 @@ globalThis.assizeWords = { plural: (n) => (n > 1), words: {
  "Move the end a word on": "Avancer la fin d’un mot",
  "Move the start a word back": "Reculer le début d’un mot",
  "Move the start a word on": "Avancer le début d’un mot",
- "Next": "Suite",
+ "Next": "Suivant",
  "Not found": "Introuvable",
  "Nothing is changed yet: change the answer or its sentences, or keep it.": "Rien n’est encore changé : changez la réponse ou ses phrases, ou gardez-la.",
  "Nothing was marked.": "Rien n’a été marqué.",
@@ -68,8 +68,9 @@ globalThis.assizeWords = { plural: (n) => (n > 1), words: {
  "Your comment is not sent yet. Send it, or submit without it.": "Votre commentaire n’est pas encore envoyé. Envoyez-le, ou remettez sans lui.",
  "Your marks at other questions are hidden.": "Vos marques des autres questions sont masquées.",
  "Your marks at other questions are shown.": "Vos marques des autres questions sont montrées.",
- "answered": "répondu",
- "not answered": "pas répondu",
+ "about {pay} an hour": "environ {pay} par heure",
+ "answered": "avec réponse",
+ "not answered": "sans réponse",
  "not complete": "incomplet",
  "select them with the mouse, or press {text}, then {sentence} for a sentence and {enter}.": "sélectionnez-les à la souris, ou appuyez sur {text}, puis {sentence} pour une phrase et {enter}.",
  "select words in the text, then press “Mark”.": "sélectionnez des mots dans le texte, puis appuyez sur « Marquer ».",
@@ -77,6 +78,10 @@ globalThis.assizeWords = { plural: (n) => (n > 1), words: {
  "{n} choice is kept here": [
   "{n} choix est gardé ici",
   "{n} choix sont gardés ici"
+ ],
+ "{n} min worked": [
+  "{n} min de travail",
+  "{n} min de travail"
  ],
  "{n} of {n_all}": "{n} sur {n_all}",
  "{n} word; the passage has {n_passage}.": [

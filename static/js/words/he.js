@@ -34,7 +34,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "Question {number}: {words}": "שאלה {number}: {words}",
  "Remove": "הסרה",
  "Remove this mark": "הסרת סימון זה",
- "Remove “{quote}”": "הסרת ”{quote}“",
+ "Remove “{quote}”": "הסרת ”{quote}”",
  "Saved": "נשמר",
  "Saving…": "שומר…",
  "Sent. The researcher will read it.": "נשלח. החוקרים יקראו את זה.",
@@ -58,32 +58,37 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "This outcome takes no sentences.": "תוצאה זו אינה מקבלת משפטים.",
  "This task is being submitted.": "משימה זו מוגשת כעת.",
  "Tick at least one sentence that the answer is based on.": "סמנו לפחות משפט אחד שעליו מבוססת התשובה.",
- "Tick what applies, or “None of them”.": "סמנו את המתאים, או ”אף אחד מהם“.",
- "To change its sentences, choose “{grade}” first.": "כדי לשנות את משפטיה בחרו קודם ”{grade}“.",
- "To change the answer, choose “{grade}” first.": "כדי לשנות את התשובה בחרו קודם ”{grade}“.",
- "To mark words, choose “{grade}” first.": "כדי לסמן מילים בחרו קודם ”{grade}“.",
+ "Tick what applies, or “None of them”.": "סמנו את המתאים, או ”אף אחד מהם”.",
+ "To change its sentences, choose “changed” first.": "כדי לשנות את משפטיה בחרו קודם ”שונתה”.",
+ "To change the answer, choose “changed” first.": "כדי לשנות את התשובה בחרו קודם ”שונתה”.",
+ "To mark words, choose “{grade}” first.": "כדי לסמן מילים בחרו קודם ”{grade}”.",
  "What you changed": "מה ששיניתם",
  "Write the answer.": "כתבו את התשובה.",
  "You are offline: your comment is kept here and sent when you are back.": "אין רשת: ההערה נשמרת כאן ותישלח כשתחזור.",
  "Your comment is not sent yet. Send it, or submit without it.": "ההערה שלכם טרם נשלחה. שלחו אותה, או הגישו בלעדיה.",
  "Your marks at other questions are hidden.": "הסימונים שלכם בשאלות אחרות מוסתרים.",
  "Your marks at other questions are shown.": "הסימונים שלכם בשאלות אחרות מוצגים.",
+ "about {pay} an hour": "כ־{pay} לשעה",
  "answered": "נענו",
  "not answered": "לא נענתה",
  "not complete": "לא שלמה",
  "select them with the mouse, or press {text}, then {sentence} for a sentence and {enter}.": "בחרו אותן בעכבר, או לחצו {text}, ואז {sentence} למשפט ו־{enter}.",
- "select words in the text, then press “Mark”.": "בחרו מילים בטקסט, ואז לחצו ”סימון“.",
+ "select words in the text, then press “Mark”.": "בחרו מילים בטקסט, ואז לחצו ”סימון”.",
  "{n_done} of {n_all}": "{n_done} מתוך {n_all}",
  "{n} choice is kept here": [
-  "בחירות שנשמרו כאן: {n}",
-  "בחירות שנשמרו כאן: {n}"
+  "בחירה אחת שמורה כאן",
+  "{n} בחירות שמורות כאן"
+ ],
+ "{n} min worked": [
+  "עבדתם דקה",
+  "עבדתם {n} דקות"
  ],
  "{n} of {n_all}": "{n} מתוך {n_all}",
  "{n} word; the passage has {n_passage}.": [
-  "מילים: {n}; בקטע {n_passage}.",
-  "מילים: {n}; בקטע {n_passage}."
+  "מילה אחת; בקטע {n_passage}.",
+  "{n} מילים; בקטע {n_passage}."
  ],
  "{what} was refused: {refused}": "{what} נדחה: {refused}",
- "“{asked}” is not answered yet.": "”{asked}“ טרם נענתה.",
- "“{title}”": "”{title}“"
+ "“{asked}” is not answered yet.": "”{asked}” טרם נענתה.",
+ "“{title}”": "”{title}”"
 } };

@@ -68,6 +68,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "Your comment is not sent yet. Send it, or submit without it.": "आपकी टिप्पणी अभी नहीं भेजी गई। उसे भेजें, या उसके बिना जमा करें।",
  "Your marks at other questions are hidden.": "अन्य प्रश्नों के आपके निशान छिपे हैं।",
  "Your marks at other questions are shown.": "अन्य प्रश्नों के आपके निशान दिखाए जा रहे हैं।",
+ "about {pay} an hour": "लगभग {pay} प्रति घंटा",
  "answered": "उत्तर दिए",
  "not answered": "उत्तर नहीं दिया",
  "not complete": "अधूरा",
@@ -77,6 +78,10 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "{n} choice is kept here": [
   "{n} चयन यहाँ रखे हैं",
   "{n} चयन यहाँ रखे हैं"
+ ],
+ "{n} min worked": [
+  "{n} मिनट काम किया",
+  "{n} मिनट काम किया"
  ],
  "{n} of {n_all}": "{n_all} में से {n}",
  "{n} word; the passage has {n_passage}.": [

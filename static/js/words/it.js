@@ -68,6 +68,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "Your comment is not sent yet. Send it, or submit without it.": "Il commento non è ancora inviato. Inviarlo o consegnare senza.",
  "Your marks at other questions are hidden.": "I segni nelle altre domande sono nascosti.",
  "Your marks at other questions are shown.": "I segni nelle altre domande sono mostrati.",
+ "about {pay} an hour": "circa {pay} all’ora",
  "answered": "con risposta",
  "not answered": "senza risposta",
  "not complete": "incompleta",
@@ -77,6 +78,10 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "{n} choice is kept here": [
   "{n} scelta è conservata qui",
   "{n} scelte sono conservate qui"
+ ],
+ "{n} min worked": [
+  "{n} min di lavoro",
+  "{n} min di lavoro"
  ],
  "{n} of {n_all}": "{n} di {n_all}",
  "{n} word; the passage has {n_passage}.": [

@@ -8,18 +8,18 @@ globalThis.assizeWords = { plural: (n) => 0, words: {
  "End": "終点",
  "Enter a comment, or mark the item as broken.": "コメントを入力するか、項目が壊れていると印を付けてください。",
  "Find in the text": "本文を検索",
- "Go to a sentence first: {key}.": "先に文へ移動してください: {key}。",
+ "Go to a sentence first: {key}.": "先に文へ移動してください：{key}。",
  "Hide the question": "質問を隠す",
- "If you like, mark the words behind your grade:": "よろしければ、判定の根拠となる語をマークしてください:",
+ "If you like, mark the words behind your grade:": "よろしければ、判定の根拠となる語をマークしてください：",
  "Incomplete again – your submitted answers count until this is complete": "再び未完了 – これがそろうまでは提出済みの回答が有効です",
  "Insert": "挿入",
- "Insert: {quote}": "挿入: {quote}",
- "It was not saved: the server answered {status}.": "保存できませんでした。サーバーの応答: {status}。",
+ "Insert: {quote}": "挿入：{quote}",
+ "It was not saved: the server answered {status}.": "保存できませんでした。サーバーの応答：{status}。",
  "Mark": "マーク",
- "Mark chosen: {quote}": "選んだマーク: {quote}",
+ "Mark chosen: {quote}": "選んだマーク：{quote}",
  "Mark the words that answer it at least once.": "答えている語を少なくとも一度マークしてください。",
- "Mark the words that answer it:": "答えている語をマークしてください:",
- "Marked in the text:": "本文のマーク:",
+ "Mark the words that answer it:": "答えている語をマークしてください：",
+ "Marked in the text:": "本文のマーク：",
  "Meaning of each grade": "各段階の意味",
  "Move the end a word back": "終点を 1 語戻す",
  "Move the end a word on": "終点を 1 語進める",
@@ -31,7 +31,7 @@ globalThis.assizeWords = { plural: (n) => 0, words: {
  "Nothing was marked.": "何もマークされませんでした。",
  "Offline – {waiting}": "オフライン – {waiting}",
  "Question {number}": "質問 {number}",
- "Question {number}: {words}": "質問 {number}: {words}",
+ "Question {number}: {words}": "質問 {number}：{words}",
  "Remove": "削除",
  "Remove this mark": "このマークを削除",
  "Remove “{quote}”": "「{quote}」を削除",
@@ -48,7 +48,7 @@ globalThis.assizeWords = { plural: (n) => 0, words: {
  "The answer would be too long.": "回答が長くなりすぎます。",
  "The browser or an extension has changed the words on this page. Switch that off here and reload the page.": "ブラウザーまたは拡張機能がこのページの語句を変えました。ここではそれをオフにして、ページを再読み込みしてください。",
  "The chosen mark": "選んだマーク",
- "The server answered {status}.": "サーバーの応答: {status}。",
+ "The server answered {status}.": "サーバーの応答：{status}。",
  "There is no mark here.": "ここにマークはありません。",
  "There is no question with this number.": "この番号の質問はありません。",
  "There is nothing to undo.": "元に戻すものはありません。",
@@ -68,6 +68,7 @@ globalThis.assizeWords = { plural: (n) => 0, words: {
  "Your comment is not sent yet. Send it, or submit without it.": "コメントはまだ送信されていません。送信するか、コメントなしで提出してください。",
  "Your marks at other questions are hidden.": "ほかの質問のマークを隠しています。",
  "Your marks at other questions are shown.": "ほかの質問のマークを表示しています。",
+ "about {pay} an hour": "1 時間あたり約 {pay}",
  "answered": "回答済み",
  "not answered": "未回答",
  "not complete": "未完了",
@@ -77,11 +78,14 @@ globalThis.assizeWords = { plural: (n) => 0, words: {
  "{n} choice is kept here": [
   "{n} 件の選択をここに保管中"
  ],
+ "{n} min worked": [
+  "作業時間 {n} 分"
+ ],
  "{n} of {n_all}": "{n} / {n_all}",
  "{n} word; the passage has {n_passage}.": [
   "{n} 語。パッセージは {n_passage} 語です。"
  ],
- "{what} was refused: {refused}": "{what} は拒否されました: {refused}",
+ "{what} was refused: {refused}": "{what} は拒否されました：{refused}",
  "“{asked}” is not answered yet.": "「{asked}」は未回答です。",
  "“{title}”": "「{title}」"
 } };

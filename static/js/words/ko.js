@@ -68,6 +68,7 @@ globalThis.assizeWords = { plural: (n) => 0, words: {
  "Your comment is not sent yet. Send it, or submit without it.": "의견을 아직 보내지 않았습니다. 보내거나 의견 없이 제출하세요.",
  "Your marks at other questions are hidden.": "다른 질문의 표시를 숨겼습니다.",
  "Your marks at other questions are shown.": "다른 질문의 표시를 보입니다.",
+ "about {pay} an hour": "시간당 약 {pay}",
  "answered": "답함",
  "not answered": "답하지 않음",
  "not complete": "미완료",
@@ -76,6 +77,9 @@ globalThis.assizeWords = { plural: (n) => 0, words: {
  "{n_done} of {n_all}": "{n_all}개 중 {n_done}개",
  "{n} choice is kept here": [
   "선택 {n}개가 여기에 보관됨"
+ ],
+ "{n} min worked": [
+  "{n}분 작업함"
  ],
  "{n} of {n_all}": "{n_all}개 중 {n}번째",
  "{n} word; the passage has {n_passage}.": [

@@ -68,6 +68,7 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "Your comment is not sent yet. Send it, or submit without it.": "Seu comentário ainda não foi enviado. Envie-o, ou entregue sem ele.",
  "Your marks at other questions are hidden.": "Suas marcas em outras perguntas estão ocultas.",
  "Your marks at other questions are shown.": "Suas marcas em outras perguntas são mostradas.",
+ "about {pay} an hour": "cerca de {pay} por hora",
  "answered": "respondidas",
  "not answered": "não respondida",
  "not complete": "incompleta",
@@ -77,6 +78,10 @@ globalThis.assizeWords = { plural: (n) => (n != 1), words: {
  "{n} choice is kept here": [
   "{n} escolha está guardada aqui",
   "{n} escolhas estão guardadas aqui"
+ ],
+ "{n} min worked": [
+  "{n} min de trabalho",
+  "{n} min de trabalho"
  ],
  "{n} of {n_all}": "{n} de {n_all}",
  "{n} word; the passage has {n_passage}.": [

@@ -68,6 +68,7 @@ globalThis.assizeWords = { plural: (n) => (n%10==1 && n%100!=11 ? 0 : n%10>=2 &&
  "Your comment is not sent yet. Send it, or submit without it.": "Ваш комментарий ещё не отправлен. Отправьте его или сдайте без него.",
  "Your marks at other questions are hidden.": "Ваши отметки у других вопросов скрыты.",
  "Your marks at other questions are shown.": "Ваши отметки у других вопросов показаны.",
+ "about {pay} an hour": "около {pay} в час",
  "answered": "отвечено",
  "not answered": "нет ответа",
  "not complete": "неполно",
@@ -75,15 +76,20 @@ globalThis.assizeWords = { plural: (n) => (n%10==1 && n%100!=11 ? 0 : n%10>=2 &&
  "select words in the text, then press “Mark”.": "выделите слова в тексте и нажмите «Отметить».",
  "{n_done} of {n_all}": "{n_done} из {n_all}",
  "{n} choice is kept here": [
-  "Хранится здесь ответов: {n}",
-  "Хранится здесь ответов: {n}",
-  "Хранится здесь ответов: {n}"
+  "Здесь хранится {n} ответ",
+  "Здесь хранятся {n} ответа",
+  "Здесь хранится {n} ответов"
+ ],
+ "{n} min worked": [
+  "{n} минута работы",
+  "{n} минуты работы",
+  "{n} минут работы"
  ],
  "{n} of {n_all}": "{n} из {n_all}",
  "{n} word; the passage has {n_passage}.": [
-  "Слов: {n}; во фрагменте {n_passage}.",
-  "Слов: {n}; во фрагменте {n_passage}.",
-  "Слов: {n}; во фрагменте {n_passage}."
+  "{n} слово; во фрагменте {n_passage}.",
+  "{n} слова; во фрагменте {n_passage}.",
+  "{n} слов; во фрагменте {n_passage}."
  ],
  "{what} was refused: {refused}": "{what}: не принято. {refused}",
  "“{asked}” is not answered yet.": "На «{asked}» ещё нет ответа.",

@@ -68,6 +68,7 @@ globalThis.assizeWords = { plural: (n) => 0, words: {
  "Your comment is not sent yet. Send it, or submit without it.": "您的评论尚未发送。请发送，或不带评论提交。",
  "Your marks at other questions are hidden.": "已隐藏您在其他问题处的标记。",
  "Your marks at other questions are shown.": "已显示您在其他问题处的标记。",
+ "about {pay} an hour": "约每小时 {pay}",
  "answered": "已回答",
  "not answered": "未回答",
  "not complete": "不完整",
@@ -76,6 +77,9 @@ globalThis.assizeWords = { plural: (n) => 0, words: {
  "{n_done} of {n_all}": "{n_done} / {n_all}",
  "{n} choice is kept here": [
   "{n} 个选择保存在此"
+ ],
+ "{n} min worked": [
+  "已工作 {n} 分钟"
  ],
  "{n} of {n_all}": "{n} / {n_all}",
  "{n} word; the passage has {n_passage}.": [

@@ -47,8 +47,8 @@ def test_it_tells_of_time_pay_training_pass_mark_and_screening_out(
     assert "A questionnaire with 1 question." in page
     assert "A training with 1 text" in page
     assert "80 % of your answers must be right. You have 2 attempts." in page
-    assert "Whoever fails 2 gets no more work." in page
-    assert "screened out and gets a code" in page
+    assert "If you fail 2, you get no more work." in page
+    assert "screened out and get a code" in page
 
 
 def test_it_tells_of_nothing_that_the_study_does_not_have(entry: CrowdEntry, client: Client) -> None:
