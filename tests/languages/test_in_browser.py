@@ -94,7 +94,7 @@ def _marks_stand_in_the_text_and_are_named(page: Page) -> None:
     page.keyboard.press("Enter")
 
     expect(page.locator(".question:visible .chip")).to_have_count(1)
-    expect(page.locator(".marked-help:visible")).to_have_text("المعلَّم في النص:")
+    expect(page.locator(".marked-help:visible")).to_have_text("المظلَّل في النص:")
     expect(page.locator("#saving")).to_have_text("محفوظ")
 
 

@@ -176,7 +176,7 @@ def _is_told_the_pay(page: Page) -> None:
         lambda route: route.fulfill(
             response=(response := route.fetch()),
             body=response.text().replace(
-                'an hour"', 'an hour" data-reward="9.00" data-currency="GBP" data-done="5" data-tasks="10"'
+                'id="session"', 'id="session" data-reward="9.00" data-currency="GBP" data-done="5" data-tasks="10"'
             ),
         ),
     )
