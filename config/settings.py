@@ -285,26 +285,6 @@ LANGUAGES = [
 ]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 LANGUAGE_COOKIE_NAME = "language"
-# The modules whose views assessors see. All other pages are researchers', and English.
-TRANSLATED_VIEWS = frozenset(
-    {
-        "annotate.crowd.closing_views",
-        "annotate.crowd.entry_views",
-        "annotate.notices.views",
-        "annotate.work.choice_views",
-        "annotate.work.comment_views",
-        "annotate.work.gate_views",
-        "annotate.work.pace_views",
-        "annotate.work.queue_views",
-        "annotate.work.views",
-        "annotate.workshop.topic_views",
-        "annotate.workshop.views",
-        "annotate.workshop.wording_views",
-        "collection.accounts.mail_views",
-        "collection.accounts.views",
-        "evaluation.workshop_scores.views",
-    }
-)
 
 # --- Jobs ---------------------------------------------------------------------------------------
 

@@ -16,9 +16,11 @@ from django.views.decorators.http import require_POST
 from annotate.crowd.privacy import StillResearches, close_account
 from collection.accounts.sign_in import hashing
 from collection.accounts.views import SignedInRequest, locked_out
+from collection.languages.languages import in_readers_language
 from collection.page_tools import telling
 
 
+@in_readers_language
 @require_POST
 @login_required
 def account_close(request: SignedInRequest) -> HttpResponse:

@@ -39,7 +39,7 @@ from annotate.sessions.outcomes import code_of
 from annotate.sessions.sessions import GOES_ON, has_ended, n_submitted, session_of, share_of
 from annotate.work.queue_views import redirect_to_next
 from collection.accounts.views import SignedInRequest
-from collection.languages.languages import chosen_in_browser, learn, speak_as
+from collection.languages.languages import chosen_in_browser, in_readers_language, learn, speak_as
 from collection.models import Study, User
 
 SAMPLE_LENGTH = 1_200
@@ -50,6 +50,7 @@ State = CrowdSession.State
 # --- Prolific -----------------------------------------------------------------------------------
 
 
+@in_readers_language
 @require_http_methods(["GET", "POST"])
 @never_cache
 def prolific_entry(request: HttpRequest, token: str) -> HttpResponse:
@@ -79,6 +80,7 @@ def refuse_unless_vouched_for(entry: CrowdEntry, arrival: Arrival) -> None:
 # --- Mechanical Turk ----------------------------------------------------------------------------
 
 
+@in_readers_language
 @require_safe
 @never_cache
 @xframe_options_exempt
@@ -104,6 +106,7 @@ def framed(entry: CrowdEntry, request: HttpRequest) -> HttpResponse:
     return render(request, "annotate/crowd/mturk_frame.html", frame_context(entry, arrival))
 
 
+@in_readers_language
 @require_safe
 @never_cache
 def mturk_state(request: HttpRequest, token: str) -> HttpResponse:
@@ -120,6 +123,7 @@ def mturk_state(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "annotate/crowd/mturk_state.html", context)
 
 
+@in_readers_language
 @require_http_methods(["GET", "POST"])
 @never_cache
 def mturk_start(request: HttpRequest, token: str) -> HttpResponse:
@@ -252,6 +256,7 @@ class End:
         return prolific.submissions_url()
 
 
+@in_readers_language
 @require_safe
 @login_required
 @never_cache
@@ -276,6 +281,7 @@ def crowd_end(request: SignedInRequest, name: str) -> HttpResponse:
 # --- Invitations --------------------------------------------------------------------------------
 
 
+@in_readers_language
 @require_http_methods(["GET", "POST"])
 @never_cache
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
@@ -311,6 +317,7 @@ def own_link(request: HttpRequest, token: str) -> str:
     return request.build_absolute_uri(reverse("annotate:come_back", args=[token]))
 
 
+@in_readers_language
 @require_http_methods(["GET", "POST"])
 @never_cache
 def come_back(request: HttpRequest, token: str) -> HttpResponse:

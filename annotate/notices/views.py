@@ -13,8 +13,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotate.notices.mails import end_mails, user_of
 from annotate.notices.notices import dismiss
 from collection.accounts.views import SignedInRequest
+from collection.languages.languages import in_readers_language
 
 
+@in_readers_language
 @require_POST
 @login_required
 def notice_dismiss(request: SignedInRequest, pk: int) -> HttpResponse:
@@ -24,6 +26,7 @@ def notice_dismiss(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect("annotate:queue")
 
 
+@in_readers_language
 @require_POST
 @login_required
 def notices_dismiss(request: SignedInRequest) -> HttpResponse:
@@ -32,6 +35,7 @@ def notices_dismiss(request: SignedInRequest) -> HttpResponse:
     return redirect("annotate:queue")
 
 
+@in_readers_language
 @csrf_exempt  # mail programs post here by themselves (RFC 8058); the token says whose mails end
 @require_http_methods(["GET", "POST"])
 @never_cache

@@ -37,6 +37,7 @@ from collection.accounts.views import SignedInRequest
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.inserting import insert_unless_there
 from collection.judgments.services import GradeNotOnScale, HighlightDoesNotFit
+from collection.languages.languages import in_readers_language
 from collection.models import ChangedPage, Criterion
 
 TEXTS_OF_AN_ITEM = ("item__report", "item__passage", "item__answer_to_revise")
@@ -61,6 +62,7 @@ PARTS_OF_A_CHOICE = (
 WORKER_FOR = 3600
 
 
+@in_readers_language
 @require_POST
 @in_turn
 @login_required

@@ -20,10 +20,12 @@ from annotate.work.sent_choices import BIGGEST_KEY, is_of_another
 from collection.accounts.views import SignedInRequest
 from collection.formats.problems import decoded
 from collection.formats.values import strict_object
+from collection.languages.languages import in_readers_language
 from collection.models import Comment
 from collection.page_tools import telling
 
 
+@in_readers_language
 @require_POST
 @login_required
 def comment(request: SignedInRequest, pk: int) -> HttpResponse:
@@ -60,6 +62,7 @@ def comment(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect("annotate:assignment", pk=pk)
 
 
+@in_readers_language
 @require_POST
 @login_required
 def comment_reply(request: SignedInRequest, pk: int) -> HttpResponse:
@@ -72,6 +75,7 @@ def comment_reply(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect(f"{reverse('annotate:queue')}#comments")
 
 
+@in_readers_language
 @require_POST
 @login_required
 def comment_read(request: SignedInRequest, pk: int) -> HttpResponse:

@@ -39,6 +39,7 @@ from annotate.work.screens import render_screen
 from annotate.work.sent_choices import key_in
 from collection.accounts.views import SignedInRequest
 from collection.judgments.services import GradeNotOnScale
+from collection.languages.languages import in_readers_language
 from collection.models import Study
 from collection.models.studies import TaskType
 
@@ -50,6 +51,7 @@ ON_THEIR_SCREEN = frozenset(
 LONGEST_OPTION = 5
 
 
+@in_readers_language
 @require_http_methods(["GET", "POST"])
 @login_required
 @never_cache
@@ -95,6 +97,7 @@ def consent(request: SignedInRequest, name: str) -> HttpResponse:
     return render(request, "annotate/quality/consent.html", context, status=422 if refusal else 200)
 
 
+@in_readers_language
 @require_http_methods(["GET", "POST"])
 @login_required
 @never_cache
@@ -121,6 +124,7 @@ def questionnaire(request: SignedInRequest, name: str) -> HttpResponse:
 # --- Training -------------------------------------------------------------------------------------
 
 
+@in_readers_language
 @require_http_methods(["GET", "POST"])
 @login_required
 @never_cache
@@ -238,6 +242,7 @@ def show_result(request: SignedInRequest, study: Study, attempts: list[TrainingA
 # --- Attention checks and the end -----------------------------------------------------------------
 
 
+@in_readers_language
 @require_http_methods(["GET", "POST"])
 @login_required
 @never_cache
@@ -263,6 +268,7 @@ def attention(request: SignedInRequest, name: str) -> HttpResponse:
     return render(request, "annotate/quality/attention.html", context, status=422 if refusal else 200)
 
 
+@in_readers_language
 @require_safe
 @login_required
 @never_cache

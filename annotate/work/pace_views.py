@@ -23,6 +23,7 @@ from annotate.work.next_work import next_work
 from annotate.work.pace import SkipReason, claim_ahead, skip_assignment
 from annotate.work.queue_views import redirect_to_next
 from collection.accounts.views import SignedInRequest
+from collection.languages.languages import in_readers_language
 
 
 class SkipForm(forms.Form):
@@ -30,6 +31,7 @@ class SkipForm(forms.Form):
     words = forms.CharField(max_length=1000, required=False)
 
 
+@in_readers_language
 @require_POST
 @login_required
 def ahead(request: SignedInRequest, pk: int) -> HttpResponse:
@@ -47,6 +49,7 @@ def ahead(request: SignedInRequest, pk: int) -> HttpResponse:
     return JsonResponse({"ahead": addresses_ahead(following)})
 
 
+@in_readers_language
 @require_POST
 @login_required
 def skip(request: SignedInRequest, pk: int) -> HttpResponse:
@@ -78,6 +81,7 @@ def skip(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect_to_next(request, assignment.task.study)
 
 
+@in_readers_language
 @require_POST
 @login_required
 def skip_undo(request: SignedInRequest, pk: int) -> HttpResponse:
@@ -91,6 +95,7 @@ def skip_undo(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect("annotate:assignment", pk=pk)
 
 
+@in_readers_language
 @require_POST
 @login_required
 def later(request: SignedInRequest, pk: int) -> HttpResponse:

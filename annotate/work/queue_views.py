@@ -20,9 +20,11 @@ from annotate.work.addresses import (
 from annotate.work.next_work import next_work
 from annotate.work.queue import queues_of
 from collection.accounts.views import SignedInRequest
+from collection.languages.languages import in_readers_language
 from collection.models import NuggetWorkshop, Study, User
 
 
+@in_readers_language
 @require_safe
 @login_required
 @never_cache
@@ -47,6 +49,7 @@ def address_of_end(user: User) -> str:
     return address_once_over(study=participant.study, user=user) if participant else ""
 
 
+@in_readers_language
 @require_POST
 @login_required
 def next_assignment(request: SignedInRequest, name: str) -> HttpResponse:
@@ -59,6 +62,7 @@ def redirect_to_next(request: SignedInRequest, study: Study) -> HttpResponse:
     return redirect(address_of(next_work(study=study, user=request.user, at=now()), study))
 
 
+@in_readers_language
 @require_safe
 @login_required
 @never_cache

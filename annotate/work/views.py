@@ -34,6 +34,7 @@ from annotate.work.saving import drop_changes
 from annotate.work.screens import render_screen
 from annotate.work.turns import in_turn
 from collection.accounts.views import SignedInRequest
+from collection.languages.languages import in_readers_language
 
 SECONDS_AHEAD = 120
 
@@ -53,6 +54,7 @@ def fetched_ahead_or_never_cached(view: Callable[..., HttpResponse]) -> Callable
     return cached
 
 
+@in_readers_language
 @require_http_methods(["GET", "POST"])
 @in_turn
 @login_required
@@ -85,6 +87,7 @@ def assignment(request: SignedInRequest, pk: int) -> HttpResponse:
     return render_screen(request, screen)
 
 
+@in_readers_language
 @require_POST
 @login_required
 def submission(request: SignedInRequest, pk: int) -> HttpResponse:
@@ -107,6 +110,7 @@ def submission(request: SignedInRequest, pk: int) -> HttpResponse:
     return JsonResponse(addresses_of(following, assignment.task.study))
 
 
+@in_readers_language
 @require_POST
 @login_required
 def reveal(request: SignedInRequest, pk: int) -> HttpResponse:
@@ -123,6 +127,7 @@ def reveal(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect("annotate:assignment", pk=pk)
 
 
+@in_readers_language
 @require_POST
 @login_required
 def guidelines_read(request: SignedInRequest, pk: int) -> HttpResponse:
@@ -134,6 +139,7 @@ def guidelines_read(request: SignedInRequest, pk: int) -> HttpResponse:
     return HttpResponse(status=204)
 
 
+@in_readers_language
 @require_POST
 @login_required
 def keep_earlier(request: SignedInRequest, pk: int) -> HttpResponse:

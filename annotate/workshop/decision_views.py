@@ -25,6 +25,7 @@ from collection.banks.changes import DoesNotFit
 from collection.banks.forms import WordingForm
 from collection.banks.proposals import proposals_of, standing_nuggets
 from collection.banks.visibility import Role, Seen, numbered_people, part_of, researches, seen_by
+from collection.languages.languages import in_readers_language
 from collection.models import NuggetProposal, Study, WorkshopPerson, WorkshopTopic
 
 REFUSALS = (NotYours, TooEarly, WorkIsOver, DoesNotFit, SpanDoesNotFit)
@@ -51,6 +52,7 @@ def _seen(request: SignedInRequest, pk: int, topic: int) -> tuple[WorkshopTopic,
     return held, person if person is not None and person.role == Role.DECIDES else None, seen
 
 
+@in_readers_language
 @require_http_methods(["GET", "POST"])
 @login_required
 @never_cache
@@ -127,6 +129,7 @@ def _decide(request: SignedInRequest, held: WorkshopTopic, person: WorkshopPerso
             raise Http404
 
 
+@in_readers_language
 @require_POST
 @login_required
 def workshop_keep(request: SignedInRequest, pk: int, topic: int) -> HttpResponse:
@@ -141,6 +144,7 @@ def workshop_keep(request: SignedInRequest, pk: int, topic: int) -> HttpResponse
     return redirect("annotate:workshop_decision", pk, topic)
 
 
+@in_readers_language
 @require_POST
 @login_required
 def workshop_align(request: SignedInRequest, pk: int, topic: int) -> HttpResponse:

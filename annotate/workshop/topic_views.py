@@ -29,12 +29,14 @@ from annotate.workshop.workshops import Role
 from collection.accounts.views import SignedInRequest
 from collection.banks.changes import DoesNotFit
 from collection.banks.proposals import proposals_of, standing_nuggets
+from collection.languages.languages import in_readers_language
 from collection.models import NuggetProposal, NuggetWording, Passage, WorkshopPerson, WorkshopTopic
 from collection.texts.lines import lines_of
 
 Own = tuple[WorkshopTopic, WorkshopPerson]
 
 
+@in_readers_language
 @require_http_methods(["GET", "POST"])
 @login_required
 @never_cache
@@ -132,6 +134,7 @@ def _address(held: WorkshopTopic, source: str = "", part: str = "") -> str:
     return f"{at}{f'?text={source}' if source else ''}{f'#{part}' if part else ''}"
 
 
+@in_readers_language
 @require_POST
 @login_required
 def workshop_relevance(request: SignedInRequest, pk: int, topic: int) -> HttpResponse:
@@ -157,6 +160,7 @@ def _next_open(texts: list[WorkshopText], key: str) -> str:
     return next((one.key for one in later if one.is_passage and one.relevant is None), key)
 
 
+@in_readers_language
 @require_POST
 @login_required
 def workshop_withdrawn(request: SignedInRequest, pk: int, topic: int) -> HttpResponse:
@@ -176,6 +180,7 @@ def workshop_withdrawn(request: SignedInRequest, pk: int, topic: int) -> HttpRes
     return redirect(_address(held, request.POST.get("source", "")[:20], "proposals"))
 
 
+@in_readers_language
 @require_POST
 @login_required
 def workshop_hand_in(request: SignedInRequest, pk: int, topic: int) -> HttpResponse:

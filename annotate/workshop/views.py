@@ -22,6 +22,7 @@ from annotate.workshop.workshops import (
 )
 from collection.accounts.views import SignedInRequest
 from collection.banks.visibility import part_of, researches, sees_all
+from collection.languages.languages import in_readers_language
 from collection.models import Collection, WorkshopRelevance
 from collection.page_tools import download, telling
 from stats.refusals import Refused
@@ -46,6 +47,7 @@ def workshops(request: SignedInRequest, name: str, bank: str) -> HttpResponse:
     return render(request, "annotate/workshop/workshops.html", context, status=422 if form.errors else 200)
 
 
+@in_readers_language
 @require_safe
 @login_required
 @never_cache
@@ -64,6 +66,7 @@ def workshop(request: SignedInRequest, pk: int) -> HttpResponse:
     return render(request, "annotate/workshop/workshop.html", context)
 
 
+@in_readers_language
 @require_safe
 @login_required
 @never_cache

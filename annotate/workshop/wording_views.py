@@ -16,9 +16,11 @@ from annotate.workshop.topic_views import own_topic
 from annotate.workshop.wordings import NoJudge, ask_for_words
 from collection.accounts.views import SignedInRequest
 from collection.banks.changes import DoesNotFit
+from collection.languages.languages import in_readers_language
 from collection.models import NuggetWording, WorkshopTopic
 
 
+@in_readers_language
 @require_POST
 @login_required
 def workshop_wordings(request: SignedInRequest, pk: int, topic: int) -> HttpResponse:
@@ -38,6 +40,7 @@ def workshop_wordings(request: SignedInRequest, pk: int, topic: int) -> HttpResp
     return _shown(request, held, asked)
 
 
+@in_readers_language
 @require_safe
 @login_required
 @never_cache

@@ -26,8 +26,10 @@ from collection.accounts.mails import (
 )
 from collection.accounts.sign_in import hashing
 from collection.accounts.views import SignedInRequest, account_page, locked_out
+from collection.languages.languages import in_readers_language
 
 
+@in_readers_language
 @require_http_methods(["GET", "POST"])
 @never_cache
 def password_forgotten(request: HttpRequest) -> HttpResponse:
@@ -57,6 +59,7 @@ def may_ask(request: HttpRequest, address: str) -> bool:
     return not getattr(request, "axes_locked_out", False)
 
 
+@in_readers_language
 @require_http_methods(["GET", "POST"])
 @never_cache
 def password_reset(request: HttpRequest, uidb64: str, token: str) -> HttpResponse:
@@ -76,6 +79,7 @@ def password_reset(request: HttpRequest, uidb64: str, token: str) -> HttpRespons
     return render(request, "account/password_reset.html", context, status=422 if form.errors else 200)
 
 
+@in_readers_language
 @require_POST
 @login_required
 def account_address(request: SignedInRequest) -> HttpResponse:
@@ -109,6 +113,7 @@ def account_address(request: SignedInRequest) -> HttpResponse:
     return account_page(request, address_form=form, status=422)
 
 
+@in_readers_language
 @require_POST
 @login_required
 def account_notices(request: SignedInRequest) -> HttpResponse:
@@ -120,6 +125,7 @@ def account_notices(request: SignedInRequest) -> HttpResponse:
     return redirect("account")
 
 
+@in_readers_language
 @require_http_methods(["GET", "POST"])
 @never_cache
 def address_confirm(request: HttpRequest, token: str) -> HttpResponse:

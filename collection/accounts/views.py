@@ -20,7 +20,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.utils.timezone import now
-from django.utils.translation import gettext, gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
@@ -30,6 +30,7 @@ from collection.accounts import account as accounts
 from collection.accounts.account import LIFETIMES, NoToken, may_have_tokens, tokens_of
 from collection.accounts.forms import AddressForm, NoticesForm
 from collection.accounts.sign_in import hashing, is_too_weak, remember_browser
+from collection.languages.languages import in_readers_language
 from collection.models import User
 
 
@@ -52,13 +53,14 @@ class TokenForm(forms.Form):
         label=gettext_lazy("Expires after"),
         coerce=int,
         initial=90,
-        choices=[(days, ngettext_lazy("%d day", "%d days", days) % days) for days in LIFETIMES],
+        choices=lambda: [(days, ngettext("%d day", "%d days", days) % days) for days in LIFETIMES],
     )
     read_only = forms.BooleanField(
         label=gettext_lazy("Read only"), required=False, help_text=gettext_lazy("Requests that change something fail.")
     )
 
 
+@in_readers_language
 @require_safe
 @login_required
 def home(request: SignedInRequest) -> HttpResponse:
@@ -66,6 +68,7 @@ def home(request: SignedInRequest) -> HttpResponse:
     return redirect("annotate:studies" if request.user.is_researcher else "annotate:queue")
 
 
+@in_readers_language
 def sign_in(request: HttpRequest) -> HttpResponseBase:
     """Ask who it is.
 
@@ -108,10 +111,12 @@ def locked_out(request: HttpRequest, *_args: Any, asked: bool = False, wait: tim
     return response
 
 
+@in_readers_language
 def sign_out(request: HttpRequest) -> HttpResponseBase:
     return auth_views.LogoutView.as_view()(request)
 
 
+@in_readers_language
 @require_http_methods(["GET", "POST"])
 @login_required
 def account(request: SignedInRequest) -> HttpResponse:
@@ -126,6 +131,7 @@ def account(request: SignedInRequest) -> HttpResponse:
     return account_page(request, form=form, status=422 if form.errors else 200)
 
 
+@in_readers_language
 def password(request: HttpRequest) -> HttpResponseBase:
     """Change the password; every other browser of this person is signed out."""
     with hashing() if request.method == "POST" else nullcontext():
@@ -163,6 +169,7 @@ class PasswordChange(auth_views.PasswordChangeView):
         return {"username": cast(User, self.request.user).username}
 
 
+@in_readers_language
 @require_POST
 @login_required
 def make_token(request: SignedInRequest) -> HttpResponse:
@@ -180,6 +187,7 @@ def make_token(request: SignedInRequest) -> HttpResponse:
     return account_page(request, form=NameForm(instance=request.user), token_form=form, new_token=key, status=status)
 
 
+@in_readers_language
 @require_POST
 @login_required
 def revoke_token(request: SignedInRequest) -> HttpResponse:

@@ -6,6 +6,9 @@ in reads what they chose in this browser, else the study's whose page it is, els
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
@@ -13,9 +16,22 @@ from django.utils import translation
 
 from collection.models import Study, User
 
+View = TypeVar("View", bound=Callable[..., Any])
+
 ENGLISH = "en"
 # Each named in itself, in the order of menus.
 NAMES: dict[str, str] = dict(settings.LANGUAGES)
+
+
+def in_readers_language(view: View) -> View:
+    """Say of a view that assessors read its pages: they speak their reader's language. All others speak English."""
+    view.__dict__["in_readers_language"] = True
+    return view
+
+
+def is_in_readers_language(view: Any) -> bool:
+    """Whether the view, or what it is wrapped in, says so."""
+    return getattr(view, "in_readers_language", False)
 
 
 def language_of(request: HttpRequest) -> str:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
-from collection.languages.languages import ENGLISH, language_of
+from collection.languages.languages import ENGLISH, is_in_readers_language, language_of
 
 
 class SpeakToAssessors:
-    """Activate the reader's language for views of the modules in `TRANSLATED_VIEWS`; the others speak English."""
+    """Activate the reader's language for views that are `in_readers_language`; the others speak English."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -31,5 +30,5 @@ class SpeakToAssessors:
         return response
 
     def process_view(self, request: HttpRequest, view: Any, *_: Any) -> None:
-        if view.__module__ in settings.TRANSLATED_VIEWS and (language := language_of(request)) != ENGLISH:
-            translation.activate(language)
+        if is_in_readers_language(view):
+            translation.activate(language_of(request))

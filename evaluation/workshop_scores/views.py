@@ -19,10 +19,12 @@ from collection.banks.proposals import (
     texts_of,
 )
 from collection.banks.visibility import Role, Seen, part_of, seen_by
+from collection.languages.languages import in_readers_language
 from collection.models import WorkshopTopic
 from evaluation.workshop_scores.effects import effects_of
 
 
+@in_readers_language
 @require_POST
 @login_required
 def workshop_scores(request: SignedInRequest, pk: int, topic: int) -> HttpResponse:
