@@ -12,10 +12,12 @@ from django.conf import settings
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.template import loader
+from django.utils import translation
 from django.utils.translation import gettext, pgettext
 from django.views import defaults
 
 from collection.finished_files import LEFT_FREE
+from collection.languages.languages import ENGLISH, language_of
 
 # What each says of a full disk, and of being unable to answer now: errno; the lowest byte of SQLite's result codes
 # (busy, locked, read only, no reading or writing, no opening); PostgreSQL's codes and their classes (its appendix A).
@@ -91,9 +93,17 @@ def _for_programs(page: Callable[..., HttpResponseBase], status: int, reason: st
     def handler(request: HttpRequest, exception: Exception) -> HttpResponseBase:
         if request.path_info.startswith("/api/"):
             return JsonResponse({"detail": reason}, status=status)
+        _speak_to_assessors(request)
         return page(request, exception)
 
     return handler
+
+
+def _speak_to_assessors(request: HttpRequest) -> None:
+    """Let the page speak the language of a reader who does no research, whatever page it stands for."""
+    user = getattr(request, "user", None)  # there is none where the request failed before it was asked for
+    if user and not getattr(user, "is_researcher", False) and translation.get_language() == ENGLISH:
+        translation.activate(language_of(request))
 
 
 bad_request = _for_programs(defaults.bad_request, 400, "The request cannot be read.")

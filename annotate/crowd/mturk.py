@@ -7,6 +7,7 @@ from xml.sax.saxutils import escape
 
 from csp.constants import SELF
 from django.conf import settings
+from django.utils.translation import gettext
 
 from annotate.participants.arrivals import Arrival, OddLink, required
 from collection.addresses import NotAnAddress, parts_of
@@ -34,8 +35,10 @@ def arrival_of(params: Mapping[str, str]) -> Arrival:
         origin = ""
     if origin not in settings.MTURK_ORIGINS:
         raise OddLink(
-            f"The link’s {SUBMIT_TO} is not a site of Mechanical Turk, so your work could not be submitted. Please "
-            "open the HIT again."
+            gettext(
+                "The link’s {name} is not a site of Mechanical Turk, so your work could not be submitted. Please open "
+                "the HIT again."
+            ).format(name=SUBMIT_TO)
         )
     return Arrival(
         crowd_id=required(params, WORKER, SITE),

@@ -26,6 +26,13 @@ class TooLong(ValueError):
     """The comment is longer than anybody reads."""
 
 
+def refuse_too_long(text: str) -> None:
+    """Raise TooLong for a comment or a reply of more than LONGEST characters."""
+    if len(text) > LONGEST:
+        most, n = grouped(LONGEST), grouped(len(text))
+        raise TooLong(gettext("At most {longest} characters; this has {n}.").format(longest=most, n=n))
+
+
 @transaction.atomic
 def comment_on(*, item: Item, rater: Rater, text: str = "", broken: bool = False, at: datetime) -> Comment:
     """Keep what a rater says about an item. The same words again, while they wait, are the same comment.
@@ -35,12 +42,7 @@ def comment_on(*, item: Item, rater: Rater, text: str = "", broken: bool = False
     text = text.strip()
     if not text and not broken:
         raise NothingSaid(gettext("Enter a comment, or mark the item as broken."))
-    if len(text) > LONGEST:
-        raise TooLong(
-            gettext("At most {longest} characters; this has {n}.").format(
-                longest=grouped(LONGEST), n=grouped(len(text))
-            )
-        )
+    refuse_too_long(text)
     Rater.objects.select_for_update().get(pk=rater.pk)  # of two sendings at once one waits, then finds the other
     same = {"study_id": item.study_id, "item": item, "rater": rater, "text": text, "broken": broken}
     comment, _ = Comment.objects.get_or_create(**same, handled_at=None, defaults={"made_at": at})

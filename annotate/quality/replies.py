@@ -6,9 +6,10 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.utils.translation import gettext
 
 from annotate.notices.notices import Kind, notify
-from annotate.quality.inbox import LONGEST, NothingSaid, TooLong, handle, take_up_again
+from annotate.quality.inbox import NothingSaid, handle, refuse_too_long, take_up_again
 from collection.models import Comment, CommentReply, User
 
 # So many comments with replies are shown on My work.
@@ -23,9 +24,8 @@ def reply_to(*, comment: Comment, by: User, text: str, by_rater: bool = False, a
     """
     text = text.strip()
     if not text:
-        raise NothingSaid("Enter a reply.")
-    if len(text) > LONGEST:
-        raise TooLong(f"At most {LONGEST:,} characters; this has {len(text):,}.")
+        raise NothingSaid(gettext("Enter a reply."))
+    refuse_too_long(text)
     comment = Comment.objects.select_for_update(of=("self",)).select_related("rater", "study").get(pk=comment.pk)
     last = comment.replies.last()
     if last and (last.text, last.by_rater, last.author_id) == (text, by_rater, by.pk):

@@ -37,7 +37,7 @@ def _begin(workshop_topic: WorkshopTopic, person: WorkshopPerson) -> WorkshopTop
     """Hold the topic. Raises NotYours, WorkIsOver and TooEarly."""
     held = locked(workshop_topic)
     if person.role != Role.DECIDES or person.workshop_id != held.workshop_id:
-        raise NotYours("Somebody else decides here.")
+        raise NotYours(gettext("Somebody else decides here."))
     refuse_what_is_over(held, person)
     if waits_for(held):
         raise TooEarly(gettext("Not everybody who proposes has handed this topic in."))
