@@ -94,7 +94,7 @@ def _in_template(source: str) -> Iterator[Message]:
             assert isinstance(call, ast.Call)
             words = [str(part.value) for part in call.args if isinstance(part, ast.Constant)]
             context = words.pop(0) if "pgettext" in begin.group(1) else ""
-            yield Message(*words[: 1 + begin.group(1).startswith("n")], context=context)
+            yield Message(words[0], words[1] if begin.group(1).startswith("n") else "", context)
             break
 
 
@@ -104,8 +104,8 @@ def _in_code(path: Path, kind: str) -> Iterator[tuple[str, Message]]:
     lazy = {f"{name}_lazy": DEFAULT_KEYWORDS[name] for name in ("gettext", "ngettext", "pgettext", "npgettext")}
     with path.open("rb") as file:
         for _, words, _, context in extract(kind, file, keywords={**DEFAULT_KEYWORDS, **lazy}):
-            parts = words if isinstance(words, tuple) else (words,)
-            yield str(path.relative_to(ROOT)), Message(*parts, context=context or "")
+            one, many = words if isinstance(words, tuple) else (words, "")
+            yield str(path.relative_to(ROOT)), Message(one, many, context or "")
 
 
 # --- Catalogues -----------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -12,9 +11,7 @@ from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotate.assignments.shown import Screen
-from annotate.assignments.task_page import screen_for_nobody
-from annotate.models import CrowdEntry, Task, TrainingAttempt
+from annotate.models import CrowdEntry, TrainingAttempt
 from annotate.quality.attention import NotOnOffer, answer_check, next_check
 from annotate.quality.consent import OtherVersion, answer_consent, consent_for, last_answer, withdrawal_of
 from annotate.quality.forms import QuestionnaireForm
@@ -31,11 +28,10 @@ from annotate.quality.training import (
     shows_answers,
     training_texts,
 )
-from annotate.sessions.outcomes import end_address
-from annotate.sessions.sessions import has_ended, session_of
-from annotate.task_types import AskedItem
+from annotate.sessions.outcomes import address_once_over
+from annotate.sessions.sessions import session_of
 from annotate.work.queue_views import redirect_to_next, studies_of_assessor
-from annotate.work.screens import render_screen
+from annotate.work.screens import render_screen, training_screen
 from annotate.work.sent_choices import key_in
 from collection.accounts.views import SignedInRequest
 from collection.judgments.services import GradeNotOnScale
@@ -275,19 +271,10 @@ def attention(request: SignedInRequest, name: str) -> HttpResponse:
 def screened_out(request: SignedInRequest, name: str) -> HttpResponse:
     """Say thanks to somebody who gets no work in this study, and why. People from a crowd site see their code."""
     study = get_object_or_404(Study.objects.filter(enrolments__user=request.user), name=name)
-    session = session_of(study=study, user=request.user)
-    if session and has_ended(session):
-        return redirect(end_address(session))
+    if end := address_once_over(study=study, user=request.user):
+        return redirect(end)
     out = screen_out_of(study=study, user=request.user)
     if out is None:
         return redirect("annotate:queue")
     context = {"study": study, "out": out, "withdrawn": withdrawal_of(study=study, user=request.user)}
     return render(request, "annotate/quality/screened_out.html", context)
-
-
-def training_screen(study: Study, text: TrainingText, *, at: datetime) -> Screen:
-    """Return the screen that would ask about this text. Nothing is stored for it."""
-    item = text.item
-    task = Task(study=study, task_type=item.task_type, topic=item.topic, report=item.report, passage=item.passage)
-    items = {question.item.pk: question.item for question in text.questions}
-    return screen_for_nobody(task, map(AskedItem, items.values()), at=at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -11,10 +12,12 @@ from django.shortcuts import render
 from django.utils.timezone import now
 
 from annotate.assignments.shown import Screen
-from annotate.models import Assignment
+from annotate.assignments.task_page import screen_for_nobody
+from annotate.models import Assignment, Task
 from annotate.quality.pasting import pasted_into
+from annotate.quality.training import TrainingText
 from annotate.suggestions.shown import as_shown
-from annotate.task_types import RULES
+from annotate.task_types import RULES, AskedItem
 from annotate.templatetags.kept import drawn_page
 from annotate.work.addresses import (
     Addresses,
@@ -24,6 +27,7 @@ from annotate.work.pace import SkipReason, pay_so_far
 from annotate.work.queue import nth_of_all
 from annotate.work.sent_choices import key_in
 from collection.accounts.views import SignedInRequest
+from collection.models import Study
 
 
 def render_screen(
@@ -97,3 +101,11 @@ def kept_by(request: SignedInRequest, screen: Screen) -> tuple[object, ...] | No
         request.user.has_usable_password(),
         look in {"dark", "light"} and look,
     )
+
+
+def training_screen(study: Study, text: TrainingText, *, at: datetime) -> Screen:
+    """Return the screen that would ask about this text. Nothing is stored for it."""
+    item = text.item
+    task = Task(study=study, task_type=item.task_type, topic=item.topic, report=item.report, passage=item.passage)
+    items = {question.item.pk: question.item for question in text.questions}
+    return screen_for_nobody(task, map(AskedItem, items.values()), at=at)

@@ -83,7 +83,7 @@ def stored() -> Iterator[str]:
 
 
 def alike(user: User, paths: list[str]) -> dict[str, set[str]]:
-    """Return by address what of its page reads the same in English and in German and is no word of the study."""
+    """Return by address what of its page reads the same in English and in German and is not a word of the study."""
     german = {message.string for message in read("de", "django") if message.string == message.id}
     own = {*stored(), *german, *NAMES}
     found = {}
