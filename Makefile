@@ -28,7 +28,8 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(TEST_DATA) $(BIN)/pytest -n logical --dist wo
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
 
-install: .venv/.installed ## make .venv and install everything that Assize runs on
+install: .venv/.installed ## make .venv, install everything that Assize runs on, and compile the translations
+	@$(BIN)/pybabel --quiet compile --directory locale --domain django
 
 install-dev: .venv/.installed-dev ## the same with what tests and linters need
 

@@ -1,7 +1,7 @@
 """Catalogues of translations: what is said is collected, they are kept up to it, and what they hold is compiled.
 
-`make translations` does all three. Babel reads and writes catalogues, so nobody needs GNU gettext; what is compiled is
-committed, so that neither running nor testing needs Babel's work done again.
+`make translations` does all three, and every start compiles what is newer than what was compiled of it. Babel reads and
+writes catalogues, so nobody needs GNU gettext.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -155,13 +156,18 @@ def as_po(catalogue: Any) -> bytes:
     return b"".join(line for line in file.getvalue().splitlines(keepends=True) if not line.startswith(UNKEPT))
 
 
-def as_mo(catalogue: Any) -> bytes:
-    """What Django reads."""
-    from babel.messages.mofile import write_mo
+def compile_catalogues() -> None:
+    """Write what Django reads (.mo) of each catalogue that is newer than that. Several processes may do it at once."""
+    for language in languages():
+        catalogue = catalogue_path(language, "django")
+        compiled = catalogue.with_suffix(".mo")
+        if not compiled.exists() or compiled.stat().st_mtime <= catalogue.stat().st_mtime:
+            from babel.messages.mofile import write_mo
 
-    file = io.BytesIO()
-    write_mo(file, catalogue)
-    return file.getvalue()
+            with NamedTemporaryFile(dir=compiled.parent, delete=False) as file:
+                write_mo(file, read(language, "django"))
+            Path(file.name).chmod(0o644)
+            Path(file.name).replace(compiled)
 
 
 def as_script(catalogue: Any) -> bytes:
@@ -183,7 +189,6 @@ def files_of(language: str) -> Iterator[tuple[Path, bytes]]:
     """Each file of a language with what should stand in it."""
     server, scripts = update(language, "django"), update(language, "djangojs")
     yield catalogue_path(language, "django"), as_po(server)
-    yield catalogue_path(language, "django").with_suffix(".mo"), as_mo(server)
     yield catalogue_path(language, "djangojs"), as_po(scripts)
     yield script_path(language), as_script(scripts)
 
@@ -217,4 +222,4 @@ def faults_of(catalogue: Any) -> list[str]:
 
 
 # A plural form may leave the number out: “one task”.
-COUNTS = {"%(n)s", "{n}", "%d"}
+COUNTS = {"%(n)s", "{n}"}

@@ -21,6 +21,7 @@ from pytest_django import DjangoDbBlocker
 from annotate.templatetags import kept
 from collection.models import Collection, Rater, Study, User
 from config.private_files import make_private_folder
+from config.translations import compile_catalogues
 from tests.attacks.mutations import FULL
 from tests.databases import differs
 from tests.factories import a_collection, a_study, a_user, rater_of
@@ -84,7 +85,9 @@ def slowdown() -> float:
     return max(1.0, (time.process_time() - began) / SECONDS_TO_COUNT)
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # once for all processes
+        compile_catalogues()
     # Playwright runs an event loop in the test's own thread; the database calls there are the test's own.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     # How long an example takes says more of the machine than of the code.

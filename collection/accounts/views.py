@@ -53,7 +53,7 @@ class TokenForm(forms.Form):
         label=gettext_lazy("Expires after"),
         coerce=int,
         initial=90,
-        choices=lambda: [(days, ngettext("%d day", "%d days", days) % days) for days in LIFETIMES],
+        choices=lambda: [(days, ngettext("{n} day", "{n} days", days).format(n=days)) for days in LIFETIMES],
     )
     read_only = forms.BooleanField(
         label=gettext_lazy("Read only"), required=False, help_text=gettext_lazy("Requests that change something fail.")

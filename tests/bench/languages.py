@@ -37,8 +37,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="assize-bench-") as folder:
         url = f"sqlite:///{folder}/bench.sqlite3"
         environment = {**os.environ, "DATA_DIR": folder, "DATABASE_URL": url, "DEBUG": "0"}
-        command = [sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"]
-        subprocess.run(command, cwd=ROOT, env=environment, check=True)
+        command = [sys.executable, "manage.py", "set_up", "--port", "0"]
+        subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
         child = [sys.executable, __file__, "--child", *sys.argv[1:]]
         done = subprocess.run(child, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     rows = json.loads(done.stdout)

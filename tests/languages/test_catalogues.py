@@ -1,4 +1,4 @@
-"""Each language is complete, fits what is said, and is compiled: `make translations` does the last."""
+"""Each language is complete and fits what is said: `make translations` brings it there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_languages_are_complete() -> None:
 
 
 @pytest.mark.slow
-def test_languages_are_up_to_what_is_said_and_compiled() -> None:
+def test_languages_are_up_to_what_is_said() -> None:
     outdated = [
         str(path) for language in languages() for path, content in files_of(language) if path.read_bytes() != content
     ]

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.translations import catalogue_path, faults_of, files_of, languages, read
+from config.translations import catalogue_path, compile_catalogues, faults_of, files_of, languages, read
 
 
 class Command(BaseCommand):
@@ -21,3 +21,4 @@ class Command(BaseCommand):
             self.stdout.write(f"{catalogue_path(language, 'django').parent}: {len(faults)} faults")
             for fault in faults[:10]:
                 self.stdout.write(f"  {fault}")
+        compile_catalogues()

@@ -13,10 +13,11 @@ from django.core.management import BaseCommand, CommandError, CommandParser, cal
 
 from collection.models import User
 from config.private_files import take_from_others
+from config.translations import compile_catalogues
 
 
 class Command(BaseCommand):
-    help = "Migrate, collect static files, load prompt templates and, if requested, the demonstration study."
+    help = "Migrate, compile translations, collect static files, load templates and, if requested, the demonstration."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
@@ -26,6 +27,7 @@ class Command(BaseCommand):
         refuse_a_taken_port(port, bind)
         take_from_others(settings.DATA_DIR)
         call_command("migrate", verbosity=0, skip_checks=False)  # one looks at the database
+        compile_catalogues()
         if static_files_changed():
             call_command("collectstatic", interactive=False, clear=True, verbosity=0)
         call_command("load_templates", verbosity=0)
