@@ -11,6 +11,8 @@ from django.test import Client
 from django.utils import translation
 from django.utils.timezone import now
 
+from annotate.quality.inbox import comment_on
+from annotate.quality.replies import reply_to
 from annotate.studies.lifecycle import enrol
 from collection.languages.languages import is_in_readers_language
 from collection.models import Study, User
@@ -158,3 +160,18 @@ def test_every_page_drawn_from_a_marked_template_speaks_its_readers_language() -
             silent.add(address.view)
 
     assert silent == set()
+
+
+def test_a_comment_has_its_own_direction_and_the_words_around_it_the_pages(
+    client: Client, ada: User, rosa: User, study: Study
+) -> None:
+    task = a_report_task(study)
+    rater = enrolled(ada, an_open_study(study))
+    comment = comment_on(item=task.task_items.all()[0].item, rater=rater, text="הטקסט קטוע", at=now())
+    reply_to(comment=comment, by=rosa, text="תודה", at=now())
+    client.force_login(ada)
+
+    page = client.get("/work/").text
+
+    assert '<span dir="auto">הטקסט קטוע</span>' in page
+    assert '<span dir="auto">תודה</span>' in page
