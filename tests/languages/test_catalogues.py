@@ -74,7 +74,7 @@ def test_finds_what_would_break_a_page() -> None:
 NOUNS = """
     Account Answer Answers Assessors Background Breadcrumbs Citations citations Comment Confidence Consent Document
     Guidelines Importance Keys Name Notices Nugget Nuggets nuggets Passage passage Passages Password Person Proposals
-    Questions Relevance Report report Researcher Reward Sentences sentences State Text Tie Time title Topic Topics
+    Questions Relevance Report report Researcher Reward Sentences sentences State Text Time title Topic Topics
     Training Translation Weight
 """
 SIDES = ["Left", "Right"]
