@@ -45,7 +45,10 @@ class JudgeForm(forms.Form):
         label="Engine",
         help_text="A model in a worker is for a GPU without a server; a worker must listen to “vllm” or “text2text”.",
     )
-    asked = forms.ChoiceField(label="Criterion and scale")
+    asked = forms.ChoiceField(
+        label="Criterion and scale", widget=forms.Select(attrs={"hx-get": "", "hx-trigger": "change",
+        "hx-target": "#templates", "hx-select": "#templates", "hx-swap": "outerHTML"}),
+    )  # fmt: skip
     template = forms.ModelChoiceField(PromptTemplate.objects.none(), label="Prompt template")
     model = forms.CharField(
         max_length=300,
@@ -112,17 +115,24 @@ class JudgeForm(forms.Form):
                 [(key, f"{c.name} of {c.study}") for key, c in self.reworded.items()],
             ),
         ]
+        first = JUDGED_CRITERIA[0].criterion_name  # which a page shows before anything is chosen
+        self._offer_templates(self.data.get("asked") or self.initial.get("asked", first))
+        self.fields["model"].initial = settings.JUDGE_MODEL
+
+    def _offer_templates(self, asked: str) -> None:
+        """Offer the templates of this criterion's task type; where the criterion has only one, that is chosen."""
         template = self.fields["template"]
         assert isinstance(template, forms.ModelChoiceField)
-        template.queryset = PromptTemplate.objects.all()
-        of_criterion = groupby(
-            template.queryset.order_by("criterion_name", "name", "version"), attrgetter("criterion_name")
-        )
+        template.queryset = offered = PromptTemplate.objects.order_by("criterion_name", "name", "-version")
+        if kind := self._kind_of(asked):
+            offered = offered.filter(task_type=kind[0])
+            fitting = [each.pk for each in offered if each.criterion_name == kind[1]]
+            template.initial = fitting[0] if len(fitting) == 1 else None
+        of_criterion = groupby(offered, attrgetter("criterion_name"))
         template.choices = [
             ("", "choose"),
             *((criterion, [(each.pk, str(each)) for each in found]) for criterion, found in of_criterion),
         ]
-        self.fields["model"].initial = settings.JUDGE_MODEL
 
     @property
     def decoding(self) -> dict[str, Any]:
@@ -158,3 +168,9 @@ class JudgeForm(forms.Form):
             return Wanted(criterion.task_type, criterion.name, criterion.scale)
         asked = next(each for each in JUDGED_CRITERIA if each.criterion_name == key)
         return Wanted(asked.task_type, asked.criterion_name, asked.scale.stored())
+
+    def _kind_of(self, key: str) -> tuple[str, str] | None:
+        """Return the task type and the criterion's name that a choice of `asked` stands for."""
+        if criterion := self.reworded.get(key):
+            return criterion.task_type, criterion.name
+        return next(((one.task_type, one.criterion_name) for one in JUDGED_CRITERIA if one.criterion_name == key), None)

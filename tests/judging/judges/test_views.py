@@ -10,6 +10,7 @@ from pytest_django.fixtures import Settings as SettingsWrapper
 from collection.models import Study, User
 from judging.judges.registry import load_shipped
 from judging.models import Judge, PromptTemplate
+from judging.prompts.criteria import JUDGED_CRITERIA
 from tests.judging.scripted_server import ScriptedServer
 from tests.judging.world import a_job, work_through
 
@@ -63,6 +64,22 @@ def test_says_that_no_server_is_named(rosas: Client, settings: SettingsWrapper) 
     settings.JUDGE_BASE_URL = ""
 
     assert reverse("judging:model_server_new") in rosas.get(reverse("judging:server")).content.decode()
+
+
+def test_offers_the_templates_of_the_chosen_criterion(rosas: Client) -> None:
+    page = reverse("judging:judge_new")
+
+    offered = {
+        asked: rosas.get(page, {"asked": asked} if asked else {}).context["form"]["template"]
+        for asked in ("", "relevance", "rating")
+    }
+
+    named = {asked: {group for group, _ in list(field.field.choices)[1:]} for asked, field in offered.items()}
+    assert named["relevance"] == {"relevance"}
+    assert named["rating"] == {"rating"}
+    assert JUDGED_CRITERIA[0].criterion_name in named[""] < {one.criterion_name for one in JUDGED_CRITERIA}
+    assert PromptTemplate.objects.get(pk=offered["relevance"].initial).name == "relevance"
+    assert offered["rating"].initial is None  # several are shipped
 
 
 def a_judge_as_sent(**changes: object) -> dict[str, object]:
