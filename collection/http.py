@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -15,18 +16,23 @@ from collection.addresses import parts_of
 from collection.wire import Permit, Transport
 from collection.wire import ReplyTooBig as ReplyTooBig
 
-# What `new_client` makes.
-Client = httpx.Client
 LONGEST_REST = 60.0
 LONGEST_CONNECT = 10.0
 # How many bytes an answer may take on its way, for each that is read of it and for its headers: it may come in chunks.
 WIRE, HEADERS = 4, 1024**2
-# Keys that were sent to servers, and what stands in their place where one says them. A short one would hit words.
+# Keys of the operator that were sent to servers, and what stands in their place where one says them. A short one would
+# hit words.
 SHORTEST_SECRET = 6
 HIDDEN = "[key]"
 _secrets: set[str] = set()
 # What passes: it is worth another attempt.
 TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+
+class Client(httpx.Client):
+    """What `new_client` makes. `secrets` are keys that it sends, which its own servers alone might say again."""
+
+    secrets: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -67,12 +73,12 @@ def ask(client: Client, method: str, path: str | httpx.URL, *, timeout: float, m
     extensions = {"room": most * WIRE + HEADERS}
     try:
         with client.stream(method, path, timeout=patience, extensions=extensions, **parts) as response:
-            return _read(response, most)
+            return _read(response, most, client)
     except httpx.InvalidURL as odd:  # httpx looks where a redirect leads, though none is followed
         raise httpx.RemoteProtocolError("The server redirects to what is not an address.") from odd
 
 
-def _read(response: httpx.Response, most: int) -> Answer:
+def _read(response: httpx.Response, most: int, client: Client) -> Answer:
     if response.headers.get("Content-Encoding", "identity").strip().lower() not in {"", "identity"}:
         raise httpx.DecodingError("The server sent a compressed reply, which was not requested.")
     content = bytearray()
@@ -82,7 +88,7 @@ def _read(response: httpx.Response, most: int) -> Answer:
             raise ReplyTooBig
     rest = rest_asked_for(response.headers.get("Retry-After", ""))
     location, kind = (response.headers.get(name, "") for name in ("Location", "Content-Type"))
-    said = without_secrets(bytes(content))
+    said = without_secrets(bytes(content), client.secrets)
     return Answer(response.status_code, said, rest, location, kind, hides=said != content)
 
 
@@ -124,13 +130,15 @@ def new_client(
 def client_for(
     base_url: str, *, api_key: str = "", timeout: float, connections: int = 32, permit: Permit | None = None
 ) -> Client:
-    """Return a client of one of our own servers, past any proxy. `permit` refuses where it may not lead.
+    """Return a client of one of our own servers, past any proxy.
+
+    `permit` refuses where it may not lead: the server is a researcher's, so that its key is looked for in what it says
+    itself, and not in what others say.
 
     A name and password in the address go into a header: addresses are logged.
     """
     url = httpx.URL(root_of(base_url))
-    hide(api_key, url.password)
-    return new_client(
+    client = new_client(
         base_url=url.copy_with(userinfo=b""),
         auth=(url.username, url.password) if url.userinfo else None,
         headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
@@ -138,6 +146,10 @@ def client_for(
         connections=connections,
         permit=permit,
     )
+    client.secrets = frozenset(key for key in (api_key, url.password) if len(key) >= SHORTEST_SECRET)
+    if permit is None:
+        hide(api_key, url.password)
+    return client
 
 
 def client_beyond(address: str, *, timeout: float, **options: Any) -> Client:
@@ -149,10 +161,11 @@ def client_beyond(address: str, *, timeout: float, **options: Any) -> Client:
     return new_client(proxy=proxy or None, timeout=timeout, **options)
 
 
-def without_secrets(content: bytes) -> bytes:
+def without_secrets(content: bytes, more: Iterable[str] = ()) -> bytes:
     """Return what a server said without the keys that it was sent: what it echoes is kept and shown."""
-    for secret in tuple(_secrets):
-        content = content.replace(secret.encode(), HIDDEN.encode())
+    for secret in (*_secrets, *more):
+        for written in (secret, json.dumps(secret)[1:-1]):
+            content = content.replace(written.encode(), HIDDEN.encode())
     return content
 
 

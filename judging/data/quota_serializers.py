@@ -26,14 +26,15 @@ class QuotaSerializer(serializers.Serializer[Any]):
     own = serializers.BooleanField(help_text="On servers that researchers brought.")
 
 
-def quota_in(context: Any, judge: Judge, researcher: User | None) -> dict[str, Any] | None:
+def quota_in(context: Any, judge: Judge, researcher: User | None, *, own: bool | None = None) -> dict[str, Any] | None:
     """Return the quota that the judge uses for this researcher, summed once for all rows of an answer."""
     if judge.engine != Judge.Engine.OPENAI or researcher is None:
         return None
     quotas, servers = context.setdefault("quotas", {}), context.setdefault("servers", {})
-    if researcher.pk not in servers:
-        servers[researcher.pk] = usable_by(researcher)
-    own = any(one.owner_id for one in serving(judge.model, researcher, usable=servers[researcher.pk]))
+    if own is None:
+        if researcher.pk not in servers:
+            servers[researcher.pk] = usable_by(researcher)
+        own = any(one.owner_id for one in serving(judge.model, researcher, usable=servers[researcher.pk]))
     if (researcher.pk, own) not in quotas:
         quota = quota_of(researcher, at=now(), own=own)
         quotas[researcher.pk, own] = QuotaSerializer(quota).data if quota else None

@@ -16,19 +16,23 @@ __all__ = ["Access", "addresses", "client_for", "get_json", "post", "root_of", "
 
 # One reply is a grade or a few sentences; a server that sends more than this is not answering the question.
 MOST_BYTES = 1_000_000
+# Connections for a look at a server that has as much to do as it may.
+SPARE = 2
 
 
 @dataclass(frozen=True)
 class Access:
     """One address of a model server as it is asked: with its own key, so many requests at a time.
 
-    `public_only`: a researcher wrote it, so that it may lead to the public internet alone.
+    `public_only`: a researcher wrote it, so that it may lead to the public internet alone. `alias` is what those who
+    read of it call it who may not see where it is.
     """
 
     address: str
     key: str = field(default="", repr=False)
     concurrency: int = 16
     public_only: bool = False
+    alias: str = ""
 
     def client(self, *, timeout: float, connections: int | None = None) -> Client:
         """Return a client that asks there, and takes the key nowhere else."""
@@ -36,7 +40,7 @@ class Access:
             self.address,
             api_key=self.key,
             timeout=timeout,
-            connections=connections or self.concurrency,
+            connections=connections or self.concurrency + SPARE,
             permit=_permit if self.public_only else None,
         )
 

@@ -44,6 +44,9 @@ GATHER_SECONDS = 0.02
 
 NO_SERVER = "No model server is configured that you may use. Add one (Judges, Model servers), or set JUDGE_BASE_URL."
 
+# Of one turn.
+MOST_THREADS = 256
+
 Batch = Sequence[GradeRequest]
 Replies = list[tuple[GradeRequest, Reply]]
 
@@ -71,7 +74,7 @@ class OpenAIEngine:
         self.model = model
         self.decoding = decoding
         self.endpoint: Endpoint = "completions" if decoding.get("endpoint") == "completions" else "chat"
-        self.concurrency = sum(server.concurrency for server in servers)
+        self.concurrency = min(sum(server.concurrency for server in servers), MOST_THREADS)
         self.timeout = timeout
         self.attempts = attempts
         self.first_delay = first_delay
@@ -86,7 +89,7 @@ class OpenAIEngine:
 
         self._new_clients = new_clients
         self.pool = Pool(
-            [(client, server.concurrency) for client, server in zip(new_clients(), servers, strict=True)],
+            list(zip(new_clients(), servers, strict=True)),
             model=model,
             endpoint=self.endpoint,
             timeout=timeout,
@@ -172,13 +175,16 @@ class OpenAIEngine:
             except httpx.RequestError as error:
                 late = isinstance(error, httpx.TimeoutException)
                 what = f"No reply in time ({type(error).__name__})" if late else f"The connection failed: {error}"
-                problem = f"{what.rstrip('.')}."
+                problem = member.without_address(f"{what.rstrip('.')}.")
                 self.pool.failed(member, f"{member.address}: {problem}")
             except ReplyTooBig:
                 self.pool.succeeded(member)
                 problem = f"The reply is longer than {MOST_BYTES:,} bytes."
                 if len(batch) == 1:
                     return self._given_up(batch, findings, began, problem)
+            except BaseException:
+                self.pool.failed(member, f"{member.address}: a reply could not be read.")
+                raise
             else:
                 if answer.status == 404 and not self.pool.still_serves(member):
                     failed_at = None
@@ -192,7 +198,7 @@ class OpenAIEngine:
                     if before is None:
                         return [one for each in replies for one in self._with_more_room(each, stopping)]
                     return [(request, after(before, reply)) for request, reply in replies]
-                problem = f"The server answered {answer.status}: {answer.excerpt}"
+                problem = member.without_address(f"The server answered {answer.status}: {answer.excerpt}")
                 crowded = answer.status == TOO_MANY or answer.rest is not None
                 if answer.rest is None:
                     self.pool.failed(member, f"{member.address}: {problem}")

@@ -12,12 +12,14 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
+import httpx
+
 from collection.http import Answer, Client
 from judging.engines import EngineUnavailable, Stopping
 from judging.engines.answers import tokens_of
 from judging.engines.constraints import Endpoint
 from judging.engines.dialect import REFUSED
-from judging.engines.http import shown, wait_in_steps
+from judging.engines.http import Access, shown, wait_in_steps
 from judging.engines.server_probe import Findings, examine, identify
 
 # So many failures in a row, and the others do the work for a while.
@@ -41,11 +43,12 @@ def _affinity(address: str, text: str) -> bytes:
 class Member:
     """One server, and how it fares."""
 
-    def __init__(self, client: Client, known: Findings | None, most: float) -> None:
+    def __init__(self, client: Client, access: Access, known: Findings | None) -> None:
         self.client = client
+        self.alias = access.alias
         # Requests that may be under way. A client that got more would close connections in use to make room (httpcore
         # 1.0.9), and let requests time out that wait for one.
-        self.most = most
+        self.most = access.concurrency
         self.address = shown(str(client.base_url))
         self.findings = known
         self.up = False
@@ -56,19 +59,36 @@ class Member:
         self.at_work = self.in_flight = 0
         self.taken = 0
         self.failures = 0
-        self.problem = ""
+        self._problem = ""
+
+    @property
+    def problem(self) -> str:
+        """What went wrong last, for everybody who may read of a job that asks here."""
+        return self._problem
+
+    @problem.setter
+    def problem(self, text: str) -> None:
+        self._problem = self.without_address(text)
+
+    def without_address(self, text: str) -> str:
+        """Return the text without where the server is, if that is not for everybody."""
+        if self.alias:
+            url = httpx.URL(self.address)
+            for part in (self.address, url.netloc.decode(), url.host):
+                text = text.replace(part, self.alias)
+        return text
 
 
 class Pool:
     """Hands out servers. All its methods may be called from several threads.
 
-    `clients` come with how many requests may be under way at each. `remember` is called in the thread that learnt
+    `clients` come with how the server of each is asked. `remember` is called in the thread that learnt
     something of a server.
     """
 
     def __init__(
         self,
-        clients: Sequence[tuple[Client, float]],
+        clients: Sequence[tuple[Client, Access]],
         *,
         model: str,
         endpoint: Endpoint,
@@ -86,7 +106,7 @@ class Pool:
         self.first_delay = first_delay
         self.patience = patience
         self.members = [
-            Member(client, (known or {}).get(shown(str(client.base_url))), most=at_once) for client, at_once in clients
+            Member(client, access, (known or {}).get(shown(str(client.base_url)))) for client, access in clients
         ]
         self._remember = remember
         self._lock = threading.Lock()
@@ -135,7 +155,7 @@ class Pool:
                 elif usable := [one for one in self.members if one.up and one.free_at <= at]:
                     member = min(usable, key=lambda one: (one is avoid, one.in_flight, one.taken))
                     home = max(usable, key=lambda one: _affinity(one.address, text)) if text else member
-                    if home is not avoid and home.in_flight <= member.in_flight + SPILL:
+                    if home is not avoid and home.in_flight <= member.in_flight + min(SPILL, home.most):
                         member = home
                     if self._entered(member, stopping):
                         member.taken += 1
@@ -214,7 +234,8 @@ class Pool:
         member.in_flight += 1
         while member.at_work >= member.most:
             self._freed.wait(WAIT_SECONDS)
-            if stopping() or not member.up or member not in self.members:
+            resting = member.free_at > time.monotonic()
+            if stopping() or resting or not member.up or member not in self.members:
                 member.in_flight -= 1
                 return False
         member.at_work += 1

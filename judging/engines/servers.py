@@ -98,7 +98,8 @@ def _access_to(server: ModelServer) -> list[Access]:
         key, at_once = settings.JUDGE_API_KEY, settings.JUDGE_CONCURRENCY
         return [Access(url, key, at_once) for url in addresses(settings.JUDGE_BASE_URL)]
     public_only = server.owner is not None and not administers_servers(server.owner)
-    return [Access(url, _key_of(server), server.concurrency, public_only) for url in server.addresses]
+    alias = "" if server.everybody else f"the server “{server}”"
+    return [Access(url, _key_of(server), server.concurrency, public_only, alias) for url in server.addresses]
 
 
 def _key_of(server: ModelServer) -> str:
@@ -118,7 +119,7 @@ def states_of(servers: Sequence[ModelServer]) -> dict[str, list[EngineState]]:
         except EngineUnavailable as unreadable:
             states[server.name].append(EngineState(available=False, reason=str(unreadable)))
     if asked:
-        with ThreadPoolExecutor(len(asked)) as executor:
+        with ThreadPoolExecutor(min(len(asked), 16)) as executor:
             for (name, _), state in zip(asked, executor.map(_state_at, [one for _, one in asked]), strict=True):
                 states[name].append(state)
     return states

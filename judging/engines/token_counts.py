@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -44,7 +45,10 @@ def guessed(system: str, prompt: str) -> TokenCount:
 
 def count_tokens(system: str, prompt: str, *, servers: Sequence[Access], model: str = "") -> TokenCount:
     """Let the first server that can count the tokens of this chat; guess if none can."""
+    late = time.monotonic() + PATIENCE
     for access in servers:
+        if time.monotonic() > late:
+            break
         with access.client(timeout=PATIENCE) as client:
             try:
                 server = identify(client, model, timeout=PATIENCE)

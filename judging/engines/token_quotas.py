@@ -18,12 +18,12 @@ from django.utils.timezone import localtime
 
 from collection.models import User
 from judging.engines import EngineUnavailable
-from judging.engines.servers import on_own_servers, usable_by
-from judging.models import Build, Completion, GenerationCall, GradingJob, Judge, TokenQuota, TokenUse
+from judging.engines.servers import on_own_servers
+from judging.models import Build, Completion, GenerationCall, GradingJob, Judge, ModelServer, TokenQuota, TokenUse
 
 WHO_RAISES = {
     False: "The operator of this site can raise the quota.",
-    True: "Who brought the server can raise the quota on its page.",
+    True: "You can raise the limit on the page of your server.",
 }
 
 
@@ -87,9 +87,9 @@ def _limit_of_site(researcher: User) -> int:
 
 
 def _limit_of_own(researcher: User) -> int:
-    """Return the sum over what researchers brought for them; 0 where one has no limit."""
-    limits = [server.tokens_a_month for server in usable_by(researcher) if server.owner_id]
-    return 0 if None in limits else sum(filter(None, limits))
+    """Return the lowest limit of the researcher's own servers, which holds for all of them; 0 where none has any."""
+    limits = ModelServer.objects.filter(owner=researcher).values_list("tokens_a_month", flat=True)
+    return min((limit for limit in limits if limit is not None), default=0)
 
 
 def quota_for(judge: Judge | Build, researcher: User | None, *, at: datetime) -> Quota | None:

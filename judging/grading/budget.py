@@ -42,7 +42,7 @@ def budget_of(account: GradingJob | Build | Quota | None) -> Iterator[Budget | N
         yield None
         return
     if isinstance(account, Quota):
-        key: Hashable = (account.researcher.pk, account.begins)
+        key: Hashable = (account.researcher.pk, account.begins, account.own)
     else:
         bounds = account.bounds
         if not bounds.limited:

@@ -275,6 +275,8 @@ def resume_job(*, job: GradingJob, terms: JobLimits | None = None, by: User | No
     with transaction.atomic():
         locked = GradingJob.objects.select_for_update().get(pk=job.pk)
         changes = asdict(terms) if terms else {}
+        if locked.own_servers and by is not None and by != locked.created_by:
+            raise LimitReached("It asks servers of the person who started it, who alone can resume it.")
         if changes and locked.build_id:
             Build.objects.filter(pk=locked.build_id).update(**changes)
             changes = {name: changes[name] for name in ("price_in", "price_out")}

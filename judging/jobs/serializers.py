@@ -51,7 +51,11 @@ class JobSerializer(serializers.ModelSerializer[GradingJob]):
 
     @extend_schema_field(QuotaSerializer(allow_null=True))
     def get_quota(self, job: GradingJob) -> dict[str, Any] | None:
-        return None if job.over or "service" in job.selection else quota_in(self.context, job.judge, job.created_by)
+        return (
+            None
+            if job.over or "service" in job.selection
+            else quota_in(self.context, job.judge, job.created_by, own=job.own_servers)
+        )
 
 
 class LimitsSerializer(serializers.Serializer[Any]):

@@ -11,10 +11,11 @@ from collection.models import User
 
 class ModelServerQuerySet(models.QuerySet["ModelServer"]):
     def of(self, user: User) -> ModelServerQuerySet:
-        """Servers that the user may use: their own, those they were given, and the site's that are for everybody."""
-        of_site = Q(owner=None, everybody=True)
+        """Servers that the user may use: their own, and the site's that are for everybody or for them."""
+        if not (user.is_researcher and user.is_active):
+            return self.none()
         given = self.model.users.through.objects.filter(user=user).values("modelserver")
-        return self.filter(Q(owner=user) | Q(pk__in=given) | of_site)
+        return self.filter(Q(owner=user) | Q(owner=None) & (Q(everybody=True) | Q(pk__in=given)))
 
     def changed_by(self, user: User) -> ModelServerQuerySet:
         """Servers that the user may change: their own, and for administrators the site's."""
@@ -29,8 +30,8 @@ def administers_servers(user: User) -> bool:
 class ModelServer(models.Model):
     """One provider or machine that speaks OpenAI's protocol, by one or several addresses that share one key.
 
-    Its `owner` is the researcher who brought it; none has the site's, which administrators answer for. The addresses
-    and the key of the one that is `from_variables` are JUDGE_BASE_URL and JUDGE_API_KEY.
+    Its `owner` is the researcher who brought it, and nobody else uses it; none has the site's, which administrators
+    answer for. The addresses and the key of the one that is `from_variables` are JUDGE_BASE_URL and JUDGE_API_KEY.
     """
 
     name = models.SlugField(max_length=100, unique=True)
@@ -40,14 +41,14 @@ class ModelServer(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="model_servers"
     )
     users = models.ManyToManyField(settings.AUTH_USER_MODEL, blank=True, related_name="+")
-    everybody = models.BooleanField(default=False, help_text="Each researcher may use it: for servers of the site.")
+    everybody = models.BooleanField(default=False, help_text="Each researcher may use it, not only its users.")
     from_variables = models.BooleanField(default=False)
     active = models.BooleanField(default=True)
     concurrency = models.PositiveSmallIntegerField(default=16, help_text="Requests under way at each address.")
     price_in = models.FloatField(null=True, blank=True, help_text="For a million prompt tokens.")
     price_out = models.FloatField(null=True, blank=True, help_text="For a million tokens of replies.")
     tokens_a_month = models.PositiveBigIntegerField(
-        null=True, blank=True, help_text="Of each person, where a researcher brought it; none: without a limit."
+        null=True, blank=True, help_text="Of its owner, on all servers of theirs; none: without a limit."
     )
     serves = models.JSONField(
         default=list, blank=True, help_text="What it said that it serves, when it was last asked."

@@ -7,21 +7,24 @@ from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
-from django.db.models import Q
+from django.db import IntegrityError, transaction
 
 from collection.accounts.sealing import KEY, is_key, sealed
 from collection.addresses import NotAnAddress, web_address
-from collection.http import root_of
-from collection.models import Collection, User
+from collection.http import shown
+from collection.models import User
 from judging.engines.servers import SALT, SITE, of_variables, states_of, usable_by
 from judging.models import ModelServer
 from judging.models.servers import administers_servers
 
 MOST_ADDRESSES = 16
-MOST_SERVERS = 50
+# Of a researcher who is no administrator: workers have threads for all, and whoever looks at them waits.
+MOST_SERVERS, MOST_OF_ONES_OWN, MOST_AT_ONES_OWN = 10, 4, 32
+OF_SITE, OF_OWN = {"users", "everybody"}, {"tokens_a_month"}
 # What an administrator may change of the server that JUDGE_BASE_URL names.
 OF_VARIABLES = {"users", "everybody", "active", "price_in", "price_out"}
+SITES_ALONE = "Your own server is for you alone; the site’s may be for others."
+OWN_ALONE = "That is for a server of your own; quotas of the site’s servers are set by administrators."
 ADMINISTRATORS = "Administrators of this site alone make and change its servers."
 OF_VARIABLE = "JUDGE_BASE_URL names this server: {} cannot be changed here."
 
@@ -56,15 +59,21 @@ def save_server(
 
 @transaction.atomic
 def _save(given: dict[str, Any], server: ModelServer | None, *, by: User | None) -> ModelServer:
+    if server is not None and "site" in given:
+        raise ValidationError({"site": "A server stays whose it is: add another."})
     of_site = bool(given.pop("site", False)) or by is None
+    if server is not None:
+        server = ModelServer.objects.select_for_update().filter(pk=server.pk).first() or server
     if server is None:
         server = ModelServer(owner=None if of_site else by)
-        if by and ModelServer.objects.filter(owner=by).count() >= MOST_SERVERS:
+        if by and not of_site and ModelServer.objects.filter(owner=by).count() >= MOST_SERVERS:
             raise ValidationError({"name": f"You have {MOST_SERVERS} servers: remove one first."})
     elif server.from_variables and (fixed := sorted(set(given) - OF_VARIABLES)):
         raise ValidationError({name: OF_VARIABLE.format(name) for name in fixed})
     if not may_change(server, by):
         raise ValidationError({"site": ADMINISTRATORS})
+    for name in (OF_OWN if server.owner is None else OF_SITE) & {name for name, value in given.items() if value}:
+        raise ValidationError({name: SITES_ALONE if server.owner else OWN_ALONE})
     key, users = given.pop("key", ""), given.pop("users", None)
     if "addresses" in given:
         given["addresses"] = _roots(given["addresses"])
@@ -77,31 +86,50 @@ def _save(given: dict[str, Any], server: ModelServer | None, *, by: User | None)
     for name, value in given.items():
         setattr(server, name, value)
     _check(server)
-    server.save()
+    try:
+        with transaction.atomic():
+            server.save()
+    except IntegrityError as error:
+        raise ValidationError({"name": "A server of this name exists."}) from error
     if users is not None:
-        server.users.set(_named(users, by=by))
+        server.users.set(_named(users))
     return server
 
 
 def look(server: ModelServer, *, at: datetime) -> None:
     """Ask the server what it has, and keep that, or why it says nothing."""
     states = states_of([server])[server.name]
-    server.serves = sorted({model for state in states for model in state.models})
-    server.problem = " ".join(state.reason for state in states if not state.available)
-    server.asked_at = at
-    server.save()
+    silent = [state.reason for state in states if not state.available]
+    # What does not answer now has what it had: work goes nowhere else for a restart.
+    known = server.serves if silent else []
+    server.serves = sorted({*known, *(model for state in states for model in state.models)})
+    server.problem, server.asked_at = " ".join(silent), at
+    if server.pk is None:
+        server.save()  # it is the one of the variables
+    else:  # unless it was removed, or leads elsewhere, since
+        same = ModelServer.objects.filter(pk=server.pk, addresses=server.addresses)
+        same.update(serves=server.serves, problem=server.problem, asked_at=at)
+
+
+def switch(server: ModelServer, *, active: bool, at: datetime) -> None:
+    """Let judges ask the server, or not, and ask it what it has."""
+    server.active = active
+    if server.pk is not None:
+        ModelServer.objects.filter(pk=server.pk).update(active=active)
+    look(server, at=at)
 
 
 def _roots(addresses: list[str]) -> list[str]:
     roots = []
-    for address in dict.fromkeys(map(root_of, map(str.strip, addresses))):
+    for address in map(str.strip, addresses):
         try:
             url = web_address(address)
         except NotAnAddress as error:
             raise ValidationError({"addresses": str(error)}) from error
-        if url.userinfo or url.query or url.fragment:
+        if url.userinfo or "?" in address or "#" in address:
             raise ValidationError({"addresses": "Enter the key in its own field: addresses are shown."})
-        roots.append(address)
+        roots.append(shown(address))
+    roots = list(dict.fromkeys(roots))
     if not 0 < len(roots) <= MOST_ADDRESSES:
         raise ValidationError({"addresses": f"Enter 1 to {MOST_ADDRESSES} addresses."})
     return roots
@@ -110,21 +138,17 @@ def _roots(addresses: list[str]) -> list[str]:
 def _check(server: ModelServer) -> None:
     if server.name == SITE and not server.from_variables:
         raise ValidationError({"name": f"“{SITE}” is the server that JUDGE_BASE_URL names: choose another name."})
-    if server.everybody and server.owner_id:
-        raise ValidationError({"everybody": "Your own server can be for people whom you name, and not for everybody."})
-    if not server.addresses and not server.from_variables:
-        raise ValidationError({"addresses": f"Enter 1 to {MOST_ADDRESSES} addresses."})
+    if server.owner is not None and not administers_servers(server.owner):
+        if len(server.addresses) > MOST_OF_ONES_OWN:
+            raise ValidationError({"addresses": f"Enter at most {MOST_OF_ONES_OWN} addresses."})
+        if server.concurrency > MOST_AT_ONES_OWN:
+            raise ValidationError({"concurrency": f"At most {MOST_AT_ONES_OWN} requests at a time."})
     server.full_clean()
 
 
-def _named(usernames: list[str], *, by: User | None) -> list[User]:
-    """Return the researchers of these names. Of others than an administrator's, only those they work with count."""
-    people = User.objects.filter(is_researcher=True, is_active=True, username__in=usernames)
-    if by is not None and not administers_servers(by):
-        shared = Collection.objects.of(by)
-        people = people.filter(Q(shared_collections__in=shared) | Q(owned_collections__in=shared)).distinct()
-    found = {user.username: user for user in people}
+def _named(usernames: list[str]) -> list[User]:
+    """Return the researchers of these names, for an administrator."""
+    found = {user.username: user for user in User.objects.filter(is_researcher=True, username__in=usernames)}
     if missing := [name for name in usernames if name not in found]:
-        known = "" if by is None or administers_servers(by) else " who shares a collection with you"
-        raise ValidationError({"users": f"No researcher{known} is called “{missing[0]}”."})
+        raise ValidationError({"users": f"No researcher is called “{missing[0]}”."})
     return list(found.values())

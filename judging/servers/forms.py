@@ -12,10 +12,10 @@ from collection.models import User
 from judging.engines.servers import roots_of
 from judging.models import ModelServer
 from judging.models.servers import administers_servers
-from judging.servers.changes import OF_VARIABLES
+from judging.servers.changes import OF_OWN, OF_SITE, OF_VARIABLES
 from judging.servers.serializers import ModelServerSerializer
 
-ADMINISTRATORS_ALONE = ("site", "everybody")
+ADMINISTRATORS_ALONE = ("site", "everybody", "users")
 MORE = ("users", "concurrency", "price_in", "price_out", "tokens_a_month")
 
 
@@ -27,7 +27,7 @@ class ModelServerForm(forms.Form):
         self.server, self.declared = server, ModelServerSerializer(partial=server is not None).fields
         left_out = {"active"} if administers_servers(user) else {"active", *ADMINISTRATORS_ALONE}
         if server is not None:
-            left_out |= {"site"} | ({"everybody"} if server.owner_id else {"tokens_a_month"})
+            left_out |= {"site"} | (OF_SITE if server.owner_id else OF_OWN)
         for name, field in self.declared.items():
             if name not in left_out and (server is None or not server.from_variables or name in OF_VARIABLES):
                 self.fields[name] = _form_field(name, field, required=server is None and field.required)

@@ -36,12 +36,17 @@ class ModelServerSerializer(serializers.Serializer[Any]):
     )  # fmt: skip
     users = serializers.ListField(
         child=serializers.CharField(max_length=150), required=False, max_length=MOST_USERS,
-        label="People who may use it", help_text="Researchers, by username.",
+        label="People who may use it",
+        help_text="Of a server of the site, where not every researcher may: usernames.",
     )  # fmt: skip
     everybody = serializers.BooleanField(required=False, label="Every researcher of the site may use it")
     active = serializers.BooleanField(required=False)
     concurrency = WholeField(
-        required=False, min_value=1, max_value=MOST_AT_ONCE, label="Requests at a time", help_text="At each address."
+        required=False,
+        min_value=1,
+        max_value=MOST_AT_ONCE,
+        label="Requests at a time",
+        help_text="Of each judge, at each address.",
     )
     price_in = NumberField(
         required=False, allow_null=True, min_value=0, label="Price of a million prompt tokens",
@@ -50,7 +55,7 @@ class ModelServerSerializer(serializers.Serializer[Any]):
     price_out = NumberField(required=False, allow_null=True, min_value=0, label="Price of a million reply tokens")
     tokens_a_month = WholeField(
         required=False, allow_null=True, min_value=1, max_value=2**53, label="Tokens a month",
-        help_text="Of each person who uses a server that a researcher brought. Empty: without a limit.",
+        help_text="Of a server of your own; the lowest of your servers’ limits holds for all of them. Empty: none.",
     )  # fmt: skip
 
 

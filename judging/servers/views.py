@@ -9,6 +9,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from collection.accounts.access import refuse_unless_researcher
@@ -16,7 +17,7 @@ from collection.accounts.views import SignedInRequest
 from collection.models import User
 from judging.engines.servers import roots_of
 from judging.models import ModelServer
-from judging.servers.changes import look, may_change, save_server, visible_to
+from judging.servers.changes import look, may_change, save_server, switch, visible_to
 from judging.servers.forms import ModelServerForm
 
 
@@ -29,6 +30,7 @@ def model_servers(request: SignedInRequest) -> HttpResponse:
     return render(request, "judging/model_servers.html", {"rows": rows})
 
 
+@sensitive_post_parameters("key")
 @require_http_methods(["GET", "POST"])
 @login_required
 @never_cache
@@ -41,6 +43,7 @@ def model_server_new(request: SignedInRequest) -> HttpResponse:
     return render(request, "judging/model_server.html", {"form": form}, status=422 if form.errors else 200)
 
 
+@sensitive_post_parameters("key")
 @require_http_methods(["GET", "POST"])
 @login_required
 @never_cache
@@ -71,8 +74,10 @@ def model_server_change(request: SignedInRequest, name: str) -> HttpResponse:
         server.delete()
         messages.success(request, f"The server “{name}” is removed, and its key with it.")
         return redirect("judging:model_servers")
-    server.active = server.active if action == "look" else action == "on"
-    look(server, at=now())
+    if action == "look":
+        look(server, at=now())
+    else:
+        switch(server, active=action == "on", at=now())
     return redirect("judging:model_server", name)
 
 

@@ -46,7 +46,10 @@ class Command(BaseCommand):
         if options["name"] is None:
             servers = [*usable_by(None), *ModelServer.objects.exclude(owner=None, active=True)]
         elif options["remove"]:
-            ModelServer.objects.filter(pk=_found(options["name"]).pk).delete()
+            server = _found(options["name"])
+            if server.from_variables:
+                raise CommandError("JUDGE_BASE_URL names this server: switch it off, or empty the variable.")
+            server.delete()
             return
         else:
             servers = [_changed(options)]

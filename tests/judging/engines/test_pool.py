@@ -160,7 +160,7 @@ def test_all_questions_about_a_text_go_to_the_server_that_has_it(make_server: Ma
         GradeRequest(number, DIGITS, "q", f"text {number // 4}", prompt=f"{number // 4}/{number}")
         for number in range(48)
     ]
-    engine = an_engine(*servers, concurrency=1)
+    engine = an_engine(*servers, concurrency=8)
 
     assert len(list(engine.grade(requests, stopping=lambda: False))) == 48
 

@@ -126,9 +126,9 @@ def test_a_key_is_stored_encrypted_shown_nowhere_and_lost_with_the_addresses(
     assert all(KEY_A not in page.content.decode() for page in pages)
     assert all(KEY_A not in str(value) for value in ModelServer.objects.values_list())
 
-    save_server({"concurrency": 3}, server=server, by=rosa, at=now())
+    server = save_server({"concurrency": 3}, server=server, by=rosa, at=now())
     assert [(one.key, one.concurrency) for one in access_to([server])] == [(KEY_A, 3)]
-    save_server({"addresses": ["https://elsewhere.example"]}, server=server, by=rosa, at=now())
+    server = save_server({"addresses": ["https://elsewhere.example"]}, server=server, by=rosa, at=now())
     assert [one.key for one in access_to([server])] == [""]
 
 
@@ -147,18 +147,17 @@ def test_with_another_secret_key_the_server_says_that_its_key_is_lost(
 # --- Who may use what ---------------------------------------------------------------------------
 
 
-def test_servers_are_for_their_owner_for_whom_they_name_and_for_everybody_where_they_are_the_sites(
+def test_servers_are_for_their_owner_or_of_the_site_for_everybody_or_for_whom_they_name(
     make_server: MakeServer, rosa: User, admin: User, here_is_public: None
 ) -> None:
     ben, mallory = (a_user(name, is_researcher=True) for name in ("ben-researches", "mallory-researches"))
     server = make_server()
     a_server("of-rosa", server, by=rosa)
-    a_server("for-ben", server, by=admin, users=[ben.username])
     a_server("of-the-site", server, by=admin, site=True, everybody=True)
     a_server("few", server, by=admin, site=True, users=[rosa.username])
 
     assert names(usable_by(rosa)) == ["few", "of-rosa", "of-the-site"]
-    assert names(usable_by(ben)) == ["for-ben", "of-the-site"]
+    assert names(usable_by(ben)) == ["of-the-site"]
     assert names(usable_by(mallory)) == ["of-the-site"]
     assert names(usable_by(None)) == ["few", "of-the-site"]
     # What researchers brought comes first, and alone.
@@ -231,7 +230,7 @@ def test_a_researchers_address_leads_to_the_public_internet_and_an_administrator
         ({"name": "site"}, "name"),
         ({"key": "short"}, "key"),
         ({"everybody": True}, "everybody"),
-        ({"users": ["nobody-here"]}, "users"),
+        ({"users": ["rosa"]}, "users"),
     ],
 )
 def test_what_cannot_be_a_server_is_refused_at_its_field(rosa: User, sent: dict[str, Any], field: str) -> None:
@@ -270,7 +269,7 @@ def test_tokens_of_an_own_server_count_against_its_own_quota(
     assert (quota.limit, quota.used) == (10**6, job.tokens)
 
     save_server({"tokens_a_month": 1}, server=mine, by=rosa, at=now())
-    with pytest.raises(QuotaSpent, match="Who brought the server"):
+    with pytest.raises(QuotaSpent, match="page of your server"):
         check_quota(judge, rosa, at=now())
     # The job stays on servers that a researcher brought: the operator's are not asked in their place.
     save_server({"active": False}, server=mine, by=rosa, at=now())
