@@ -18,7 +18,7 @@ from judging.models import ModelServer
 from judging.models.servers import administers_servers
 
 MOST_ADDRESSES = 16
-# Of a researcher who is no administrator: workers have threads for all, and whoever looks at them waits.
+# Of a researcher who is not an administrator: workers have threads for all, and a page waits for each.
 MOST_SERVERS, MOST_OF_ONES_OWN, MOST_AT_ONES_OWN = 10, 4, 32
 OF_SITE, OF_OWN = {"users", "everybody"}, {"tokens_a_month"}
 # What an administrator may change of the server that JUDGE_BASE_URL names.

@@ -220,7 +220,9 @@ def test_saving_a_page_as_it_is_changes_nothing(
     assert [access.key for access in access_to(ModelServer.objects.all())] == ["my-own-key-here"]
 
 
-def test_two_that_take_one_name_are_told_apart(rosa: User, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_second_of_two_that_take_one_name_is_refused(
+    rosa: User, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     checked = changes._check
 
     def and_another_meanwhile(server: ModelServer) -> None:
@@ -240,7 +242,7 @@ def test_two_that_take_one_name_are_told_apart(rosa: User, client: Client, monke
 # --- At the servers -----------------------------------------------------------------------------
 
 
-def test_whoever_waits_for_a_place_keeps_the_rest_that_a_server_asks_for(make_server: MakeServer) -> None:
+def test_one_that_waits_for_a_place_keeps_the_rest_that_a_server_asks_for(make_server: MakeServer) -> None:
     server, gone = make_server(), make_server()
     at: list[float] = []
 
