@@ -173,9 +173,7 @@ class OpenAIEngine:
                 failed_at = None
                 continue
             except httpx.RequestError as error:
-                late = isinstance(error, httpx.TimeoutException)
-                what = f"No reply in time ({type(error).__name__})" if late else f"The connection failed: {error}"
-                problem = member.without_address(f"{what.rstrip('.')}.")
+                problem = member.without_address(failure_in_words(error))
                 self.pool.failed(member, f"{member.address}: {problem}")
             except ReplyTooBig:
                 self.pool.succeeded(member)
@@ -283,6 +281,13 @@ class OpenAIEngine:
         """Wait before another attempt, longer each time and never in step with others."""
         delay = self.first_delay * 2 ** (tries - 1)
         return wait_in_steps(min(delay, 30.0) * random.uniform(0.5, 1.0), stopping)  # noqa: S311
+
+
+def failure_in_words(error: httpx.RequestError) -> str:
+    """Say what became of a request that got no reply."""
+    late = isinstance(error, httpx.TimeoutException)
+    what = f"No reply in time ({type(error).__name__})" if late else f"The connection failed: {error}"
+    return f"{what.rstrip('.')}."
 
 
 class _Waiting:
