@@ -191,8 +191,7 @@ class OpenAIEngine:
                     self.pool.succeeded(member)
                     if self.pool.adapt(member, answer, body):
                         continue
-                    asked = self._asked(findings, began, body)
-                    replies = self._read(batch, answer, asked, stopping)
+                    replies = self._read(batch, answer, self._asked(findings, began, body), stopping)
                     if before is None:
                         return [one for each in replies for one in self._with_more_room(each, stopping)]
                     return [(request, after(before, reply)) for request, reply in replies]

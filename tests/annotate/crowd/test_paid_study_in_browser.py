@@ -183,7 +183,7 @@ def _works_from_the_link_to_the_code(person: Page, prolific: FakeProlific, pid: 
     person.get_by_role("link", name="Open study").click()
     _reads_the_offer(person)
     person.get_by_role("button", name="Start", exact=True).click()
-    expect(person.get_by_text("For the session: GBP 3.00")).to_be_visible()
+    expect(person.get_by_text("session: GBP 3.00")).to_be_visible()
     person.get_by_role("button", name="I agree", exact=True).click()
     train(person)
     for _ in range(TASKS):
