@@ -33,6 +33,13 @@ class ScaleField(forms.CharField):
             raise ValidationError("Each grade must be higher than the one on the line before.")
         return tuple(points)
 
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Compare the grades, for browsers send other line ends than a page was given."""
+        try:
+            return self.clean(initial) != self.clean(data)
+        except ValidationError:
+            return True
+
     def point_in(self, number: int, line: str) -> tuple[float, str, str]:
         found = GRADE_LINE.fullmatch(line)
         if not found or not found[2] or len(found[2]) > 50 or len(found[3] or "") > 500:

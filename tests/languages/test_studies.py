@@ -47,7 +47,7 @@ def sent(collection: Collection, *task_types: str, **changes: object) -> dict[st
     data = filled_in(collection, *task_types, guidelines="")
     for shape in (shape for task_type in TASK_TYPES.values() for shape in task_type.criteria):
         form = CriterionForm(None, shape=shape)
-        data |= {form.add_prefix(name): form[name].initial for name in form.fields}
+        data |= {form.add_prefix(name): form[name].initial.replace("\n", "\r\n") for name in form.fields}
     return data | changes
 
 
@@ -127,6 +127,19 @@ def test_words_that_the_researcher_changed_stay_in_another_language(collection: 
     assert (answerability.question, yes["name"]) == ("Steht es da?", "steht da")
     assert (no["name"], no["text"], yes["text"]) == (*standard.scale.points[0][1:], standard.scale.points[1][2])
     assert (relevance.scale, relevance.threshold) == (graded.scale.stored(), 3)
+
+
+def test_an_open_scale_is_of_the_chosen_language_unless_the_researcher_changed_it(
+    collection: Collection, rosa: User
+) -> None:
+    own = {"relevance-scale": "0 | nein | Nichts davon.\r\n1 | ja | Alles.", "relevance-threshold": "1"}
+
+    study = made_on_the_page(rosa, sent(collection, "relevance", "question_fit", language="de", **own))
+
+    relevance, fit = study.criteria.select_related("scale").order_by("position")
+    [(_, standard)] = criteria_asked("question_fit", "de")
+    assert [point["name"] for point in relevance.scale.points] == ["nein", "ja"]
+    assert fit.scale == standard.scale.stored()
 
 
 def test_the_page_of_a_new_study_shows_the_words_of_the_chosen_language(collection: Collection, rosa: User) -> None:
