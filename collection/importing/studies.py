@@ -13,16 +13,16 @@ from collection.models import Collection, Criterion, Item, Study, Topic, User
 from collection.models.studies import TaskType
 from collection.scales import difference_in_words
 from collection.task_types import CriterionShape
-from collection.wordings import in_language
+from collection.wordings import in_all_languages
 
 
 def criterion_of(study: Study, task_type: TaskType, shape: CriterionShape) -> Criterion:
     """Return the study's criterion of this shape, made if it is new, in the study's language.
 
-    Raises ValidationError if it has another scale, whose grades are more than these in the study's language.
+    Raises ValidationError if it has another scale, whose grades are more than these in some language.
     """
-    scale = shape.scale.stored()
-    spoken = in_language(shape, task_type, study.language)
+    in_words = in_all_languages(shape, task_type)
+    spoken = in_words.get(study.language, shape)
     criterion, _ = Criterion.objects.get_or_create(
         study=study,
         name=shape.name,
@@ -39,10 +39,10 @@ def criterion_of(study: Study, task_type: TaskType, shape: CriterionShape) -> Cr
             f"In the study “{study.name}”, “{shape.name}” is asked under “{criterion.get_task_type_display()}”, not "
             f"“{task_type.label}”. Use a new study."
         )
-    if criterion.scale.content_hash not in (scale.content_hash, spoken.scale.content_hash):
+    if criterion.scale.content_hash not in {one.scale.content_hash for one in in_words.values()}:
         raise ValidationError(
             f"The study “{study.name}” asks “{shape.name}” on another scale than the file’s. The study’s "
-            f"“{criterion.scale}”: {difference_in_words(criterion.scale, scale)} Use a new study."
+            f"“{criterion.scale}”: {difference_in_words(criterion.scale, shape.scale.stored())} Use a new study."
         )
     return criterion
 

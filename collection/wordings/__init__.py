@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 from collection.models.studies import TaskType
 from collection.task_types import TASK_TYPES, CriterionShape
 
@@ -32,3 +34,8 @@ def in_language(shape: CriterionShape, task_type: TaskType, language: str) -> Cr
         return shape
     points = tuple((value, *words[f"{value:g}"]) for value in shape.scale.values)
     return replace(shape, question=words["question"], scale=replace(shape.scale, points=points))
+
+
+def in_all_languages(shape: CriterionShape, task_type: TaskType) -> dict[str, CriterionShape]:
+    """Return the same in the words of each language, English first."""
+    return {language: in_language(shape, task_type, language) for language, _ in settings.LANGUAGES}

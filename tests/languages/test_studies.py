@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.timezone import now
 
 from annotate.studies.criterion_forms import CriterionForm
+from annotate.studies.edits import edit_study
 from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.lifecycle import enrol, open_study
 from annotate.task_types import RULES, criteria_asked
@@ -96,6 +97,9 @@ def test_an_import_in_english_goes_into_a_study_in_another_language(collection: 
     [shape] = TASK_TYPES["rating"].criteria
     points = [(value, f"{value:g}", "") for value in shape.scale.values]
 
+    assert criterion_of(study, TaskType.RATING, shape) == study.criteria.get()
+    edit_study(study=study, at=now(), language="fr")
+    study.refresh_from_db()
     assert criterion_of(study, TaskType.RATING, shape) == study.criteria.get()
     with pytest.raises(ValidationError):
         criterion_of(study, TaskType.RATING, replace(shape, scale=shape.with_points(tuple(points))))
