@@ -11,7 +11,7 @@ from annotate.task_types.texts import NewItem, NothingToJudge, Text
 from collection.models import Study
 from collection.models.studies import TaskType
 from collection.question_categories import CATEGORIES, category_of, may_be_seed
-from collection.wordings import wording_of
+from collection.wordings import language_stored_in, wording_of
 
 
 def questions_with_a_category(study: Study) -> list[Text]:
@@ -33,10 +33,12 @@ def questions_with_a_category(study: Study) -> list[Text]:
 
 
 def what_is_shown(assignment: Assignment, _: Sequence[AssignmentItem]) -> Mapping[str, Any]:
-    """Return the question's `category`, and the `meaning` of one of LONG²RAG's in the study's language."""
+    """Return the question's `category`, and the `meaning` of one of LONG²RAG's in the `language` of its grades."""
     category = category_of(assignment.task.topic.attributes)
-    meanings = wording_of(TaskType.QUESTION_FIT, assignment.task.study.language).get("categories", CATEGORIES)
-    return {"category": category, "meaning": meanings.get(category, "")}
+    fit = assignment.task.study.criteria.select_related("scale").get(task_type=TaskType.QUESTION_FIT, name="fit")
+    language = language_stored_in(fit)
+    meanings = wording_of(TaskType.QUESTION_FIT, language).get("categories", CATEGORIES)
+    return {"category": category, "meaning": meanings.get(category, ""), "language": language}
 
 
 RULES = TaskTypeRules(

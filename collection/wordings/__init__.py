@@ -14,6 +14,7 @@ from typing import Any
 
 from django.conf import settings
 
+from collection.models import Criterion
 from collection.models.studies import TaskType
 from collection.task_types import TASK_TYPES, CriterionShape
 
@@ -39,3 +40,18 @@ def in_language(shape: CriterionShape, task_type: TaskType, language: str) -> Cr
 def in_all_languages(shape: CriterionShape, task_type: TaskType) -> dict[str, CriterionShape]:
     """Return the same in the words of each language, English first."""
     return {language: in_language(shape, task_type, language) for language, _ in settings.LANGUAGES}
+
+
+def language_stored_in(criterion: Criterion) -> str:
+    """Return the language that shares the most words with a task type's criterion as a study stores it.
+
+    English where none does. The study's own language may have changed since, which changes no word.
+    """
+    task_type = TaskType(criterion.task_type)
+    shape = next(one for one in TASK_TYPES[task_type].criteria if one.name == criterion.name)
+    stored = {criterion.question, *(point[said] for point in criterion.scale.points for said in ("name", "text"))}
+    shared = {
+        language: len(stored & {one.question, *(said for _, *words in one.scale.points for said in words)})
+        for language, one in in_all_languages(shape, task_type).items()
+    }
+    return max(shared, key=lambda language: shared[language])

@@ -9,6 +9,7 @@ from html import escape, unescape
 import pytest
 from django.core.exceptions import ValidationError
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.timezone import now
 
 from annotate.studies.criterion_forms import CriterionForm
@@ -20,7 +21,9 @@ from collection.importing.studies import criterion_of
 from collection.languages.languages import ENGLISH, NAMES
 from collection.models import AnswerToRevise, Collection, Passage, Report, RubricElement, Study, Topic, User
 from collection.models.studies import TaskType
+from collection.question_categories import CATEGORIES
 from collection.task_types import TASK_TYPES
+from collection.wordings import wording_of
 from judging.judges.forms import key_of
 from judging.prompts.rendering import prompt_of
 from judging.prompts.template_files import shipped_templates
@@ -162,6 +165,23 @@ def test_the_page_of_a_new_study_shows_the_words_of_the_chosen_language(collecti
         again := signed_in(rosa).post(address, back).content.decode()
     )
     assert 'value="steht da"' in again
+
+
+@pytest.mark.parametrize(("language", "other"), [("en", "de"), ("de", "fr")])
+def test_meanings_of_categories_stay_in_the_language_of_the_stored_grades(
+    collection: Collection, rosa: User, language: str, other: str
+) -> None:
+    with_everything(collection)
+    own = {"fit-question": "Passt sie?"}
+    study = made_on_the_page(rosa, sent(collection, "question_fit", language=language, **own))
+    address = reverse("annotate:preview", args=[study.name, TaskType.QUESTION_FIT])
+    edit_study(study=study, at=now(), language=other)
+
+    page = signed_in(rosa).get(address).content.decode()
+
+    meanings = wording_of(TaskType.QUESTION_FIT, language).get("categories", CATEGORIES)
+    [(spoken, meaning)] = re.findall(r'<p class="paragraph" lang="([^"]+)" dir="auto">([^<]*)</p>', page)
+    assert (spoken, unescape(meaning)) in {(language, capfirst(one)) for one in meanings.values()}
 
 
 def test_only_researchers_see_the_criteria_of_a_new_study(ada: User) -> None:
