@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 from annotate.frames.scope import framed_reports
@@ -74,7 +75,7 @@ def sides_of(row: AssignmentItem, criterion: Criterion) -> list[dict[str, Any]]:
     shown = []
     for key, point in enumerate(left_first, start=1):
         name, text = names.get(
-            -point["value"] if row.swapped else point["value"], (point["name"].capitalize(), point["text"])
+            -point["value"] if row.swapped else point["value"], (capfirst(point["name"]), point["text"])
         )
         shown.append({"value": point["value"], "name": name, "text": text, "key": str(key)})
     return shown

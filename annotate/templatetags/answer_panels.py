@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import template
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 from annotate.assignments.shown import Answer, Screen
@@ -153,7 +154,7 @@ def _pair_panel(pair: Mapping[str, Any], extras: Mapping[str, Any], asked: Panel
     numbers = sorted({*of_letter[left]["passages"], *of_letter[right]["passages"]})
     of_value = {grade.value: grade for grade in asked.answer.grades}
     values = (-1.0, 0.0, 1.0) if pair["swapped"] else (1.0, 0.0, -1.0)
-    names = (_name(left), of_value[0].name.capitalize(), _name(right))
+    names = (_name(left), capfirst(of_value[0].name), _name(right))
     ways = [
         Way(value, name, of_value[0].text if value == 0 else "", str(key), value == asked.answer.grade)
         for key, (value, name) in enumerate(zip(values, names, strict=True), start=1)

@@ -184,6 +184,16 @@ def test_meanings_of_categories_stay_in_the_language_of_the_stored_grades(
     assert (spoken, unescape(meaning)) in {(language, capfirst(one)) for one in meanings.values()}
 
 
+def test_a_tie_is_shown_in_the_case_that_the_researcher_gave_it(collection: Collection, rosa: User) -> None:
+    with_everything(collection)
+    own = {"better-name-1": "kein Unterschied"}
+    study = made_on_the_page(rosa, sent(collection, "battle", language="de", **own))
+
+    page = signed_in(rosa).get(reverse("annotate:preview", args=[study.name, "battle"])).content.decode()
+
+    assert set(re.findall("kein unterschied", page, re.I)) == {"Kein Unterschied"}
+
+
 def test_only_researchers_see_the_criteria_of_a_new_study(ada: User) -> None:
     assert signed_in(ada).post(reverse("annotate:study_criteria")).status_code == 404
 

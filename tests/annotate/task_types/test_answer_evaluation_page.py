@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -10,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from annotate.models import Assignment
 from collection.models import Judgment, User
 from collection.models.studies import TaskType
+from collection.task_types import PREFERENCE
 from tests.annotate.evaluated_answers import (
     SYSTEMS,
     a_study_of_answers,
@@ -236,6 +239,21 @@ def test_the_left_answer_is_on_the_left(client: Client, rosa: User, ada: User) -
     assert report is not None
     letters = {row.item.report_id: "ABC"[n] for n, row in enumerate(rows_of(assignment, TaskType.ANSWER_EVALUATION))}
     assert f'id="pair-{letters[other.pk]}-{letters[report.pk]}"'.lower() in panel
+
+
+def test_a_tie_is_shown_in_the_case_that_the_researcher_gave_it(client: Client, rosa: User, ada: User) -> None:
+    assignment = in_hands(ada, a_study_of_answers(rosa))
+    criterion = the_criterion(assignment.task.study, "preference")
+    points = tuple((value, "kein Unterschied" if value == 0 else name, text) for value, name, text in PREFERENCE.points)
+    criterion.scale = replace(PREFERENCE, points=points).stored()
+    criterion.save()
+    see_the_passages(assignment)
+    client.force_login(ada)
+
+    shown = page_of(client, assignment)
+
+    assert "Kein Unterschied</span>" in shown
+    assert "Kein unterschied" not in shown
 
 
 def test_the_page_takes_as_many_queries_with_six_answers_as_with_two(
