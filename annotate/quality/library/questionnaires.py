@@ -16,6 +16,7 @@ from django.db import transaction
 from annotate.models import SurveyQuestion
 from annotate.quality.library.language_files import text_of
 from annotate.quality.survey import add_question, questions_in_force
+from collection.languages.languages import NAMES
 from collection.models import Study
 
 
@@ -86,10 +87,18 @@ BY_NAME = {one.name: one for one in QUESTIONNAIRES}
 
 @transaction.atomic
 def add_questionnaire(*, study: Study, questionnaire: Questionnaire, after: int = 0) -> int:
-    """Add its questions to the study's; those that are asked already stay as they are. Returns how many are new."""
+    """Add its questions to the study's; those asked already, in any language, stay as they are.
+
+    Returns how many are new.
+    """
     Study.objects.select_for_update().get(pk=study.pk)
     asked = set(questions_in_force(study).values_list("text", flat=True))
-    new = [question for question in questionnaire.questions_in(study.language) if question.text not in asked]
+    in_all_languages = zip(*map(questionnaire.questions_in, NAMES), strict=True)
+    new = [
+        question
+        for question, spoken in zip(questionnaire.questions_in(study.language), in_all_languages, strict=True)
+        if not asked & {one.text for one in spoken}
+    ]
     for question in new:
         add_question(
             study=study,

@@ -16,7 +16,14 @@ from django.utils.timezone import now
 from annotate.models import QualityRules
 from annotate.quality.library.consent_templates import TEMPLATES, TO_FILL_IN, filled_template
 from annotate.quality.library.language_files import FOLDER, text_of, texts_in_words
-from annotate.quality.library.questionnaires import QUESTIONNAIRES, attention_check_for, questions_in
+from annotate.quality.library.questionnaires import (
+    QUESTIONNAIRES,
+    add_questionnaire,
+    attention_check_for,
+    questions_in,
+)
+from annotate.quality.survey import questions_in_force
+from annotate.studies.edits import edit_study
 from annotate.studies.lifecycle import enrol
 from collection.models import Study, User
 from tests.annotate.crowd_factories import an_entry
@@ -156,6 +163,16 @@ def test_a_questionnaire_is_asked_in_the_studys_language(
     assert asked["text"] in shown
     assert all(option in shown for option in asked["options"])
     assert questions_in("en")["language"][0]["text"] not in shown
+
+
+def test_a_questionnaire_is_not_added_again_in_another_language(spoken: Study) -> None:
+    added = add_questionnaire(study=spoken, questionnaire=QUESTIONNAIRES[0])
+    edit_study(study=spoken, at=now(), language="en")
+    spoken.refresh_from_db()
+
+    assert added > 0
+    assert add_questionnaire(study=spoken, questionnaire=QUESTIONNAIRES[0]) == 0
+    assert questions_in_force(spoken).count() == added
 
 
 def test_an_attention_check_begins_in_the_studys_language_with_the_grades_of_its_scale(
