@@ -36,7 +36,9 @@ class CriterionRow:
 def study_criteria(request: SignedInRequest) -> HttpResponse:
     """The criteria of a new study in the language that was chosen, with what the researcher changed in them."""
     access.refuse_unless_researcher(request.user)
-    return render(request, "annotate/study/criteria.html", {"form": StudyForm(request.POST, user=request.user)})
+    form = StudyForm(request.POST, user=request.user)
+    form.validate_nothing()
+    return render(request, "annotate/study/criteria.html", {"form": form})
 
 
 def criterion_rows(study: Study) -> list[CriterionRow]:

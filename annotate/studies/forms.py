@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.forms.utils import ErrorDict
 from django.utils.text import slugify
 
 from annotate.assignments.revisions import ALL, NON_CONSECUTIVE
@@ -245,6 +246,11 @@ class StudyForm(PeopleForm):
             ]
             for shape in SHAPES
         }
+
+    def validate_nothing(self) -> None:
+        """Show the form without errors, as somebody who still fills it in left it."""
+        for form in (self, *(criterion for criteria in self.criteria.values() for criterion in criteria)):
+            vars(form)["_errors"] = ErrorDict()  # Django validates a form that has none yet
 
     def _sent_language(self, name: str) -> str:
         """Return the study's language, or the one in which the page that was sent showed the criteria."""

@@ -27,7 +27,7 @@ document.addEventListener("visibilitychange", look);
 
 // What was opened stays open, what was scrolled sideways stays there, and so does the focus.
 document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
-  if (!target.matches("[data-live]")) return;
+  if (!target.matches("[data-live], [data-keeps-open]")) return;
   const open = [...target.querySelectorAll("details[id][open]")].map((one) => one.id);
   const scrolled = [...target.querySelectorAll(".table-scroll[id]")].map((one) => [one.id, one.scrollLeft]);
   const focus = target.contains(document.activeElement) && document.activeElement.id;

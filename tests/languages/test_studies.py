@@ -167,6 +167,17 @@ def test_the_page_of_a_new_study_shows_the_words_of_the_chosen_language(collecti
     assert 'value="steht da"' in again
 
 
+def test_another_language_calls_nothing_wrong_that_was_not_sent(collection: Collection, rosa: User) -> None:
+    unfinished = {"title": "", "relevance-scale": "0 | nein", "relevance-question": "", "sample-relevance": "x"}
+    data = sent(collection, "answerability", "relevance", language="de", **unfinished)
+
+    page = signed_in(rosa).post(reverse("annotate:study_criteria"), data).content.decode()
+
+    assert "errorlist" not in page
+    assert "aria-invalid" not in page
+    assert ">\n0 | nein</textarea>" in page
+
+
 @pytest.mark.parametrize(("language", "other"), [("en", "de"), ("de", "fr")])
 def test_meanings_of_categories_stay_in_the_language_of_the_stored_grades(
     collection: Collection, rosa: User, language: str, other: str
