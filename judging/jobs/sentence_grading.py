@@ -19,7 +19,7 @@ from judging.data.selection import items_asked
 from judging.engines.registry import check_served
 from judging.grading.jobs import JobLimits, check_fit, check_not_under_way, missing, start_job
 from judging.jobs.estimate import LOOKED_AT, characters_of, used_before
-from judging.jobs.serving import AT_ONCE, NotServed, criterion_like, planned_criterion
+from judging.jobs.serving import AT_ONCE, NotServed, criterion_like, name_of_study, planned_criterion
 from judging.models import Build, Completion, GradingJob, Judge
 
 
@@ -40,7 +40,7 @@ def grade_sentences(
     """
     check_grades_passages(judge)
     made = sentences_as_passages(collection)
-    study = _study_of(collection)
+    study = _study_of(collection, judge)
     if study.pk is None:
         study.save()
     criterion = criterion_like(judge, study)
@@ -69,7 +69,7 @@ def plan_grading(judge: Judge, topics: Sequence[Topic], *, run: str, words: int,
     collection = topics[0].collection
     check_grades_passages(judge)
     check_served(judge, by)
-    criterion = planned_criterion(judge, _study_of(collection))
+    criterion = planned_criterion(judge, _study_of(collection, judge))
     check_fit(judge, criterion)
     check_not_under_way(judge, criterion)
     for name in [run, *Run.objects.filter(collection=collection, reports__isnull=False).values_list("name", flat=True)]:
@@ -95,9 +95,9 @@ def plan_grading(judge: Judge, topics: Sequence[Topic], *, run: str, words: int,
     return GradingPlan(calls, round(pairs * mean(shown) / ratio), round(pairs * reply_tokens))
 
 
-def _study_of(collection: Collection) -> Study:
-    """Return the closed study `NAME-sentences`, not stored if it is new. Raises NotServed."""
-    name = f"{collection.name[:85]}-sentences"
+def _study_of(collection: Collection, judge: Judge) -> Study:
+    """Return the closed study `NAME-sentences`, or one apart, not stored if it is new. Raises NotServed."""
+    name = name_of_study(judge, collection, f"{collection.name[:85]}-sentences")
     try:
         return planned_study(name, collection, owner=collection.owner, source="sentences of reports")
     except ValidationError as refusal:

@@ -76,18 +76,30 @@ def planned_criterion(judge: Judge, study: Study) -> Criterion:
     )
 
 
+def name_of_study(judge: Judge, collection: Collection, name: str) -> str:
+    """Return this name for the collection's closed study that the judge grades in, or one with its scale's hash.
+
+    The latter where the study asks the judge's criterion on another scale, as in another language. A criterion of
+    another name would not do: baselines measure the one of theirs, and what follows a no goes by it.
+    """
+    asked = Criterion.objects.filter(study__name=name, study__collection=collection, name=judge.criterion_name)
+    on_others = asked.exclude(scale=judge.scale_id)
+    return f"{name[:91]}-{judge.scale.content_hash[:8]}" if on_others.exists() else name
+
+
 @transaction.atomic
 def criterion_of_reports(judge: Judge, collection: Collection) -> Criterion:
     """Return the criterion under which the judge grades the collection's reports, with an item for all it is asked.
 
-    It stands in the collection's closed study `NAME-served`. Raises NotServed.
+    It stands in the collection's closed study `NAME-served`, or in one apart (`name_of_study`). Raises NotServed.
     """
     shape = TASK_TYPES[judge.task_type]
     if shape.text != "report":
         raise NotServed(
             f"“{judge}” is for “{judge.get_task_type_display()}”, and does not grade reports. Use manage.py grade."
         )
-    study = closed_study(f"{collection.name[:93]}-served", collection, owner=collection.owner, source="serve_judge")
+    name = name_of_study(judge, collection, f"{collection.name[:93]}-served")
+    study = closed_study(name, collection, owner=collection.owner, source="serve_judge")
     criterion = criterion_like(judge, study)
     reports = Report.objects.filter(run__collection=collection).select_related("run", "topic").order_by("pk")
     items = []

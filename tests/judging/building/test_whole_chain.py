@@ -240,6 +240,20 @@ def test_grades_of_questions_that_were_masked_since_take_nothing_off(
     assert min(planned.prompt_tokens, planned.reply_tokens) > 0
 
 
+def test_sentences_are_graded_in_a_study_apart_where_one_asks_on_another_scale(
+    everything: Collection, rosa: User, judge: Judge, writer: Scripted, grader: Scripted
+) -> None:
+    study = a_study(everything, name=f"{everything.name}-sentences")
+    study.criteria.filter(name="rating").update(scale=study.criteria.get(name="answerability").scale)
+
+    graded_as_far_as_it_may(a_build(everything, "report-direct", by=rosa, grade_by=judge.name), late=False)
+
+    job = GradingJob.objects.get()
+    assert (job.study.collection, job.criterion.scale) == (everything, judge.scale)
+    assert job.study != study
+    assert job.study.name.startswith(study.name)
+
+
 def no_questions(collection: Collection, judge: Judge, rosa: User) -> None:
     RubricElement.objects.all().update(masked=True)
 
@@ -264,11 +278,6 @@ def a_study_elsewhere(collection: Collection, judge: Judge, rosa: User) -> None:
     a_study(a_collection(owner=rosa, name="elsewhere"), name=f"{collection.name}-sentences")
 
 
-def a_criterion_of_another_scale(collection: Collection, judge: Judge, rosa: User) -> None:
-    study = a_study(collection, name=f"{collection.name}-sentences")
-    study.criteria.filter(name="rating").update(scale=study.criteria.get(name="answerability").scale)
-
-
 def examples_from_elsewhere(collection: Collection, judge: Judge, rosa: User) -> None:
     elsewhere = a_study(a_collection(owner=rosa, name="elsewhere"), name="elsewhere")
     Judge.objects.filter(pk=judge.pk).update(examples_from=elsewhere)
@@ -291,7 +300,7 @@ def a_template_that_does_not_fit_its_scale(collection: Collection, judge: Judge,
 
 NEEDS = [
     no_questions, a_run_of_this_name, a_system_of_this_name, another_ranking_of_its_sentences,
-    another_ranking_of_old_sentences, a_study_elsewhere, a_criterion_of_another_scale, examples_from_elsewhere,
+    another_ranking_of_old_sentences, a_study_elsewhere, examples_from_elsewhere,
     a_job_that_is_not_over, a_template_that_does_not_fit_its_scale,
 ]  # fmt: skip
 

@@ -13,7 +13,11 @@ from django.core.management import CommandError, call_command
 from collection.formats.problems import InputFile
 from collection.formats.scores.evaluation_files import read_evaluation
 from collection.formats.trec import read_qrels
-from collection.models import Collection, Item, Judgment, Study, User
+from collection.models import Collection, Criterion, Item, Judgment, Study, User
+from collection.models.studies import TaskType
+from collection.task_types import TASK_TYPES
+from collection.wordings import in_language
+from judging.judges.registry import make_judge
 from judging.models import Completion, Judge
 from tests.judging.world import a_lexical_judge, criterion_of
 
@@ -92,6 +96,23 @@ def test_serving_again_asks_nobody_and_writes_the_same(served: Path, judge: Judg
 
     assert Completion.objects.count() == asked
     assert (tmp_path / "again" / "replies.jsonl").read_bytes() == (served / "replies.jsonl").read_bytes()
+
+
+def test_judges_of_other_languages_are_served_beside_one_another(served: Path, judge: Judge, tmp_path: Path) -> None:
+    [shape] = TASK_TYPES[judge.task_type].criteria
+    scale = in_language(shape, TaskType(judge.task_type), "de").scale.stored()
+    german, _ = make_judge(
+        engine=judge.engine, task_type=judge.task_type, criterion_name=judge.criterion_name, scale=scale
+    )
+    collection = Collection.objects.get().name
+
+    for one in (german, judge, german):
+        call_command("serve_judge", one.name, collection=collection, out=tmp_path / one.content_hash)
+
+    of_scales = Criterion.objects.filter(study__attributes__imported_from="serve_judge").values_list("scale", "name")
+    assert sorted(of_scales) == sorted((one.scale_id, judge.criterion_name) for one in (judge, german))
+    assert json.loads((tmp_path / german.content_hash / "judge.json").read_text())["scale"] == scale.points
+    assert (tmp_path / judge.content_hash / "replies.jsonl").read_bytes() == (served / "replies.jsonl").read_bytes()
 
 
 def test_a_reply_without_a_grade_is_counted_and_is_no_zero(
