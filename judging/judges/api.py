@@ -38,7 +38,7 @@ from judging.judges.serializers import (
 )
 from judging.models import Judge
 from judging.prompts.criteria import JUDGED_CRITERIA
-from judging.prompts.few_shot import NoExamples, choose_examples, draw_examples
+from judging.prompts.few_shot import NoExamples, check_scale, choose_examples, draw_examples
 from judging.prompts.placeholders import BadTemplate
 from judging.trial_runs.api import ErrandSerializer, told
 from judging.trial_runs.engine_choice import criterion_to_try, seen_by
@@ -76,16 +76,17 @@ class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         """Create a judge. An existing one with the same settings is returned, with status 200, whatever its name."""
         sent = checked(NewJudgeSerializer(data=request.data))
         asked = next(asked for asked in JUDGED_CRITERIA if asked.criterion_name == sent["criterion_name"])
-        sent.setdefault("scale", None)
-        sent["scale"] = sent["scale"] or asked.scale.stored()
         with invalid_on(BadJudge, NoSplit, NoExamples, field="non_field_errors"):
             if wished := sent.pop("examples", None):
                 study = study_of(request, wished["study"])
-                criterion = get_object_or_404(study.criteria, name=asked.criterion_name, scale=sent["scale"])
+                criteria = study.criteria.select_related("scale")
+                criterion = get_object_or_404(criteria, name=asked.criterion_name, task_type=asked.task_type)
+                check_scale(criterion, sent.setdefault("scale", criterion.scale))
                 if "items" in wished:
                     sent["examples"] = choose_examples(criterion=criterion, items=wished["items"])
                 else:
                     sent["examples"] = draw_examples(criterion=criterion, count=wished["count"], seed=wished["seed"])
+            sent.setdefault("scale", asked.scale.stored())
             judge, new = make_judge(**sent, task_type=asked.task_type, by=user_of(request))
         return Response(self.get_serializer(judge).data, status=201 if new else 200)
 

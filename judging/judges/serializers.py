@@ -179,7 +179,7 @@ class DecodingSerializer(serializers.Serializer[Any]):
 
 
 class NewJudgeSerializer(serializers.Serializer[Any]):
-    """Settings of a judge. `scale` is a hash; the default is the criterion's standard scale."""
+    """Settings of a judge. `scale` is a hash; the default is the examples' scale, or else the criterion's standard."""
 
     engine = serializers.ChoiceField(choices=Judge.Engine.choices)
     criterion_name = serializers.ChoiceField(choices=[asked.criterion_name for asked in JUDGED_CRITERIA])

@@ -14,7 +14,8 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils.module_loading import import_string
 
-from collection.models import Criterion, Item, Study
+from collection.models import Criterion, Item, Scale, Study
+from collection.scales import difference_in_words
 from judging.data.human_labels import development_topics, grades_of_people, majorities
 from judging.data.reasons import anchors_among
 from stats.plurals import counted
@@ -24,7 +25,7 @@ TEXTS = ("topic", "element", "passage", "report", "other_report", "sentence")
 
 
 class NoExamples(ValueError):
-    """So many examples cannot be drawn; the message says why."""
+    """Such examples cannot be drawn; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,15 @@ class Examples:
 
     study: Study
     rows: tuple[Mapping[str, Any], ...]
+
+
+def check_scale(criterion: Criterion, scale: Scale) -> None:
+    """Raise NoExamples where a judge on this scale cannot be shown labels of the criterion."""
+    if scale != criterion.scale:
+        raise NoExamples(
+            f"“{criterion.study}” asks “{criterion}” on another scale than the judge’s. The study’s "
+            f"“{criterion.scale}”: {difference_in_words(criterion.scale, scale)}"
+        )
 
 
 def draw_examples(*, criterion: Criterion, count: int, seed: int) -> Examples:

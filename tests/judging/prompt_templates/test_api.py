@@ -14,6 +14,8 @@ from django.utils.timezone import now
 from collection.models import Item, Judgment, Rater, Study, User
 from collection.models.studies import TaskType
 from collection.splits import make_split
+from collection.task_types import TASK_TYPES
+from collection.wordings import in_language
 from judging.judges.registry import load_shipped
 from judging.models import Combination, Judge, PromptTemplate
 from tests.judging.judges.test_ensembles import judges, say
@@ -99,6 +101,32 @@ def test_a_judge_gets_examples_from_a_split_study_of_ones_own(
     assert "not split" in without.json()["non_field_errors"]
     assert (made.status_code, made.json()["examples"]) == (201, 2)
     assert hers.status_code == 404
+
+
+def test_a_judge_with_examples_grades_on_the_scale_of_their_study(
+    rosas: Client, judged_study: Study, ada_as_rater: Rater
+) -> None:
+    [shape] = TASK_TYPES["rating"].criteria
+    template = PromptTemplate.objects.get(name="rating-with-examples")
+    german = in_language(shape, TaskType.RATING, "de").scale.stored()
+    judged_study.criteria.filter(name="rating").update(scale=german)
+    label(judged_study, "rating", [ada_as_rater])
+    make_split(study=judged_study, test_share=0.5, by=None, at=now())
+    sent = {
+        "engine": "openai", "criterion_name": "rating", "model": "llama", "template": template.content_hash,
+        "examples": {"study": judged_study.name, "count": 2},
+    }  # fmt: skip
+
+    made = post(rosas, "judges/", **sent)
+    on_another = post(rosas, "judges/", **sent, scale=shape.scale.content_hash)
+    of_no_criterion = post(rosas, "judges/", **sent | {"criterion_name": "support"})
+
+    assert (made.status_code, made.json()["scale"]) == (201, german.content_hash)
+    assert on_another.status_code == 400
+    assert all(
+        points[0]["name"] in on_another.json()["non_field_errors"] for points in (german.points, shape.scale.as_stored)
+    )
+    assert of_no_criterion.status_code == 404
 
 
 def test_an_ensemble_is_made_and_combined(rosas: Client, judged_study: Study) -> None:
