@@ -29,7 +29,7 @@ help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
 
 install: .venv/.installed ## make .venv, install everything that Assize runs on, and compile the translations
-	@$(BIN)/pybabel --quiet compile --directory locale --domain django
+	@$(TEST_DATA) DJANGO_SETTINGS_MODULE=config.settings $(BIN)/python -c 'from config.translations import compile_catalogues as go; go()'
 
 install-dev: .venv/.installed-dev ## the same with what tests and linters need
 

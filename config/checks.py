@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from ipaddress import ip_address
 from typing import Any
@@ -16,6 +17,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from collection.addresses import NotAnAddress, parts_of
 from config.private_files import is_open_to_others
+from config.translations import stale_catalogues
 
 TAG = "assize"
 
@@ -48,6 +50,21 @@ def data_folder_is_private(**_: Any) -> list[CheckMessage]:
             f"Others on this machine can open {settings.DATA_DIR}.",
             hint="It belongs to another user, so it could not be closed: chmod it to 0700.",
             id="assize.W001",
+        )
+    ]
+
+
+@register(TAG)
+def translations_are_compiled(**_: Any) -> list[CheckMessage]:
+    """Pages are in English where Django finds no compiled catalogue, and in former words where it is stale."""
+    stale = stale_catalogues()
+    if not stale:
+        return []
+    return [
+        Concern(
+            f"Translations are not compiled, or from an earlier text: {', '.join(stale)}.",
+            hint="Run `manage.py set_up` or `make install` as a user who may write to locale/, and start again.",
+            id="assize.W003",
         )
     ]
 
@@ -101,7 +118,10 @@ def is_loopback(host: str) -> bool:
 
 
 def refuse_an_unsafe_start() -> None:
-    """Raise ImproperlyConfigured for errors of the checks above. For starts that run no checks of themselves."""
-    errors: Sequence[CheckMessage] = [found for found in run_checks(tags=[TAG]) if found.is_serious()]
+    """Raise ImproperlyConfigured for errors of the checks above, and say concerns. For starts that run no checks."""
+    found = run_checks(tags=[TAG])
+    errors = [message for message in found if message.is_serious()]
     if errors:
         raise ImproperlyConfigured("\n".join(f"{error.msg} {error.hint}" for error in errors))
+    for concern in found:
+        sys.stderr.write(f"{concern.msg} {concern.hint}\n")

@@ -1,12 +1,13 @@
 """Catalogues of translations: what is said is collected, they are kept up to it, and what they hold is compiled.
 
-`make translations` does all three, and every start compiles what is newer than what was compiled of it. Babel reads and
+`make translations` does all three, and every start compiles what was compiled from another text. Babel reads and
 writes catalogues, so nobody needs GNU gettext.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
 import io
 import json
 import re
@@ -157,17 +158,47 @@ def as_po(catalogue: Any) -> bytes:
 
 
 def compile_catalogues() -> None:
-    """Write what Django reads (.mo) of each catalogue that is newer than that. Several processes may do it at once."""
-    for language in languages():
-        catalogue = catalogue_path(language, "django")
-        compiled = catalogue.with_suffix(".mo")
-        if not compiled.exists() or compiled.stat().st_mtime <= catalogue.stat().st_mtime:
-            from babel.messages.mofile import write_mo
+    """Write what Django reads (.mo) of each catalogue where it is missing or stale. Several processes may.
 
-            with NamedTemporaryFile(dir=compiled.parent, delete=False) as file:
-                write_mo(file, read(language, "django"))
+    Raises OSError where it cannot be written; what was there stays.
+    """
+    for language in stale_catalogues():
+        write_compiled(language)
+
+
+def stale_catalogues() -> list[str]:
+    """Return the languages with a catalogue that was not compiled, or changed since. Times of files say neither."""
+    return [language for language in languages() if not _is_compiled(catalogue_path(language, "django"))]
+
+
+def write_compiled(language: str) -> None:
+    """Compile a catalogue. The version in its header is the hash of the text it was compiled from."""
+    from babel.messages.mofile import write_mo
+
+    path = catalogue_path(language, "django")
+    version = _hash(path)  # before the text is read: a change in between compiles it again, at the next start
+    catalogue = read(language, "django")
+    catalogue.project, catalogue.version = "Assize", version
+    with NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        try:
+            write_mo(file, catalogue)
+            file.close()
             Path(file.name).chmod(0o644)
-            Path(file.name).replace(compiled)
+            Path(file.name).replace(path.with_suffix(".mo"))
+        except BaseException:
+            Path(file.name).unlink()
+            raise
+
+
+def _is_compiled(path: Path) -> bool:
+    try:
+        return f"Project-Id-Version: Assize {_hash(path)}\n".encode() in path.with_suffix(".mo").read_bytes()
+    except OSError:
+        return False
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def as_script(catalogue: Any) -> bytes:
