@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -37,6 +38,28 @@ def test_a_template_is_filled_from_the_study(study: Study, rosa: User, name: str
     assert "pasted" in text
     assert "{" not in text
     assert ("For the session: GBP 3.00, which is 9.00 an hour." in text) == (name == "crowd")
+
+
+@pytest.mark.parametrize(
+    ("name", "stays", "asked"),
+    [
+        ("crowd", "secret key", ()),
+        ("students", "user name", ("administrators",)),
+        ("assessors", "user name", ("administrators", "managers")),
+    ],
+)
+def test_a_template_promises_what_erasing_does(
+    study: Study, rosa: User, name: str, stays: str, asked: tuple[str, ...]
+) -> None:
+    """docs/crowd.md, Erasing: words of comments stay, and so does the hash of a crowd id or the name of an account."""
+    text = filled_template(name, study=study, by=rosa)
+
+    *_, stored, rights, _ = text.strip().split("\n\n")
+    gaps = re.findall(r"\[to fill in: ([^\]]*)\]", stored + rights)
+    assert all(word in stored for word in ("comments", "when you gave them", "how long you took", "questionnaires"))
+    assert "words of your comments" in rights
+    assert stays in rights
+    assert [any(word in gap for gap in gaps) for word in asked] == [True] * len(asked) == [True] * len(gaps)
 
 
 def test_what_the_study_does_not_know_must_be_filled_in(study: Study, client: Client, rosa: User) -> None:
