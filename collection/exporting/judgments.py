@@ -80,7 +80,7 @@ def exported_judgments(
 
     A JSONL has the highlights, each checked against the stored text. Written answers and the orders of pairs are
     in it where the study asks for them. `crowd_ids`, by the names of raters who judged here, become a column;
-    without it nobody is named but by pseudonym. Raises HighlightDoesNotFit.
+    without it people are named by user name: a pseudonym where they were recruited. Raises HighlightDoesNotFit.
     """
     told, extras = _table(study, highlighted=table != "csv", crowd_ids=crowd_ids, chosen=chosen)
     yield from written_csv(told, extras) if table == "csv" else written_jsonl(told, extras)

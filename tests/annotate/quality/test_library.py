@@ -57,6 +57,7 @@ def test_a_template_promises_what_erasing_does(
     *_, stored, rights, _ = text.strip().split("\n\n")
     gaps = re.findall(r"\[to fill in: ([^\]]*)\]", stored + rights)
     assert all(word in stored for word in ("comments", "when you gave", "how long you", "questionnaires"))
+    assert ("pseudonym" in stored) == (name == "crowd")
     assert "your comments" in rights
     assert stays in rights
     assert [any(word in gap for gap in gaps) for word in asked] == [True] * len(asked) == [True] * len(gaps)
