@@ -257,6 +257,7 @@ markByPointer(text, { mark, undo, takesMarks: () => Boolean(markedOf(panel.curre
 
 for (const answer of allAnswers) {
   answer.fieldset.addEventListener("change", ({ target }) => choose(answer, target.value === "" ? null : Number(target.value)));
+  answer.fieldset.querySelector(".clear").addEventListener("click", () => choose(answer, null));
   answer.unsureBox.addEventListener("change", (event) => {
     event.stopPropagation();
     choices.flag(answer, answer.unsureBox.checked);

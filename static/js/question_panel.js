@@ -90,6 +90,10 @@ export class QuestionPanel {
       input.checked = input.value !== "" && Number(input.value) === answer.grade;
     }
     renderSuggestion(answer);
+    const hasNothingToClear = !answer.fieldset.querySelector(".choice :checked");
+    if (hasNothingToClear && document.activeElement?.matches(".clear") && answer.fieldset.contains(document.activeElement)) {
+      answer.fieldset.querySelector(".choice input").focus(); // before its button goes
+    }
     const isAsBefore = answer.before !== null && !answer.isChanged && (answer.grade ?? answer.before) === answer.before;
     answer.fieldset.classList.toggle("as-before", isAsBefore);
     this.meaningOf.get(answer)();

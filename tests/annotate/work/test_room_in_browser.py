@@ -26,6 +26,7 @@ from tests.annotate.work.test_grades_in_view import (
     picture,
     question_fit,
     rating,
+    relevance,
     sentence_nugget,
     written_answer,
 )
@@ -151,14 +152,15 @@ def _says_nothing_of_what_is_not_answered(page: Page, n_questions: int) -> None:
     """How much is answered stands where there are several questions; what takes an answer back, beside one."""
     expect(page.locator("#progress:visible")).to_have_count(int(n_questions > 1))
     question = page.locator(".question:visible fieldset").first
-    expect(question.locator(".choice.none")).not_to_be_visible()
+    clear = question.locator(".clear")
+    expect(clear).not_to_be_visible()
 
-    question.locator(".choice:not(.none)").first.click()
+    question.locator(".choice:visible").first.click()
 
-    expect(question.locator(".choice.none")).to_be_visible()
-    expect(question.locator(".choice.none .choice-name")).not_to_be_in_viewport()
-    question.locator(".choice.none").click()
-    expect(question.locator(".choice.none")).not_to_be_visible()
+    expect(clear).to_have_text("-")
+    expect(clear).to_be_visible()
+    clear.click()
+    expect(clear).not_to_be_visible()
     expect(question.locator(":checked")).to_have_count(0)
 
 
@@ -181,3 +183,28 @@ def test_what_stands_beside_the_grades_says_no_more_than_it_must(
         while not page.evaluate("document.activeElement.matches('.question input[type=radio]')"):
             page.keyboard.press("Tab")
         expect(grades.first).to_be_focused()
+
+
+@pytest.mark.by_hand
+def test_arrow_keys_stay_among_the_grades_and_the_focus_stays_where_an_answer_is_cleared(
+    open_page: Callable[..., Page], sign_in: SignIn, rosa: User, ada: User
+) -> None:
+    works: list[Work] = [relevance, citation_support, sentence_nugget]
+    page = open_page(viewport={"width": 1366, "height": 768})
+    sign_in(page, ada)
+    for assignment in in_studies_of_their_own(works, rosa, ada):
+        open_at(page, assignment)
+        question = page.locator(".question:visible fieldset").first
+        grades = question.locator(".choice:not(.none) input")
+        grades.first.focus()
+        for nth in [*range(1, grades.count()), 0, 1]:
+            page.keyboard.press("ArrowDown")
+            expect(grades.nth(nth)).to_be_focused()
+            expect(grades.nth(nth)).to_be_checked()
+        for key in ("Space", "-", "Control+z"):  # what takes the answer away while its button has the focus
+            grades.last.check()
+            question.locator(".clear").focus()
+            page.keyboard.press(key)
+            expect(question.locator(".clear")).not_to_be_visible()
+            expect(grades.first).to_be_focused()
+            expect(question.locator(":checked")).to_have_count(0)
