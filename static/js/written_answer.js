@@ -47,6 +47,8 @@ const clock = new Clock([[key, Number(page.seconds)]]);
 clock.turnTo(key);
 const ownAnswer = document.querySelector(".writing-questions");
 fitToWindow(() => ownAnswer);
+// What is scrolled to comes above them where they stick to the end of the window.
+new ResizeObserver(([{ target }]) => document.documentElement.style.setProperty("--outcomes", `${target.offsetHeight}px`)).observe(byId("outcomes"));
 const showMeaning = explain({ fieldset: byId("outcomes") });
 const undone = [];
 const LAST = `assize:last:${key}`;

@@ -208,3 +208,34 @@ def test_arrow_keys_stay_among_the_grades_and_the_focus_stays_where_an_answer_is
             expect(question.locator(".clear")).not_to_be_visible()
             expect(grades.first).to_be_focused()
             expect(question.locator(":checked")).to_have_count(0)
+
+
+# Whether the part that has the focus is seen in the middle of its first line.
+IS_FOCUS_SEEN = """() => {
+    const label = document.activeElement.closest("label");
+    const { left, top } = document.activeElement.getBoundingClientRect();
+    return label.contains(document.elementFromPoint(left + 4, top + 4));
+}"""
+
+
+def test_the_outcomes_hide_no_sentence_that_has_the_focus_and_leave_a_low_window_to_the_text(
+    open_page: Callable[..., Page], sign_in: SignIn, rosa: User, ada: User
+) -> None:
+    page = open_page(viewport={"width": 390, "height": 664})
+    sign_in(page, ada)
+    (assignment,) = in_studies_of_their_own([written_answer], rosa, ada)
+    for width, height in ((390, 664), (640, 520)):
+        page.set_viewport_size({"width": width, "height": height})
+        open_at(page, assignment)
+        boxes = page.locator(".sentence input")
+        page.evaluate("scrollTo(0, 0)")
+        boxes.first.focus()
+        for box in boxes.all():
+            expect(box).to_be_focused()
+            page.wait_for_function(IS_FOCUS_SEEN)
+            page.keyboard.press("Tab")
+
+    page.set_viewport_size({"width": 640, "height": 288})
+    open_at(page, assignment)
+    page.evaluate("scrollTo(0, 0)")
+    assert page.evaluate("document.elementFromPoint(innerWidth / 2, innerHeight - 8).closest('#outcomes')") is None
