@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import errno
 import socket
-from pathlib import Path
 from typing import Any
 
-from django.apps import apps
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser, call_command
 
 from collection.models import User
 from config.private_files import take_from_others
+from config.storage import is_collected
 from config.translations import compile_catalogues
 
 
@@ -32,7 +31,7 @@ class Command(BaseCommand):
         except OSError as error:  # a tree that is shipped read-only: a check says which languages are missing
             self.stderr.write(f"Translations were not compiled: {error}")
         call_command("migrate", verbosity=0, skip_checks=False)  # one looks at the database
-        if static_files_changed():
+        if not is_collected():
             call_command("collectstatic", interactive=False, clear=True, verbosity=0)
         call_command("load_templates", verbosity=0)
         if settings.DEMONSTRATION:
@@ -66,13 +65,3 @@ def refuse_a_taken_port(port: int, bind: str) -> None:
             if error.errno == errno.EADDRINUSE:
                 raise CommandError(f"Port {port} is taken. Choose another: PORT={port + 1}") from error
             raise CommandError(f"The server cannot listen on {bind}, port {port}: {error.strerror}.") from error
-
-
-def static_files_changed() -> bool:
-    """Whether a static file is younger than the collected ones."""
-    manifest = Path(settings.STATIC_ROOT) / "staticfiles.json"
-    if not manifest.exists():
-        return True
-    folders = [*settings.STATICFILES_DIRS, *(Path(app.path) / "static" for app in apps.get_app_configs())]
-    files = (path for folder in folders for path in Path(folder).rglob("*") if path.is_file())
-    return max((path.stat().st_mtime for path in files), default=0) > manifest.stat().st_mtime
