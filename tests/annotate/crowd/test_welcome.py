@@ -6,6 +6,8 @@ from datetime import timedelta
 
 import pytest
 from django.test import Client
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
 
 from annotate.assignments.assignments import claim_next
 from annotate.models import CrowdEntry, CrowdSession, Participant, Place, QualityRules
@@ -14,10 +16,12 @@ from annotate.quality.consent import revise_consent
 from annotate.quality.survey import add_question
 from annotate.sessions.offers import announced_minutes
 from annotate.work.queue import nth_of_all, queues_of
+from collection.languages.languages import NAMES
 from collection.models import Study, User
 from tests.annotate.crowd_factories import a_session, address, an_entry, rater_of_session, submit_a_report
 from tests.annotate.factories import NOON, a_report_task, an_open_study
 from tests.annotate.quality_factories import training_items
+from tests.browser import check_no_sideways_scroll
 
 LATER = NOON + timedelta(hours=1)
 
@@ -49,6 +53,43 @@ def test_it_tells_of_time_pay_training_pass_mark_and_screening_out(
     assert "80 % of your answers must be right. You have 2 attempts." in page
     assert "If you fail 2, you get no more work." in page
     assert "screened out and get a code" in page
+
+
+@pytest.fixture
+def strict(entry: CrowdEntry, rosa: User) -> CrowdEntry:
+    """Where training, attention checks and the questionnaire each keep people from work."""
+    study = entry.study
+    training_items(study, rosa)
+    QualityRules.objects.create(study=study, pass_mark=0.7, attempts=2, consequence="stop")
+    add_check(study=study, after=1, question="Choose two.", options=["one", "two"], right=1)
+    question = add_question(study=study, text="Who are you?", kind="single", options=["a", "b"])
+    question.screens_out = ["b"]
+    question.save()
+    return entry
+
+
+def test_what_keeps_people_from_work_or_pay_is_not_folded_away(strict: CrowdEntry, client: Client) -> None:
+    shown, _, folded = client.get(address(strict)).text.partition('data-offer="rest"')
+    conditions = shown.partition('data-offer="conditions"')[2]
+
+    assert conditions.count("<li>") == 5
+    assert all(said in conditions for said in ("70 %", "If you fail 2", "certain people", "screened out", "completion"))
+    assert not any(said in folded for said in ("70 %", "If you fail", "certain people", "screened out"))
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_what_is_offered_its_conditions_and_the_button_are_on_the_first_screen_of_a_phone(
+    strict: CrowdEntry, page: Page, live_server: LiveServer
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    for language in NAMES:
+        Study.objects.update(language=language)
+        page.goto(f"{live_server.url}{address(strict)}")
+        expect(page.locator("html")).to_have_attribute("lang", language)
+        expect(page.locator("[data-offer=conditions]")).to_be_in_viewport(ratio=1)
+        expect(page.locator("main form button")).to_be_in_viewport(ratio=1)
+        check_no_sideways_scroll(page)
 
 
 def test_it_tells_of_nothing_that_the_study_does_not_have(entry: CrowdEntry, client: Client) -> None:
