@@ -359,6 +359,12 @@ def test_works_without_javascript(open_page: object, sign_in: SignIn, study: Stu
 
     for n in range(3):
         page.get_by_role("radio", name=re.compile("unanswerable")).nth(n).check()
+    expect(page.locator(".clear:visible")).to_have_count(0)  # a script's; here a radio button takes the answer back
+    page.get_by_role("button", name="Save").click()
+    page.locator(".choice.none input").first.check()
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".choice.none :checked")).to_have_count(1)
+    page.get_by_role("radio", name=re.compile("unanswerable")).first.check()
     page.get_by_role("button", name="Save").click()
     page.get_by_role("button", name="Submit").click()
 
