@@ -78,7 +78,7 @@ class OptionsForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.declared = self.options().fields
         for name in self.asked:
-            self.fields[name] = _form_field(self.declared[name], (choices or {}).get(name))
+            self.fields[name] = form_field(self.declared[name], (choices or {}).get(name))
         self.order_fields(self.field_order)
 
     @classmethod
@@ -97,7 +97,8 @@ class OptionsForm(forms.Form):
         return cleaned
 
 
-def _form_field(field: serializers.Field[Any, Any, Any, Any], choices: Choices | None) -> forms.Field:
+def form_field(field: serializers.Field[Any, Any, Any, Any], choices: Choices | None = None) -> forms.Field:
+    """Return the form's field for an option; `choices` are what a page offers."""
     told: dict[str, Any] = {"required": field.required, "label": field.label, "help_text": field.help_text or ""}
     match field:
         case serializers.BooleanField():

@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from rest_framework import serializers
 
 from collection.models import User
+from collection.options import form_field
 from judging.engines.servers import roots_of
 from judging.models import ModelServer
 from judging.models.servers import administers_servers
@@ -71,16 +72,11 @@ def _listed(said: Any) -> list[str]:
 
 
 def _form_field(name: str, field: serializers.Field[Any, Any, Any, Any], *, required: bool) -> forms.Field:
-    asked: dict[str, Any] = {"required": required, "label": field.label, "help_text": field.help_text or ""}
-    match field:
-        case serializers.BooleanField():
-            return forms.BooleanField(**asked)
-        case serializers.ListField():
-            asked["help_text"] += " One a line."
-            return forms.CharField(widget=forms.Textarea(attrs={"rows": 2}), **asked)
-        case serializers.IntegerField():
-            return forms.IntegerField(min_value=field.min_value, max_value=field.max_value, **asked)
-        case serializers.FloatField():
-            return forms.FloatField(min_value=field.min_value, **asked)
-    widget = forms.PasswordInput(attrs={"autocomplete": "off"}) if name == "key" else forms.TextInput()
-    return forms.CharField(widget=widget, **asked)
+    made = form_field(field)
+    if isinstance(field, serializers.ListField):
+        lines = forms.Textarea(attrs={"rows": 2})
+        made = forms.CharField(label=field.label, help_text=f"{field.help_text} One a line.", widget=lines)
+    elif name == "key":
+        made.widget = forms.PasswordInput(attrs={"autocomplete": "off"})
+    made.required = required
+    return made
