@@ -15,7 +15,7 @@ from judging.models import Judge
 
 
 class QuotaSerializer(serializers.Serializer[Any]):
-    """A researcher's tokens of this month on the site's model servers, or on those that researchers brought."""
+    """A researcher's tokens of this month on the site's model servers, or on their own."""
 
     researcher = serializers.CharField(source="researcher.username")
     limit = WholeField()
@@ -23,7 +23,7 @@ class QuotaSerializer(serializers.Serializer[Any]):
     left = WholeField()
     begins = serializers.DateTimeField()
     begins_anew = serializers.DateTimeField()
-    own = serializers.BooleanField(help_text="On servers that researchers brought.")
+    own = serializers.BooleanField(help_text="On the researcher’s own servers.")
 
 
 def quota_in(context: Any, judge: Judge, researcher: User | None, *, own: bool | None = None) -> dict[str, Any] | None:

@@ -1,6 +1,6 @@
 """Which model servers somebody may ask for a model, with which key.
 
-Servers that a researcher brought come first: where one has the model, the site's are not asked, whose tokens the
+A researcher's own servers come first: where one has the model, the site's are not asked, whose tokens the
 operator pays for. Servers of the same kind that have the model share the work; to the others nothing is sent.
 """
 
@@ -39,7 +39,7 @@ def of_variables(stored: Iterable[ModelServer]) -> ModelServer | None:
 def usable_by(user: User | None) -> list[ModelServer]:
     """Return the active servers that the user may ask; None is the command line, which may ask all of the site's.
 
-    An administrator is a user like others here: what researchers brought is theirs.
+    An administrator is a user like others here: a researcher's own servers are for that researcher alone.
     """
     allowed = ModelServer.objects.filter(owner=None) if user is None else ModelServer.objects.of(user)
     may_use = Q(pk__in=allowed.values("pk"))
@@ -56,13 +56,13 @@ def serving(
 ) -> list[ModelServer]:
     """Return the servers to ask for a model: those that list it, or that were never asked what they have.
 
-    `own` takes those that researchers brought, or the site's; None those that researchers brought where one lists the
-    model. A site's server whose list is old is asked where no other lists it.
+    `own` takes the user's own or the site's; None the user's own where one lists the model. A site's server whose list
+    is old is asked where no other lists it.
     """
     usable = usable_by(user) if usable is None else usable
-    brought = [one for one in usable if one.owner_id and model in one.serves]
-    if brought if own is None else own:
-        return brought
+    owned = [one for one in usable if one.owner_id and model in one.serves]
+    if owned if own is None else own:
+        return owned
     of_site = [one for one in usable if one.owner_id is None]
     return [one for one in of_site if _may_serve(one, model)] or of_site
 
@@ -79,7 +79,7 @@ def prices_of(judge: Judge, user: User | None) -> tuple[float | None, float | No
 
 
 def on_own_servers(model: str, user: User | None) -> bool:
-    """Whether work with this model asks servers that a researcher brought."""
+    """Whether work with this model asks the user's own servers."""
     return any(one.owner_id for one in serving(model, user))
 
 

@@ -1,4 +1,4 @@
-"""How many tokens each researcher may use in a month, on the site's servers and on those that researchers brought.
+"""How many tokens each researcher may use in a month, on the site's servers and on their own.
 
 What was used is always summed over what is stored: the counters of grading jobs, which are written with their
 completions, the calls of builds, and rows of TokenUse, which are only added. So there is no counter that two workers
@@ -35,7 +35,7 @@ class QuotaSpent(EngineUnavailable):
 class Quota:
     """A researcher's tokens of the calendar month (of TIME_ZONE) from `begins` to `begins_anew`.
 
-    `own`: on servers that researchers brought.
+    `own`: on the researcher's own servers.
     """
 
     researcher: User
@@ -68,7 +68,7 @@ class Quota:
 def quota_of(researcher: User | None, *, at: datetime, own: bool = False) -> Quota | None:
     """Return what the researcher used and may use this month; None where there is no limit, as for commands.
 
-    It is that of the site's servers, or of the `own` ones that researchers brought.
+    It is that of the site's servers, or, with `own`, that of the researcher's own.
     """
     if researcher is None:
         return None

@@ -120,17 +120,17 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='build',
             name='own_servers',
-            field=models.BooleanField(default=False, help_text='It asks servers that a researcher brought, whose tokens the site does not pay for.'),
+            field=models.BooleanField(default=False, help_text="It asks its researcher's own servers, whose tokens the site does not pay for."),
         ),
         migrations.AddField(
             model_name='gradingjob',
             name='own_servers',
-            field=models.BooleanField(default=False, help_text='It asks servers that a researcher brought, whose tokens the site does not pay for.'),
+            field=models.BooleanField(default=False, help_text="It asks its researcher's own servers, whose tokens the site does not pay for."),
         ),
         migrations.AddField(
             model_name='tokenuse',
             name='own_servers',
-            field=models.BooleanField(default=False, help_text='Used on servers that a researcher brought.'),
+            field=models.BooleanField(default=False, help_text="Used on the researcher's own servers."),
         ),
         migrations.CreateModel(
             name='ModelServer',

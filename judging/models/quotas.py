@@ -38,7 +38,7 @@ class TokenUse(models.Model):
     used_for = models.CharField(max_length=9, choices=For)
     prompt_tokens = models.PositiveBigIntegerField()
     completion_tokens = models.PositiveBigIntegerField()
-    own_servers = models.BooleanField(default=False, help_text="Used on servers that a researcher brought.")
+    own_servers = models.BooleanField(default=False, help_text="Used on the researcher's own servers.")
     used_at = models.DateTimeField()
 
     class Meta:

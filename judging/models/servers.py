@@ -30,7 +30,7 @@ def administers_servers(user: User) -> bool:
 class ModelServer(models.Model):
     """One provider or machine that speaks OpenAI's protocol, by one or several addresses that share one key.
 
-    Its `owner` is the researcher who brought it, and nobody else uses it; none has the site's, which administrators
+    Its `owner` is the researcher who added it, and nobody else uses it; none has the site's, which administrators
     answer for. The addresses and the key of the one that is `from_variables` are JUDGE_BASE_URL and JUDGE_API_KEY.
     """
 

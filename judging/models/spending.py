@@ -17,7 +17,7 @@ class Spending(models.Model):
     token_limit = models.PositiveBigIntegerField(null=True, help_text="Prompts and replies together.")
     cost_limit = models.FloatField(null=True)
     own_servers = models.BooleanField(
-        default=False, help_text="It asks servers that a researcher brought, whose tokens the site does not pay for."
+        default=False, help_text="It asks its researcher's own servers, whose tokens the site does not pay for."
     )
     minutes_limit = models.FloatField(null=True, help_text="Since the start, pauses included.")
     replied_at = models.DateTimeField(null=True, help_text="When a reply was last stored, errors aside.")

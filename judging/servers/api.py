@@ -22,7 +22,7 @@ from judging.servers.serializers import ModelServerSerializer, ModelServerShown
 
 
 class ModelServerViewSet(viewsets.GenericViewSet[ModelServer]):
-    """Servers that judges ask: the site's, and those that researchers brought."""
+    """Servers that judges ask: the site's, and a researcher's own."""
 
     serializer_class = ModelServerShown
     permission_classes = [Researches]
@@ -79,7 +79,7 @@ class ModelServerViewSet(viewsets.GenericViewSet[ModelServer]):
     def _to_change(self) -> ModelServer:
         server = self.get_object()
         if not may_change(server, user_of(self.request)):
-            raise PermissionDenied(ADMINISTRATORS if server.owner_id is None else "Who brought it alone changes it.")
+            raise PermissionDenied(ADMINISTRATORS)  # somebody else's own is not found at all
         return server
 
     def _saved(
