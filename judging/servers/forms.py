@@ -31,7 +31,7 @@ class ModelServerForm(forms.Form):
             left_out |= {"site"} | (OF_SITE if server.owner_id else OF_OWN)
         for name, field in self.declared.items():
             if name not in left_out and (server is None or not server.from_variables or name in OF_VARIABLES):
-                self.fields[name] = _form_field(name, field, required=server is None and field.required)
+                self.fields[name] = _form_field(name, field)
         if server is None:
             self.initial["concurrency"] = ModelServer().concurrency
         else:
@@ -71,12 +71,13 @@ def _listed(said: Any) -> list[str]:
     return [str(one) for one in (said if isinstance(said, list) else [one for some in said.values() for one in some])]
 
 
-def _form_field(name: str, field: serializers.Field[Any, Any, Any, Any], *, required: bool) -> forms.Field:
+def _form_field(name: str, field: serializers.Field[Any, Any, Any, Any]) -> forms.Field:
     made = form_field(field)
     if isinstance(field, serializers.ListField):
         lines = forms.Textarea(attrs={"rows": 2})
-        made = forms.CharField(label=field.label, help_text=f"{field.help_text} One a line.", widget=lines)
+        made = forms.CharField(
+            required=field.required, label=field.label, help_text=f"{field.help_text} One a line.", widget=lines
+        )
     elif name == "key":
         made.widget = forms.PasswordInput(attrs={"autocomplete": "off"})
-    made.required = required
     return made
