@@ -1,4 +1,4 @@
-"""The Celery jobs: one large upload, texts of documents, the look for lost workers, and mails about accounts."""
+"""The Celery jobs: figures for pages, uploads, texts of documents, the look for lost workers, mails about accounts."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ from collection.importing import background
 from collection.models import Collection
 from collection.retrieval import jobs as retrieval_jobs
 from collection.source_turns import AGAIN_SECONDS
+from collection.web import cached_results
+
+
+@shared_task(name="collection.compute", ignore_result=True)
+def compute(kind: str, study: int | None, asked: dict[str, Any], key: str) -> None:
+    cached_results.compute(kind=kind, study=study, asked=asked, key=key)
 
 
 @shared_task(name="collection.work_on_upload", ignore_result=True)

@@ -93,7 +93,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "config.limits.refuse_oversized_and_unstorable",
     "config.middleware.SayBusy",
-    "evaluation.computing.views.SayComputing",
+    "collection.web.computing_views.SayComputing",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -312,8 +312,8 @@ CELERY_TASK_ROUTES = {
 WORK_AT_ONCE = env.bool("WORK_AT_ONCE", False)
 # The modules of what workers compute for pages; and what has it computed and keeps it, for apps that may not import it.
 COMPUTATIONS = ("evaluation.computations", "judging.comparison.computations", "annotate.overview.computations")
-KEPT = "evaluation.computing.kept.kept"
-KEPT_LATELY = "evaluation.computing.kept.kept_lately"
+KEPT = "collection.web.cached_results.cached_result"
+KEPT_LATELY = "collection.web.cached_results.recent_result"
 # What judges said beside their grades, what these took, and the items that they are measured on, for an app that may
 # not import judging.
 REPLIES_OF_JUDGES = "judging.data.reasons.replies_of"

@@ -11,22 +11,23 @@ from typing import Any
 from django.utils.timezone import now
 
 from collection.models import Criterion, Rater, Study
+from collection.web.cached_results import compute_now
+from collection.web.charts.drawing import drawn
+from collection.web.visibility import in_words
 from evaluation.agreement.breakdowns import Breakdowns, measure_breakdowns
 from evaluation.agreement.errors.report import Errors, measure_errors
 from evaluation.agreement.report import CriterionFigures, coverage_points, judged_unit, measure_criterion
 from evaluation.battles.battles import Battles, measure_battles
 from evaluation.calibration.report import METHODS, MOST_SYSTEMS_DRAWN, Calibration, calibrate
 from evaluation.charts.battles import against_chart
-from evaluation.charts.drawing import coverage_chart, drawn
+from evaluation.charts.coverage import coverage_chart
 from evaluation.charts.leaderboard import scores_chart
 from evaluation.charts.reliability import OVERALL, recalibration_chart, threshold_chart
 from evaluation.charts.reliability import scores_chart as corrected_scores_chart
 from evaluation.cited_reports.reading import CitedReports, ReadReport, read_report, read_reports
-from evaluation.computing.kept import kept_here
 from evaluation.dashboard.figures import Dashboard, measure_dashboard
 from evaluation.data.judgments import load_criterion, marked_raters_of
 from evaluation.data.population import judge_choices, population_of
-from evaluation.data.visibility import in_words
 from evaluation.figures.figure import StudyFigure
 from evaluation.figures.studies import draw_figure
 from evaluation.leaderboards.available_measures import matrix_of, offered_measures
@@ -84,7 +85,7 @@ def leaderboard(
 
 
 def leaderboard_chart(study: Study, *, sort: str, **asked: Any) -> Chart:
-    board: Leaderboard = kept_here("leaderboard", study, **asked)
+    board: Leaderboard = compute_now("leaderboard", study, **asked)
     points = score_points(board, sort=sort)
     if not points:
         return None
@@ -115,7 +116,7 @@ def measures_board(
 
 
 def measures_chart(study: Study, *, sort: str, **asked: Any) -> Chart:
-    description = board_chart(kept_here("measures_board", study, **asked), sort=sort)
+    description = board_chart(compute_now("measures_board", study, **asked), sort=sort)
     return drawn(description) if description else None
 
 
@@ -130,7 +131,7 @@ def correlations(
 
 
 def correlations_chart(study: Study, **asked: Any) -> Chart:
-    return drawn(matrix_chart(kept_here("correlations", study, **asked)))
+    return drawn(matrix_chart(compute_now("correlations", study, **asked)))
 
 
 def study_figure(study: Study, *, figure: str, **asked: Any) -> StudyFigure:
@@ -140,7 +141,7 @@ def study_figure(study: Study, *, figure: str, **asked: Any) -> StudyFigure:
 
 
 def study_figure_chart(study: Study, **asked: Any) -> Chart:
-    found: StudyFigure = kept_here("study_figure", study, **asked)
+    found: StudyFigure = compute_now("study_figure", study, **asked)
     return drawn(found.description) if found.description else None
 
 
@@ -179,7 +180,7 @@ def judge_comparison(study: Study, *, criterion: int, **asked: Any) -> JudgeComp
 
 
 def judges_chart(study: Study, *, chart: str, **asked: Any) -> Chart:
-    description = JUDGES_CHARTS[chart](kept_here("judge_comparison", study, **asked))
+    description = JUDGES_CHARTS[chart](compute_now("judge_comparison", study, **asked))
     return drawn(description) if description else None
 
 
@@ -191,7 +192,7 @@ def examination(study: Study, *, criterion: int, **asked: Any) -> Examination:
 
 
 def thresholds_chart(study: Study, **asked: Any) -> Chart:
-    examined: Examination = kept_here("examination", study, **asked)
+    examined: Examination = compute_now("examination", study, **asked)
     choice = examined.same_items.choice if examined.same_items else None
     if choice is None:
         return None
@@ -222,7 +223,7 @@ def calibration(study: Study, *, criterion: int, judge: str | None, label_shift:
 
 
 def calibration_chart(study: Study, *, chart: str, **asked: Any) -> Chart:
-    figures: Calibration = kept_here("calibration", study, **asked)
+    figures: Calibration = compute_now("calibration", study, **asked)
     if chart == "recalibration":
         return drawn(recalibration_chart(figures.curve, judge=figures.choice.key))
     scores = [
@@ -247,7 +248,7 @@ def label_plans(
     measure: str, **asked: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the plans that are asked for, and by the name of the field why there is none."""
-    population = kept_here("calibration", study, **asked).population
+    population = compute_now("calibration", study, **asked).population
     found: dict[str, Any] = {"interval": None, "separation": None, "refused": {}}
     wanted: dict[str, dict[str, Any]] = {}
     if half_width is not None:
@@ -327,7 +328,7 @@ def battles(study: Study, **asked: Any) -> Battles | None:
 
 
 def battles_chart(study: Study, *, voters: str, **asked: Any) -> Chart:
-    found: Battles | None = kept_here("battles", study, **asked)
+    found: Battles | None = compute_now("battles", study, **asked)
     board = next((one for one in found.boards if one.name == voters), None) if found else None
     return drawn(against_chart(board.matrix, voters=board.name)) if board else None
 

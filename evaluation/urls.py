@@ -7,7 +7,6 @@ FEATURES = (
     "battles",
     "calibration",
     "cited_reports",
-    "computing",
     "dashboard",
     "figures",
     "leaderboards",

@@ -28,7 +28,7 @@ DIFFERS = {
     "SQL: our own statements, JSON columns, aggregates, collation, server-side cursors": (
         "collection/exporting", "collection/judgments", "collection/test_rankings", "collection/test_masking",
         "annotate/overview", "annotate/quality/test_people", "annotate/review", "evaluation/battles/test_battles",
-        "evaluation/data", "evaluation/computing", "evaluation/figures/test_figures",
+        "evaluation/data", "evaluation/test_cached_results", "evaluation/figures/test_figures",
         "evaluation/leaderboards/test_citation_scores", "evaluation/leaderboards/test_sources",
         "evaluation/publishing/test_qrels", "judging/data", "test_migrations",
     ),

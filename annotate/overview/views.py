@@ -37,8 +37,10 @@ def overview(request: SignedInRequest, name: str) -> HttpResponse:
         return render(request, "annotate/overview.html", context | {"found": found})
 
     # The app that keeps figures is none that this one may import; the settings name what it offers.
-    kept_lately = import_string(settings.KEPT_LATELY)
-    kept, computed, _ = kept_lately("overview", study, shown=request.GET.getlist("shown"), day=localdate().isoformat())
+    recent_result = import_string(settings.KEPT_LATELY)
+    kept, computed, _ = recent_result(
+        "overview", study, shown=request.GET.getlist("shown"), day=localdate().isoformat()
+    )
     seen = f"{computed:.3f}"
     if request.GET.get("seen") == seen:
         return HttpResponse(status=204)

@@ -11,9 +11,8 @@ import resource
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from celery import current_app
@@ -30,16 +29,12 @@ from collection.importing.outcomes import ImportOutcome
 from collection.importing.stray_grades import OffTheScale
 from collection.importing.waiting import keep_waiting
 from collection.models import Collection, Upload
-from collection.signs_of_life import heard_of
+from collection.signs_of_life import LONG_PATIENCE, PATIENCE, Beat, heard_of
 
 logger = logging.getLogger(__name__)
 
 State = Upload.State
-BEAT_SECONDS = 1.0
 PROC = Path("/proc/self/statm").exists()
-# A worker that says nothing for so long is gone; one that never began may have much before it.
-PATIENCE = timedelta(seconds=10)
-LONG_PATIENCE = timedelta(seconds=60)
 FAULT = "The worker could not finish it because of an error that is not in the file ({}). Nothing was imported."
 TOO_BIG = "The file needs more than {:,} MB of memory to read. Nothing was imported."
 FAULT_REMEDY = "Choose it again. If it fails again, see the worker’s log."
@@ -94,6 +89,11 @@ def _send(pk: int, generation: int) -> None:
         logger.warning("The broker does not answer; upload %s waits until it does.", pk, exc_info=True)
 
 
+def beat_of(upload: Upload) -> Beat:
+    """Return the file by which the worker of an upload says that it lives."""
+    return Beat(upload.path.with_name(f"{upload.stored_as}.{upload.generation}.beat"))
+
+
 def requeue_stalled_uploads(*, at: datetime, among: Iterable[Upload] | None = None) -> list[Upload]:
     """Ask again where the message or the worker is lost. Returns those uploads.
 
@@ -104,7 +104,7 @@ def requeue_stalled_uploads(*, at: datetime, among: Iterable[Upload] | None = No
 
 
 def _has_stalled(upload: Upload, *, at: datetime) -> bool:
-    last_sign = Beat.of(upload).last_sign()
+    last_sign = beat_of(upload).last_sign()
     return not heard_of(upload.asked_at or at, last_sign, at=at, patience=PATIENCE if last_sign else LONG_PATIENCE)
 
 
@@ -127,7 +127,7 @@ def work_on_upload(*, pk: int, generation: int, at: datetime) -> None:
     upload = uploads.filter(pk=pk, generation=generation).first()
     if upload is None:
         return
-    with Beat.of(upload) as beat, memory_limit(settings.UPLOAD_MEMORY_MB):
+    with beat_of(upload) as beat, memory_limit(settings.UPLOAD_MEMORY_MB):
         try:
             if upload.file_format == ir_dataset.FORMAT:
                 ir_dataset.fetch(upload)
@@ -191,51 +191,3 @@ def memory_limit(megabytes: int) -> Iterator[None]:
 
 
 # --- Signs of life ------------------------------------------------------------------------------
-
-
-class Beat:
-    """Says, in a file beside the upload, that a worker is at it and how many bytes it has read.
-
-    A row would not do: while an import is under way, SQLite lets nobody else write.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.read = 0
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._keep_saying, name="beat", daemon=True)
-
-    @classmethod
-    def of(cls, upload: Upload) -> Beat:
-        return cls(upload.path.with_name(f"{upload.stored_as}.{upload.generation}.beat"))
-
-    def advance(self, read: int) -> None:
-        self.read += read
-
-    def bytes_read(self) -> int | None:
-        """Return how far the worker has read; None: none has begun."""
-        try:
-            return int(self.path.read_text() or 0)
-        except FileNotFoundError:
-            return None
-
-    def last_sign(self) -> datetime | None:
-        """Return when the worker was last heard of."""
-        try:
-            return datetime.fromtimestamp(self.path.stat().st_mtime).astimezone()
-        except FileNotFoundError:
-            return None
-
-    def __enter__(self) -> Beat:
-        self.path.write_text("0")
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._over.set()
-        self._thread.join()
-        self.path.unlink(missing_ok=True)
-
-    def _keep_saying(self) -> None:
-        while not self._over.wait(BEAT_SECONDS):
-            self.path.write_text(str(self.read))

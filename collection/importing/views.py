@@ -19,8 +19,8 @@ from collection.accounts.views import SignedInRequest
 from collection.formats.archives import names_in
 from collection.formats.problems import InputFile
 from collection.importing.background import (
-    Beat,
     ask_a_worker,
+    beat_of,
     outcome_of,
     requeue_stalled_uploads,
     try_waiting_again,
@@ -150,7 +150,7 @@ def file_rows(outcome: ImportOutcome, whose: WhoseForm | None) -> list[dict[str,
 def import_progress(request: SignedInRequest, upload: Upload) -> HttpResponse:
     """How far the worker is. htmx asks for the changing part alone, and for the whole page when that has ended."""
     requeue_stalled_uploads(at=now(), among=[upload])
-    read = Beat.of(upload).bytes_read()
+    read = beat_of(upload).bytes_read()
     percent = None if read is None else min(100, 100 * read // max(upload.size, 1))
     template = "collection/import_progress.html" if request.htmx else "collection/import_waiting.html"
     return render(request, template, {**about(upload), "percent": percent})

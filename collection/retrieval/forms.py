@@ -7,8 +7,8 @@ from typing import Any
 from django import forms
 from rest_framework import serializers
 
-from collection.options import OptionsForm
 from collection.retrieval.serializers import Bm25Options, DenseOptions, SampleOptions
+from collection.web.options import OptionsForm
 
 
 class RetrievalForm(OptionsForm):

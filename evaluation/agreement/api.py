@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation.parameters.api import CRITERION, criterion_of, figures_of, shows
+from collection.web.api import CRITERION, criterion_of, figures_of, shows
 
 
 @shows(

@@ -9,17 +9,17 @@ from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Item
-from evaluation.agreement.breakdowns import Breakdowns
-from evaluation.agreement.disputed_items import opinions_of
-from evaluation.formats.file_names import file_stem
-from evaluation.parameters.downloads import table_file
-from evaluation.parameters.pages import (
+from collection.web.downloads import table_file
+from collection.web.file_names import file_stem
+from collection.web.pages import (
     asked_criterion,
     figures_of,
     json_file,
     my_study,
     study_and_criterion,
 )
+from evaluation.agreement.breakdowns import Breakdowns
+from evaluation.agreement.disputed_items import opinions_of
 
 
 @require_safe

@@ -1,7 +1,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 
+from collection.web.charts.urls import chart_paths
 from evaluation.agreement import breakdown_views, views
-from evaluation.charts.urls import chart_paths
 
 agreement: list[URLPattern] = [
     path("", views.agreement, name="agreement"),

@@ -9,11 +9,9 @@ from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion
-from evaluation.data.judge_pairs import is_graded_version
-from evaluation.data.text_level import roll_ups_of
-from evaluation.formats.file_names import file_stem
-from evaluation.parameters.downloads import table_file
-from evaluation.parameters.pages import (
+from collection.web.downloads import table_file
+from collection.web.file_names import file_stem
+from collection.web.pages import (
     chart_file,
     criteria_queryset,
     figures_of,
@@ -21,6 +19,8 @@ from evaluation.parameters.pages import (
     my_study,
     study_and_criterion,
 )
+from evaluation.data.judge_pairs import is_graded_version
+from evaluation.data.text_level import roll_ups_of
 
 CAPTIONS = {
     "coefficients": "Agreement between assessors with 95 % intervals",

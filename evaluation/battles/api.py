@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from collection.api_tools import study_of
+from collection.web.api import answers, chosen_by, figures_of, shows
 from evaluation.battles.serializers import BattlesChoice, RoundChoice
-from evaluation.parameters.api import answers, chosen_by, figures_of, shows
 from stats.refusals import Refused
 
 

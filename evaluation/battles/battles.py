@@ -11,9 +11,9 @@ import numpy as np
 
 from collection.models import Criterion, Report, Study
 from collection.models.studies import TaskType
+from collection.web.visibility import Sight, in_sight, parts_of
 from evaluation.battles.votes import Voters, battle_criterion, counted_votes, voters_of, votes_of
 from evaluation.data.pair_order import PositionAudit, audit_position
-from evaluation.data.visibility import Sight, in_sight, parts_of
 from stats.intervals import NO_ERROR, SAME_IN_RESAMPLES, Estimate, Sample, resampled_levels
 from stats.pattern_intervals import REPLICATES, SEED
 from stats.plurals import counted

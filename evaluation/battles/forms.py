@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from collection.web.options import OptionsForm
 from evaluation.battles.serializers import BattlesChoice, RoundChoice
-from evaluation.parameters.options import OptionsForm
 
 
 class BattlesForm(OptionsForm):

@@ -1,7 +1,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 
+from collection.web.charts.urls import chart_paths
 from evaluation.battles import views
-from evaluation.charts.urls import chart_paths
 
 battles: list[URLPattern] = [
     path("", views.battles, name="battles"),

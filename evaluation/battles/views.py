@@ -14,17 +14,17 @@ from django.views.decorators.http import require_POST, require_safe
 from collection.accounts.views import SignedInRequest
 from collection.models import Draw, Study
 from collection.models.studies import TaskType
-from evaluation.battles.forms import BattlesForm, RoundForm
-from evaluation.formats.file_names import file_stem
-from evaluation.parameters.downloads import table_file
-from evaluation.parameters.options import REFUSALS
-from evaluation.parameters.pages import (
+from collection.web.downloads import table_file
+from collection.web.file_names import file_stem
+from collection.web.options import REFUSALS
+from collection.web.pages import (
     chart_file,
     figures_of,
     json_file,
     my_study,
     query_without,
 )
+from evaluation.battles.forms import BattlesForm, RoundForm
 from stats.plurals import counted
 
 if TYPE_CHECKING:

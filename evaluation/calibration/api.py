@@ -12,11 +12,11 @@ from rest_framework.response import Response
 
 from collection.api_tools import study_of
 from collection.judgments.declarations import declarations_of, declare
+from collection.web.api import CRITERION, answers, chosen_by, criterion_of, figures_of, shows
 from evaluation.calibration.planning import draw_next
 from evaluation.calibration.serializers import CalibrationChoice, DeclarationsChoice, DrawChoice, PlanChoice
 from evaluation.data.judgments import load_criterion
 from evaluation.data.population import find_judge, judge_choices, load_population
-from evaluation.parameters.api import CRITERION, answers, chosen_by, criterion_of, figures_of, shows
 
 
 @shows(

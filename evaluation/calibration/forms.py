@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from collection.web.options import OptionsForm
 from evaluation.calibration.serializers import (
     MOST_CHARACTERS,
     CalibrationChoice,
@@ -11,7 +12,6 @@ from evaluation.calibration.serializers import (
     DrawChoice,
     PlanChoice,
 )
-from evaluation.parameters.options import OptionsForm
 
 
 class CalibrationForm(OptionsForm):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from collection.models import Criterion
+from collection.web.visibility import AskedPart
 from evaluation.data.drawn_labels import NAMED
 from evaluation.data.population import JudgeChoice, Population, population_of
-from evaluation.data.visibility import AskedPart
 from stats.answers_in_words import corrected_score
 from stats.calibration.estimators import Corrected, Score, correct
 from stats.calibration.labels import Labels

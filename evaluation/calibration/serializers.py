@@ -7,8 +7,8 @@ from typing import Any
 from rest_framework import serializers
 
 from collection.api_tools import NumberField, WholeField
+from collection.web.options import PART
 from evaluation.calibration.planning import HOW
-from evaluation.parameters.options import PART
 
 
 class JudgeChoice(serializers.Serializer[Any]):

@@ -1,7 +1,7 @@
 from django.urls import URLPattern, path
 
+from collection.web.charts.urls import chart_paths
 from evaluation.calibration import views
-from evaluation.charts.urls import chart_paths
 
 urlpatterns: list[URLPattern] = [
     path("studies/<slug:name>/calibration/", views.calibration, name="calibration"),

@@ -17,21 +17,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from collection.accounts.views import SignedInRequest
 from collection.judgments.declarations import declarations_of, declare, sources_to_declare
 from collection.models import Criterion
-from evaluation.calibration.forms import CalibrationForm, DeclarationsForm, DrawForm, PlanForm
-from evaluation.calibration.planning import draw_next
-from evaluation.calibration.report import METHODS, Calibration
-from evaluation.data.judgments import load_criterion
-from evaluation.data.population import (
-    JudgeChoice,
-    NothingInSight,
-    find_judge,
-    judge_choices,
-    load_population,
-)
-from evaluation.formats.file_names import file_stem
-from evaluation.parameters.downloads import table_file
-from evaluation.parameters.options import REFUSALS
-from evaluation.parameters.pages import (
+from collection.web.downloads import table_file
+from collection.web.file_names import file_stem
+from collection.web.options import REFUSALS
+from collection.web.pages import (
     MOST_LISTED,
     asked_criterion,
     asked_part,
@@ -43,6 +32,17 @@ from evaluation.parameters.pages import (
     my_study,
     refused_is_not_found,
     study_and_criterion,
+)
+from evaluation.calibration.forms import CalibrationForm, DeclarationsForm, DrawForm, PlanForm
+from evaluation.calibration.planning import draw_next
+from evaluation.calibration.report import METHODS, Calibration
+from evaluation.data.judgments import load_criterion
+from evaluation.data.population import (
+    JudgeChoice,
+    NothingInSight,
+    find_judge,
+    judge_choices,
+    load_population,
 )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.charts.drawing import described, first_of
-from evaluation.charts.palette import INK, SERIES
+from collection.web.charts.drawing import described, first_of
+from collection.web.charts.palette import INK, SERIES
 
 ROW, MOST_PASSAGES = 22, 250
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation.charts.drawing import described, first_of
+from collection.web.charts.drawing import described, first_of
 
 CELL = 26
 MOST_SYSTEMS = 40

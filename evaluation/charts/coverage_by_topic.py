@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.charts.drawing import described_panels, told_apart
-from evaluation.charts.palette import INK, QUIET
+from collection.web.charts.drawing import described_panels, told_apart
+from collection.web.charts.palette import INK, QUIET
 
 HEIGHT, PANEL = 170, 180
 # Between the two lines of a head.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from evaluation.charts.drawing import described, first_of, told_apart
-from evaluation.charts.palette import INK, QUIET
+from collection.web.charts.drawing import described, first_of, told_apart
+from collection.web.charts.palette import INK, QUIET
 
 ROW, BUMP = 20, 22
 MOST_SYSTEMS = 60

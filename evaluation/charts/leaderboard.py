@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.charts.drawing import described, first_of, told_apart
+from collection.web.charts.drawing import described, first_of, told_apart
 
 ROW = 22
 MOST_SYSTEMS = 100

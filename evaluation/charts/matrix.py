@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.charts.drawing import described
-from evaluation.charts.palette import INK, SERIES
+from collection.web.charts.drawing import described
+from collection.web.charts.palette import INK, SERIES
 
 CELL = 30
 POSITIVE, NEGATIVE = "alike", "opposed"

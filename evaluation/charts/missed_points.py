@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.charts.drawing import described, first_of
-from evaluation.charts.palette import series
+from collection.web.charts.drawing import described, first_of
+from collection.web.charts.palette import series
 from stats.measures.missed_points import MissedPoints
 
 BAR = 26

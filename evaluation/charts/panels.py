@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.charts.drawing import described_panels, first_of, told_apart
-from evaluation.charts.palette import QUIET
+from collection.web.charts.drawing import described_panels, first_of, told_apart
+from collection.web.charts.palette import QUIET
 
 ROW, MOST_SYSTEMS = 13, 100
 ROLES = ("other", "best", "worst", "set apart")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.charts.drawing import HALF, described, first_of, told_apart
-from evaluation.charts.palette import INK, QUIET, SERIES
+from collection.web.charts.drawing import HALF, described, first_of, told_apart
+from collection.web.charts.palette import INK, QUIET, SERIES
 from stats.calibration.recalibration import CurvePoint
 from stats.pattern_intervals import Estimate
 

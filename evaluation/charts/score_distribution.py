@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from evaluation.charts.drawing import described, told_apart
-from evaluation.charts.palette import INK, QUIET
+from collection.web.charts.drawing import described, told_apart
+from collection.web.charts.palette import INK, QUIET
 from stats.judges.score_thresholds import ScoreThreshold
 
 CURVES = ("scores below it", "false positives (mean)")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import cos, pi, sin
 from typing import Any
 
-from evaluation.charts.drawing import HALF, described, first_of, told_apart
-from evaluation.charts.palette import INK, RULE
+from collection.web.charts.drawing import HALF, described, first_of, told_apart
+from collection.web.charts.palette import INK, RULE
 
 MOST_SYSTEMS = 6
 RINGS = (0.25, 0.5, 0.75, 1.0)

@@ -6,8 +6,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from collection.api_tools import study_of
+from collection.web.api import chosen_by, figures_of, shows
 from evaluation.cited_reports.serializers import CitedReportsChoice
-from evaluation.parameters.api import chosen_by, figures_of, shows
 
 
 @shows(

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import DocumentSource
-from evaluation.parameters.pages import figures_of, my_study, refused_is_not_found
+from collection.web.pages import figures_of, my_study, refused_is_not_found
 
 
 @require_safe

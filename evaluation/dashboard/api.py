@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from collection.api_tools import study_of
-from evaluation.parameters.api import figures_of, shows
+from collection.web.api import figures_of, shows
 
 
 @shows(

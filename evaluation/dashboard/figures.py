@@ -10,8 +10,8 @@ from typing import Any
 
 from django.db.models import Count, Max, Q
 
+from collection.judgments.judged_criteria import read_judged
 from collection.models import Criterion, Exclusion, Judgment, Rater, Study
-from evaluation.data.judged_criteria import read_judged
 from evaluation.data.judgments import load_criterion
 from evaluation.trust.overview import trust_in_judges
 from evaluation.trust.overview_rows import Row, judges_in_words

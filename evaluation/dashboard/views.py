@@ -12,8 +12,8 @@ from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Judgment, Study
-from evaluation.computing.kept import kept_lately
-from evaluation.parameters.pages import my_study
+from collection.web.cached_results import recent_result
+from collection.web.pages import my_study
 
 # A browser asks again after so many seconds: while judgments come in, and where they may.
 SECONDS_AT_WORK, SECONDS_AT_REST = 30, 300
@@ -29,7 +29,7 @@ def dashboard(request: SignedInRequest, name: str) -> HttpResponse:
     if not Judgment.objects.filter(criterion__study=study).exists():  # no worker is needed to say so
         return render(request, page, {"study": study, "ask_again": seconds_between(study, None)})
 
-    figures, computed, is_current = kept_lately("dashboard", study, shown=request.GET.getlist("shown"))
+    figures, computed, is_current = recent_result("dashboard", study, shown=request.GET.getlist("shown"))
     seen = f"{computed:.3f}"
     if request.htmx and request.GET.get("seen") == seen:
         return HttpResponse(status=204)

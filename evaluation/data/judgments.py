@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -13,6 +13,7 @@ from django.db.models import QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from collection.completeness import judges_of_studies
+from collection.judgments.judged_criteria import judged_criteria
 from collection.judgments.rater_names import distinct_names
 from collection.judgments.unaided import own_grades
 from collection.masking import uncounted_items
@@ -110,12 +111,6 @@ def find_criterion(study_name: str, criterion_name: str | None) -> Criterion:
         listed = ", ".join(criterion.name for criterion in judged)
         raise CriterionNotFound(f"Choose a criterion with --criterion: {listed}.")
     return judged[0]
-
-
-def judged_criteria(criteria: Iterable[Criterion]) -> list[Criterion]:
-    """Return those of the criteria that people have judged, in their order."""
-    judgments = Judgment.objects.filter(rater__kind=Rater.Kind.ASSESSOR)
-    return [criterion for criterion in criteria if judgments.filter(criterion=criterion).exists()]
 
 
 def load_criterion(

@@ -6,9 +6,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from collection.api_tools import study_of
+from collection.web.api import chosen_by, figures_of, shows
 from evaluation.figures.rests_on import rests_on
 from evaluation.figures.serializers import FigureChoice
-from evaluation.parameters.api import chosen_by, figures_of, shows
 
 
 @shows("studies_figures", "The figures that the study’s judgments allow, by name, with their titles.")

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from evaluation.parameters.options import PART
+from collection.web.options import PART
 
 
 class FigureChoice(serializers.Serializer[Any]):

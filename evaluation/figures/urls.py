@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from evaluation.charts.urls import chart_paths
+from collection.web.charts.urls import chart_paths
 from evaluation.figures import views
 
 figures: list[URLPattern] = [

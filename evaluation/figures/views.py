@@ -11,13 +11,10 @@ from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
-from evaluation.data.visibility import in_words
-from evaluation.figures.rests_on import rests_on
-from evaluation.figures.serializers import FigureChoice
-from evaluation.formats.file_names import file_stem
-from evaluation.parameters.downloads import table_file
-from evaluation.parameters.options import choose
-from evaluation.parameters.pages import (
+from collection.web.downloads import table_file
+from collection.web.file_names import file_stem
+from collection.web.options import choose
+from collection.web.pages import (
     chart_file,
     figures_of,
     locked_is_not_found,
@@ -25,6 +22,9 @@ from evaluation.parameters.pages import (
     query_without,
     refused_is_not_found,
 )
+from collection.web.visibility import in_words
+from evaluation.figures.rests_on import rests_on
+from evaluation.figures.serializers import FigureChoice
 from stats.refusals import Refused
 
 

@@ -13,6 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from collection.api_tools import checked, study_of
+from collection.web.api import answers, chosen_by, figures_of, shows
+from collection.web.downloads import as_file
 from evaluation.leaderboards.forms import MOST_MB
 from evaluation.leaderboards.serializers import (
     CorrelateChoice,
@@ -23,8 +25,6 @@ from evaluation.leaderboards.serializers import (
     MeasuresChoice,
     PostedRunChoice,
 )
-from evaluation.parameters.api import answers, chosen_by, figures_of, shows
-from evaluation.parameters.downloads import as_file
 
 
 @shows(

@@ -7,9 +7,9 @@ from django.db.models import Exists, OuterRef, Q
 from collection.banks.versions import newest_versions
 from collection.models import BankEntry, Judgment, RankedPassage, Study
 from collection.models.studies import TaskType
+from collection.web.options import with_asked
 from evaluation.data.drawn_labels import labels_are_a_sample
 from evaluation.leaderboards.sources import ANSWERED, CITED, GROUNDED, ORACLE
-from evaluation.parameters.options import with_asked
 from stats.ranking.answer_measures import CITATIONS, NUGGETS, NUGGETS_OF_REPORTS, RATINGS, TEXTS, UNANSWERABLE, group_of
 
 FIRST, DEEPEST = 10, 100

@@ -5,8 +5,8 @@ from typing import Any
 from django import forms
 
 from collection.importing.forms import FilesField
+from collection.web.options import OptionsForm
 from evaluation.leaderboards.serializers import MOST_SIZES, CorrelateChoice, LeaderboardChoice
-from evaluation.parameters.options import OptionsForm
 
 # Larger ones are for the command.
 MOST_MB = 8

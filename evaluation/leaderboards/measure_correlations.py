@@ -15,7 +15,7 @@ import numpy as np
 
 from collection.models import Rater, Study
 from collection.rankings import ORDERS, Order
-from evaluation.data.visibility import AskedPart, Sight
+from collection.web.visibility import AskedPart, Sight
 from evaluation.leaderboards.divergence import (
     MeasureDivergence,
     NamedScores,

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from collection.api_tools import NumberField, WholeField
 from collection.formats.scores.evaluation_files import FORMS
 from collection.rankings import ORDERS
-from evaluation.parameters.options import PART
+from collection.web.options import PART
 from stats.qrels import COMBINES
 from stats.ranking.common_topics import TOPICS
 from stats.ranking.missing_values import MISSING

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from evaluation.charts.urls import chart_paths
+from collection.web.charts.urls import chart_paths
 from evaluation.leaderboards import views
 from evaluation.leaderboards.evaluation_files import views as correlate_views
 from evaluation.leaderboards.measures import views as measures_views

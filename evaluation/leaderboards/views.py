@@ -16,14 +16,10 @@ from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
-from evaluation.data.visibility import in_words
-from evaluation.formats.file_names import file_stem
-from evaluation.leaderboards.forms import LeaderboardForm
-from evaluation.leaderboards.measures.marks import names_of
-from evaluation.leaderboards.serializers import WRITTEN_FORMS, CorrelationsChoice
-from evaluation.parameters.downloads import as_file, table_file
-from evaluation.parameters.options import choose, with_asked
-from evaluation.parameters.pages import (
+from collection.web.downloads import as_file, table_file
+from collection.web.file_names import file_stem
+from collection.web.options import choose, with_asked
+from collection.web.pages import (
     MOST_LISTED,
     asked_part,
     chart_file,
@@ -34,6 +30,10 @@ from evaluation.parameters.pages import (
     query_without,
     refused_is_not_found,
 )
+from collection.web.visibility import in_words
+from evaluation.leaderboards.forms import LeaderboardForm
+from evaluation.leaderboards.measures.marks import names_of
+from evaluation.leaderboards.serializers import WRITTEN_FORMS, CorrelationsChoice
 from stats.refusals import Refused
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.management.base import add_study, finite
+from collection.web.commands import add_study, finite
 from stats.calibration.label_tables import labels_of_tables
 from stats.calibration.labels import Labels
 

@@ -8,8 +8,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from collection.api_tools import study_of
-from evaluation.parameters.api import CRITERION, chosen_by, criterion_of, figures_of, shows
-from evaluation.parameters.pages import locked_is_not_found
+from collection.web.api import CRITERION, chosen_by, criterion_of, figures_of, shows
+from collection.web.pages import locked_is_not_found
 from evaluation.publishing.making import line_of
 from evaluation.publishing.serializers import FilledChoice, Published, QrelsChoice, filling_of
 from evaluation.publishing.views import bundle_file

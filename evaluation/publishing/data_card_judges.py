@@ -9,9 +9,9 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef
 
 from collection.models import Arm, Judgment, Rater, Suggestion
+from collection.web.visibility import times
 from evaluation.data.judge_provenance import making_of
 from evaluation.data.model_families import family_of
-from evaluation.data.visibility import times
 from evaluation.publishing.data_card_parts import Card, figure_cells, markdown_table, plain, share_of
 from stats.completeness import complete_first
 from stats.plurals import counted

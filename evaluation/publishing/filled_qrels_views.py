@@ -13,10 +13,10 @@ from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Study
-from evaluation.formats.file_names import file_stem
-from evaluation.parameters.downloads import as_file, table_file
-from evaluation.parameters.options import Choices, with_asked
-from evaluation.parameters.pages import asked_part, figures_of, locked_is_not_found
+from collection.web.downloads import as_file, table_file
+from collection.web.file_names import file_stem
+from collection.web.options import Choices, with_asked
+from collection.web.pages import asked_part, figures_of, locked_is_not_found
 from evaluation.publishing.forms import FilledQrelsForm
 from evaluation.publishing.qrels_views import QrelsChoice, chosen_qrels
 from evaluation.publishing.serializers import filling_of

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from evaluation.parameters.options import Choices, Options, OptionsForm
+from collection.web.options import Choices, Options, OptionsForm
 from evaluation.publishing.serializers import FILLED_MEASURES, FilledChoice, QrelsChoice
 
 

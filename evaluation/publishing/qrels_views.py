@@ -12,12 +12,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
+from collection.judgments.judged_criteria import judged_criteria
 from collection.models import Criterion, Rater, Study
-from evaluation.data.judgments import judged_criteria
-from evaluation.formats.file_names import file_stem
-from evaluation.parameters.downloads import as_file, table_file
-from evaluation.parameters.options import Choices
-from evaluation.parameters.pages import criteria_queryset, figures_of, my_study, query_without
+from collection.web.downloads import as_file, table_file
+from collection.web.file_names import file_stem
+from collection.web.options import Choices
+from collection.web.pages import criteria_queryset, figures_of, my_study, query_without
 from evaluation.publishing.forms import QrelsForm
 from evaluation.publishing.gold_qrels import gold_sources
 from stats.completeness import Completeness

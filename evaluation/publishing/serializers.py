@@ -8,7 +8,7 @@ from typing import Any
 from rest_framework import serializers
 
 from collection.api_tools import NumberField, WholeField
-from evaluation.parameters.options import PART
+from collection.web.options import PART
 from stats.qrels import COMBINES, Rule, asked_of
 from stats.votes import TIES
 

@@ -17,9 +17,9 @@ from collection.formats.scores.tools import LABELS
 from collection.judgments.rater_names import study_raters
 from collection.models import Judgment, Rater, Study
 from collection.texts.markdown import render_markdown
-from evaluation.formats.file_names import file_stem
-from evaluation.parameters.downloads import as_file
-from evaluation.parameters.pages import figures_of, my_study
+from collection.web.downloads import as_file
+from collection.web.file_names import file_stem
+from collection.web.pages import figures_of, my_study
 from evaluation.publishing.making import line_of
 
 SCROLLING = '<div class="table-scroll" tabindex="0" role="group" aria-label="Table {}"><table>{}'

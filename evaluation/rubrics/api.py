@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from collection.api_tools import study_of, user_of
-from evaluation.computing.kept import kept_here
-from evaluation.parameters.api import answers, chosen_by, figures_of, shows
+from collection.web.api import answers, chosen_by, figures_of, shows
+from collection.web.cached_results import compute_now
 from evaluation.rubrics.serializers import (
     BankCheckChoice,
     GradedAnswerChoice,
@@ -45,7 +45,7 @@ def masking(request: Request, name: str) -> Response:
         return Response(figures_of(request, "masking", study, **chosen_by(request, MaskingChoice)).as_dict())
     chosen = chosen_by(request, MaskingSent)
     reason = chosen.pop("reason")
-    found = kept_here("masking", study, **chosen)
+    found = compute_now("masking", study, **chosen)
     n = mask_unfulfilled(found, reason=reason, by=user_of(request), at=now())
     return Response(found.as_dict() | {"masked": n})
 
@@ -74,7 +74,7 @@ def redundancy(request: Request, name: str) -> Response:
 
     chosen = chosen_by(request, OracleSent)
     run = chosen.pop("name")
-    kept = keep_oracle(kept_here("redundancy", study, **chosen), name=run, by=user_of(request), at=now())
+    kept = keep_oracle(compute_now("redundancy", study, **chosen), name=run, by=user_of(request), at=now())
     return Response({"run": kept.name, **kept.attributes["oracle"]})
 
 

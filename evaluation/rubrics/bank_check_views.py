@@ -11,9 +11,9 @@ from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
-from evaluation.formats.file_names import file_stem
-from evaluation.parameters.downloads import table_file
-from evaluation.parameters.pages import figures_of, my_study, query_without
+from collection.web.downloads import table_file
+from collection.web.file_names import file_stem
+from collection.web.pages import figures_of, my_study, query_without
 from evaluation.rubrics.forms import BankCheckForm
 from stats.measures.question_banks import LIKENESS, MINIMUM
 from stats.refusals import Refused

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation.parameters.options import OptionsForm
+from collection.web.options import OptionsForm
 from evaluation.rubrics.serializers import (
     BankCheckChoice,
     GradedAnswerChoice,

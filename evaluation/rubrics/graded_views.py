@@ -10,8 +10,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
-from evaluation.parameters.options import choose
-from evaluation.parameters.pages import figures_of, my_study, refused_is_not_found
+from collection.web.options import choose
+from collection.web.pages import figures_of, my_study, refused_is_not_found
 from evaluation.rubrics.forms import GradedAnswerForm
 from evaluation.rubrics.serializers import MOST_PASSAGES, GradedAnswerChoice, GradedPassageChoice
 from stats.refusals import Refused

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods
 from collection.accounts.views import SignedInRequest
 from collection.masking import unmask_elements
 from collection.models import Study
-from evaluation.computing.kept import kept_here
-from evaluation.parameters.pages import figures_of, my_study, query_without
+from collection.web.cached_results import compute_now
+from collection.web.pages import figures_of, my_study, query_without
 from evaluation.rubrics.forms import MaskingByGradesForm
 from stats.refusals import Refused
 
@@ -74,4 +74,4 @@ def _found(request: SignedInRequest, study: Study) -> tuple[MaskingByGrades | No
 
 def _figures(request: SignedInRequest, kind: str, study: Study, **asked: Any) -> Any:
     """Return these figures; what is posted waits for no worker, and computes what is not kept."""
-    return kept_here(kind, study, **asked) if request.method == "POST" else figures_of(request, kind, study, **asked)
+    return compute_now(kind, study, **asked) if request.method == "POST" else figures_of(request, kind, study, **asked)

@@ -14,10 +14,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
-from evaluation.computing.kept import kept_here
-from evaluation.formats.file_names import file_stem
-from evaluation.parameters.downloads import as_file
-from evaluation.parameters.pages import figures_of, my_study, query_without
+from collection.web.cached_results import compute_now
+from collection.web.downloads import as_file
+from collection.web.file_names import file_stem
+from collection.web.pages import figures_of, my_study, query_without
 from evaluation.rubrics.forms import OracleForm, RedundancyForm
 from stats.plurals import counted
 from stats.refusals import Refused
@@ -89,4 +89,4 @@ def _asked(request: SignedInRequest) -> QueryDict:
 
 def _figures(request: SignedInRequest, kind: str, study: Study, **asked: Any) -> Any:
     """Return these figures; what is posted waits for no worker, and computes what is not kept."""
-    return kept_here(kind, study, **asked) if request.method == "POST" else figures_of(request, kind, study, **asked)
+    return compute_now(kind, study, **asked) if request.method == "POST" else figures_of(request, kind, study, **asked)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from django import template
 from django.urls import reverse
 
-from evaluation.charts.urls import SUFFIXES
-from evaluation.data.visibility import times
+from collection.web.charts.urls import SUFFIXES
+from collection.web.visibility import times
 from stats.agreement.report import plain_grade
 from stats.pattern_intervals import Estimate
 from stats.plurals import counted
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 register = template.Library()
 
 
-@register.inclusion_tag("evaluation/chart.html")
+@register.inclusion_tag("collection/chart.html")
 def chart(name: str, *of: str, label: str, query: str = "", csv: str = "") -> dict[str, Any]:
     """Show the chart whose addresses are `evaluation:<name>_svg`, `_pdf` and `_json` (`charts.urls`), with its files.
 

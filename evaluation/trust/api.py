@@ -14,9 +14,9 @@ from rest_framework.response import Response
 from collection.api_tools import checked, invalid_on, study_of, user_of
 from collection.formats.problems import BrokenFile
 from collection.models import Study
+from collection.web.api import CRITERION, answers, chosen_by, criterion_of, figures_of, shows
 from evaluation.data.population import JudgeNotFound
 from evaluation.leaderboards.forms import MOST_MB
-from evaluation.parameters.api import CRITERION, answers, chosen_by, criterion_of, figures_of, shows
 from evaluation.trust.overview import kept_trust_in_judges
 from evaluation.trust.serializers import (
     EffectsChoice,

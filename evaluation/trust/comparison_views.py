@@ -12,9 +12,9 @@ from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion
-from evaluation.formats.file_names import file_stem
-from evaluation.parameters.downloads import table_file
-from evaluation.parameters.pages import (
+from collection.web.downloads import table_file
+from collection.web.file_names import file_stem
+from collection.web.pages import (
     asked_criterion,
     chart_file,
     figures_of,

@@ -7,9 +7,9 @@ from django import forms
 
 from collection.importing.forms import FilesField
 from collection.models import Criterion, Rater, Study, System
+from collection.web.options import OptionsForm
 from evaluation.data.model_families import LONGEST, family_of
 from evaluation.leaderboards.forms import MOST_MB
-from evaluation.parameters.options import OptionsForm
 from evaluation.trust.serializers import EffectsChoice, SubmissionsChoice
 from stats.completeness import Completeness
 

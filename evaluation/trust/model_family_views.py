@@ -9,9 +9,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from collection.accounts.views import SignedInRequest
+from collection.web.pages import my_study
 from evaluation.data.model_families import state_families, systems_of
 from evaluation.data.rater_names import marked_judges_of
-from evaluation.parameters.pages import my_study
 from evaluation.trust.forms import FamiliesForm
 
 

@@ -15,10 +15,10 @@ from typing import Any
 from django.core.cache import caches
 from django.db.models import QuerySet
 
+from collection.judgments.judged_criteria import Judged, read_judged
 from collection.models import Criterion, Rater, Study
-from evaluation.computing.kept import computed_aside
+from collection.web.cached_results import computed_aside
 from evaluation.data.judge_pairs import JudgePairs, PairedJudge, is_graded_version, pair_judges
-from evaluation.data.judged_criteria import Judged, read_judged
 from evaluation.data.judgments import load_criterion
 from evaluation.data.text_level import RolledUpJudge, RollUp, roll_ups_among, rolled_up_judges
 from evaluation.trust.overview_rows import COLUMNS, Kept, Row, judges_in_words, sorted_rows

@@ -10,9 +10,9 @@ from django.views.decorators.http import require_safe
 from collection.accounts.access import refuse_unless_researcher
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
-from evaluation.computing.kept import StillComputing
-from evaluation.parameters.downloads import table_file
-from evaluation.parameters.pages import json_file
+from collection.web.cached_results import StillComputing
+from collection.web.downloads import table_file
+from collection.web.pages import json_file
 from evaluation.trust.overview import TrustInJudges, kept_trust_in_judges
 from evaluation.trust.overview import trust_in_judges as trust_in_judges_now
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from collection.web.options import PART
 from evaluation.leaderboards.serializers import FORM_CHOICES
-from evaluation.parameters.options import PART
 from evaluation.trust.overview_rows import SORTS
 from stats.judges.alt_test import EPSILONS
 from stats.judges.text_level import RULES

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
-from evaluation.parameters.pages import figures_of, my_study, query_without
+from collection.web.pages import figures_of, my_study, query_without
 from evaluation.trust.forms import EffectsForm
 from stats.refusals import Refused
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from collection.models import Criterion, Rater
+from collection.web.options import with_asked
 from evaluation.data.judge_pairs import PairedJudge
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.scores import score
 from evaluation.leaderboards.sources import Source, StudySources
-from evaluation.parameters.options import with_asked
 from evaluation.trust.compared_judges import JudgeOrder, Moved, Orders, most_moved
 from stats.intervals import Estimate, mean_interval, undefined
 from stats.judges.orders import RankedItems, SumMeasure, correlate_orders, ranks_of, sum_measure

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from evaluation.charts.urls import chart_paths
+from collection.web.charts.urls import chart_paths
 from evaluation.trust import (
     comparison_views,
     model_family_views,

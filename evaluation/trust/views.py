@@ -12,11 +12,9 @@ from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion
-from evaluation.data.judge_provenance import making_of
-from evaluation.data.visibility import times
-from evaluation.formats.file_names import file_stem
-from evaluation.parameters.downloads import table_file
-from evaluation.parameters.pages import (
+from collection.web.downloads import table_file
+from collection.web.file_names import file_stem
+from collection.web.pages import (
     asked_criterion,
     chart_file,
     figures_of,
@@ -24,6 +22,8 @@ from evaluation.parameters.pages import (
     refused_is_not_found,
     study_and_criterion,
 )
+from collection.web.visibility import times
+from evaluation.data.judge_provenance import making_of
 from evaluation.trust.page import Examination
 from stats.judges.alt_test import EPSILONS
 from stats.judges.text_level import RULES, Rule

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from rest_framework import serializers
 
 from collection.models import User
-from collection.options import form_field
+from collection.web.options import form_field
 from judging.engines.servers import roots_of
 from judging.models import ModelServer
 from judging.models.servers import administers_servers

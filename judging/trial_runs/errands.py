@@ -17,9 +17,8 @@ from django.db import transaction
 from django.utils.timezone import now
 from kombu.exceptions import OperationalError
 
-from collection.importing.background import LONG_PATIENCE, PATIENCE, Beat
 from collection.models import Criterion, Item, Study, User
-from collection.signs_of_life import heard_of
+from collection.signs_of_life import LONG_PATIENCE, PATIENCE, Beat, heard_of
 from judging.engines import EngineUnavailable, Reply
 from judging.engines.openai import NO_SERVER
 from judging.engines.probe_store import probe_judge

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from collection.models import Arm, Criterion, Judgment, Rater, Study, Suggestion, User
-from evaluation.computing.fingerprints import fingerprint_of
+from collection.web.fingerprints import fingerprint_of
 from evaluation.data.judgments import as_said_before, load_criterion
 from judging.data.human_labels import grades_of_people
 from tests.annotate.factories import NOON, a_report_task, the_criterion

@@ -10,9 +10,9 @@ from django.utils.timezone import now
 
 from collection.importing.commands import the_collection
 from collection.models import Retrieval
-from collection.options import add_options, choose
 from collection.retrieval.jobs import start_retrieval
 from collection.retrieval.serializers import OPTIONS, AllOptions
+from collection.web.options import add_options, choose
 from stats.refusals import Refused
 
 

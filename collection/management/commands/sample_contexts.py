@@ -9,9 +9,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.timezone import now
 
 from collection.importing.commands import the_collection
-from collection.options import add_options, choose
 from collection.retrieval.samples import sample_contexts
 from collection.retrieval.serializers import SampleOptions
+from collection.web.options import add_options, choose
 from stats.refusals import Refused
 
 

@@ -9,10 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from collection.models import Criterion
+from collection.web.api import CRITERION, chosen_by, criterion_of, figures_of, shows
 from evaluation.agreement.errors.items import SHOWN, error_items
 from evaluation.agreement.errors.report import Errors
 from evaluation.agreement.errors.serializers import ErrorItemsChoice, ErrorsChoice
-from evaluation.parameters.api import CRITERION, chosen_by, criterion_of, figures_of, shows
 
 
 @shows(

@@ -7,8 +7,8 @@ from typing import Any
 from rest_framework import serializers
 
 from collection.api_tools import WholeField
+from collection.web.options import PART
 from evaluation.agreement.errors.raters import PEOPLE
-from evaluation.parameters.options import PART
 
 BY = {"answers": "yes and no, at the thresholds", "grades": "grades"}
 

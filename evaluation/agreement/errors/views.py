@@ -15,14 +15,9 @@ from django.views.decorators.http import require_safe
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion
 from collection.page_tools import download
-from evaluation.agreement.errors.forms import ErrorsForm
-from evaluation.agreement.errors.items import SHOWN, error_items, error_rows, exported_errors
-from evaluation.agreement.errors.raters import PEOPLE
-from evaluation.agreement.errors.report import MOST_TOPICS_SHOWN, Errors
-from evaluation.agreement.errors.serializers import BY
-from evaluation.formats.file_names import file_stem
-from evaluation.parameters.downloads import table_file
-from evaluation.parameters.pages import (
+from collection.web.downloads import table_file
+from collection.web.file_names import file_stem
+from collection.web.pages import (
     asked_criterion,
     asked_part,
     figures_of,
@@ -30,6 +25,11 @@ from evaluation.parameters.pages import (
     refused_is_not_found,
     study_and_criterion,
 )
+from evaluation.agreement.errors.forms import ErrorsForm
+from evaluation.agreement.errors.items import SHOWN, error_items, error_rows, exported_errors
+from evaluation.agreement.errors.raters import PEOPLE
+from evaluation.agreement.errors.report import MOST_TOPICS_SHOWN, Errors
+from evaluation.agreement.errors.serializers import BY
 from stats.csv_files import csv_lines
 from stats.refusals import Refused
 

@@ -11,8 +11,8 @@ from rest_framework.response import Response
 
 from collection.api_tools import WholeField, checked, user_of
 from collection.models import Collection
+from collection.web.api import answers, chosen_by, shows
 from evaluation.agreement.nuggets.serializers import ListedSet, NuggetAgreementChoice
-from evaluation.parameters.api import answers, chosen_by, shows
 
 
 @shows(

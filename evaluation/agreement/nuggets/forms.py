@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from collection.web.options import OptionsForm
 from evaluation.agreement.nuggets.serializers import NuggetAgreementChoice
-from evaluation.parameters.options import OptionsForm
 
 
 class NuggetAgreementForm(OptionsForm):

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Collection, User
+from collection.web.pages import query_without
 from evaluation.agreement.nuggets.forms import NuggetAgreementForm
-from evaluation.parameters.pages import query_without
 from stats.plurals import counted
 from stats.refusals import Refused
 

@@ -14,8 +14,8 @@ from typing import Any
 from django.conf import settings
 
 from collection.models import Rater
+from collection.web.file_names import file_stem
 from evaluation.data.judge_provenance import making_of
-from evaluation.formats.file_names import file_stem
 from evaluation.leaderboards.columns import Column
 from evaluation.leaderboards.leaderboard import Leaderboard
 from stats.intervals import LEVEL

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from django.utils.timezone import now
 
 from collection.formats.scores.evaluation_files import ALL, EvaluationRow, by_run, trec_eval_name, written_evaluation
-from evaluation.formats.file_names import file_stem, file_word
+from collection.web.file_names import file_stem, file_word
 from evaluation.formats.zip_files import archive_bytes
 from evaluation.leaderboards.evaluation_files.every_eval_ever import every_eval_ever
 from evaluation.leaderboards.leaderboard import Leaderboard

@@ -14,10 +14,10 @@ from django.views.decorators.http import require_http_methods
 from collection.accounts.views import SignedInRequest
 from collection.formats.problems import BrokenFile
 from collection.models import Study
+from collection.web.options import REFUSALS
+from collection.web.pages import my_study
 from evaluation.leaderboards.forms import CorrelateForm
 from evaluation.leaderboards.serializers import CorrelateChoice
-from evaluation.parameters.options import REFUSALS
-from evaluation.parameters.pages import my_study
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

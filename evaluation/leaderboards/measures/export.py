@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.formats.latex import Emphasised
+from collection.web.latex import Emphasised
 from evaluation.leaderboards.measures.board import Group, MeasureCell, MeasureColumn, MeasuresBoard
 from evaluation.leaderboards.measures.marks import MARKS
 from stats.measures.rubric import LeaderboardMarks

@@ -13,13 +13,10 @@ from django.views.decorators.http import require_safe
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
 from collection.rankings import ORDERS
-from evaluation.data.visibility import in_words
-from evaluation.formats.file_names import file_stem
-from evaluation.leaderboards.measures.marks import names_of
-from evaluation.leaderboards.serializers import MOST_COLUMNS, MeasuresChoice
-from evaluation.parameters.downloads import table_file
-from evaluation.parameters.options import choose
-from evaluation.parameters.pages import (
+from collection.web.downloads import table_file
+from collection.web.file_names import file_stem
+from collection.web.options import choose
+from collection.web.pages import (
     chart_file,
     figures_of,
     json_file,
@@ -28,6 +25,9 @@ from evaluation.parameters.pages import (
     query_without,
     refused_is_not_found,
 )
+from collection.web.visibility import in_words
+from evaluation.leaderboards.measures.marks import names_of
+from evaluation.leaderboards.serializers import MOST_COLUMNS, MeasuresChoice
 from stats.ranking.common_topics import TOPICS
 from stats.refusals import Refused
 

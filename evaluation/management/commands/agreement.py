@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from collection.models import Criterion
+from collection.web.commands import FiguresCommand, add_study
 from evaluation.agreement.written_answers import WrittenAgreement, measure_written
 from evaluation.data.judgments import find_criterion, load_criterion
 from evaluation.formats.text import agreement_text, estimate_text
-from evaluation.management.base import FiguresCommand, add_study
 from stats.agreement.report import measure_agreement
 from stats.plurals import counted
 from stats.rating_tables import parse_scale, ratings_of_table, read_table

@@ -7,13 +7,13 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
+from collection.web.commands import FiguresCommand
+from collection.web.options import add_options, choose
 from evaluation import computations
 from evaluation.battles.battles import NO_BATTLES, Battles, VotersBoard
 from evaluation.battles.rounds import draw_next_pairs
 from evaluation.battles.serializers import BattlesChoice
 from evaluation.data.judgments import find_study
-from evaluation.management.base import FiguresCommand
-from evaluation.parameters.options import add_options, choose
 from stats.plurals import counted
 
 

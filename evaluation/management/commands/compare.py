@@ -10,12 +10,12 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
 from collection.models import Rater
+from collection.web.commands import FiguresCommand, add_study, finite
+from collection.web.visibility import read_test_part, times
 from evaluation.data.judge_pairs import JudgePairs, pair_judges
 from evaluation.data.judgments import CriterionRatings, find_criterion, load_criterion
 from evaluation.data.text_level import RolledUpJudge, RollUp, roll_ups_of, rolled_up_judges
-from evaluation.data.visibility import read_test_part, times
 from evaluation.formats.text import comparison_text, rolled_up_text
-from evaluation.management.base import FiguresCommand, add_study, finite
 from stats.completeness import UNMARKED, Completeness
 from stats.judges.comparison import Comparison, compare
 from stats.judges.text_level import RULES, Rule

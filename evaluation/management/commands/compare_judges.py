@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from collection.web.commands import FiguresCommand, add_study
+from collection.web.options import add_options, choose
 from evaluation.data.judgments import find_criterion
 from evaluation.formats.text import estimate_text
-from evaluation.management.base import FiguresCommand, add_study
-from evaluation.parameters.options import add_options, choose
 from evaluation.trust.compared_judges import JudgeComparison
 from evaluation.trust.comparison import compare_judges_of
 from evaluation.trust.serializers import JudgeComparisonChoice

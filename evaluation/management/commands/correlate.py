@@ -7,13 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from collection.web.commands import FiguresCommand
+from collection.web.options import add_options, choose
 from evaluation.data.judgments import find_study
 from evaluation.formats.text import estimate_text
 from evaluation.leaderboards.evaluation_files.correlate import board_of, correlate
 from evaluation.leaderboards.evaluation_files.values import EvaluationsCompared, answer_of
 from evaluation.leaderboards.serializers import CorrelateChoice
-from evaluation.management.base import FiguresCommand
-from evaluation.parameters.options import add_options, choose
 from stats.plurals import counted
 
 

@@ -8,7 +8,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from collection.finished_files import write_file
-from evaluation.charts.drawing import draw, draw_pdf
+from collection.web.charts.drawing import draw, draw_pdf
+from collection.web.commands import FiguresCommand
+from collection.web.options import add_options, choose
 from evaluation.data.judgments import find_study
 from evaluation.formats.text import estimate_text
 from evaluation.leaderboards.available_measures import matrix_of, offered_measures
@@ -17,9 +19,7 @@ from evaluation.leaderboards.measure_correlations import COEFFICIENTS, MeasureCo
 from evaluation.leaderboards.measures.chart import matrix_chart
 from evaluation.leaderboards.serializers import CorrelationsChoice
 from evaluation.leaderboards.sources import StudySources
-from evaluation.management.base import FiguresCommand
 from evaluation.management.leaderboards import add_test, read_test_parts
-from evaluation.parameters.options import add_options, choose
 from stats.plurals import counted
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from collection.web.commands import FiguresCommand
+from collection.web.options import add_options, choose
+from collection.web.visibility import times
 from evaluation.data.judgments import find_study
-from evaluation.data.visibility import times
 from evaluation.leaderboards.divergence import MeasureDivergence, chosen_pair, compare_places
 from evaluation.leaderboards.serializers import DivergenceChoice
 from evaluation.leaderboards.sources import StudySources
-from evaluation.management.base import FiguresCommand
 from evaluation.management.leaderboards import add_test, read_test_parts
-from evaluation.parameters.options import add_options, choose
 from stats.plurals import counted
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from collection.finished_files import write_file
+from collection.web.commands import EvaluationCommand
+from collection.web.options import add_options, choose
 from evaluation import computations
 from evaluation.data.judgments import find_study
-from evaluation.management.base import EvaluationCommand
-from evaluation.parameters.options import add_options, choose
 from evaluation.publishing.serializers import Published
 from stats.audit_bundle import sha256
 

@@ -13,8 +13,10 @@ from django.core.management.base import CommandError, CommandParser
 from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.trec import read_qrels, read_run
 from collection.rankings import Order, Ranked, in_order
+from collection.web.commands import FiguresCommand
+from collection.web.options import add_options, choose
+from collection.web.visibility import times
 from evaluation.data.judgments import find_study
-from evaluation.data.visibility import times
 from evaluation.formats.text import estimate_text, interval_text
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.columns import Standings
@@ -23,9 +25,7 @@ from evaluation.leaderboards.export import leaderboard_as_dict, system_as_dict
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard, wanted_sources
 from evaluation.leaderboards.serializers import LeaderboardChoice
 from evaluation.leaderboards.sources import StudySources
-from evaluation.management.base import FiguresCommand
 from evaluation.management.leaderboards import add_test, read_test_parts
-from evaluation.parameters.options import add_options, choose
 from stats.measures.grades import GradeTable
 from stats.measures.trec import Qrels, Run, run_of
 from stats.pattern_intervals import Estimate

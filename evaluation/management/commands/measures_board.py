@@ -8,18 +8,18 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from collection.finished_files import write_file
-from evaluation.charts.drawing import draw, draw_pdf
+from collection.web.charts.drawing import draw, draw_pdf
+from collection.web.commands import FiguresCommand
+from collection.web.latex import latex_table
+from collection.web.options import add_options, choose
 from evaluation.data.judgments import find_study
-from evaluation.formats.latex import latex_table
 from evaluation.leaderboards.divergence import asked_of
 from evaluation.leaderboards.measures.board import MeasuresBoard, measure_board
 from evaluation.leaderboards.measures.chart import board_chart
 from evaluation.leaderboards.measures.export import board_as_dict, board_text, paper_table
 from evaluation.leaderboards.serializers import MeasuresChoice
 from evaluation.leaderboards.sources import StudySources
-from evaluation.management.base import FiguresCommand
 from evaluation.management.leaderboards import add_test, read_test_parts
-from evaluation.parameters.options import add_options, choose
 from stats.ranking.measure_names import NoLeaderboard
 
 

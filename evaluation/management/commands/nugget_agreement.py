@@ -8,12 +8,12 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
 from collection.models import Collection
+from collection.web.commands import FiguresCommand
+from collection.web.options import add_options, choose
 from evaluation.agreement.nuggets.listing import list_as_reports
 from evaluation.agreement.nuggets.report import ComparedSets, compare_sets
 from evaluation.agreement.nuggets.serializers import NuggetAgreementChoice
 from evaluation.formats.text import estimate_text
-from evaluation.management.base import FiguresCommand
-from evaluation.parameters.options import add_options, choose
 from stats.plurals import counted
 
 

@@ -9,10 +9,10 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
 from collection.splits import make_split
+from collection.web.commands import FiguresCommand
+from collection.web.visibility import parts_of, readings_by_judge, times
 from evaluation.data.judgments import find_study
 from evaluation.data.rater_names import judges_of
-from evaluation.data.visibility import parts_of, readings_by_judge, times
-from evaluation.management.base import FiguresCommand
 from stats.plurals import counted
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from collection.formats.problems import BrokenFile
+from collection.web.commands import FiguresCommand, add_study
+from collection.web.options import add_options, choose
 from evaluation.data.judgments import find_criterion
 from evaluation.formats.text import estimate_text
-from evaluation.management.base import FiguresCommand, add_study
-from evaluation.parameters.options import add_options, choose
 from evaluation.trust.serializers import SubmissionsChoice
 from evaluation.trust.submitted.submissions import SubmittedJudges, compare_submissions
 from stats.plurals import counted

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from collection.web.commands import EvaluationCommand
+from collection.web.options import add_options, choose
 from evaluation import computations
 from evaluation.data.judgments import find_study
-from evaluation.management.base import EvaluationCommand
-from evaluation.parameters.options import add_options, choose
 from evaluation.trust.serializers import EffectsChoice
 
 

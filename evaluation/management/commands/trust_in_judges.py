@@ -8,9 +8,9 @@ from django.core.management.base import CommandError, CommandParser
 from django.db.models import QuerySet
 
 from collection.models import Study, User
+from collection.web.commands import FiguresCommand
+from collection.web.options import add_options, choose
 from evaluation.formats.text import trust_in_judges_text
-from evaluation.management.base import FiguresCommand
-from evaluation.parameters.options import add_options, choose
 from evaluation.trust.overview import trust_in_judges
 from evaluation.trust.serializers import JudgesChoice
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from collection.web.commands import EvaluationCommand
 from evaluation.formats.zip_files import ArchiveRefused, read_archive
-from evaluation.management.base import EvaluationCommand
 from stats.audit_verification import Verdict, verify
 from stats.plurals import counted
 

@@ -16,8 +16,8 @@ from django.views.decorators.http import require_http_methods
 from collection.accounts.views import SignedInRequest
 from collection.formats.problems import BrokenFile
 from collection.models import Criterion
-from evaluation.parameters.options import REFUSALS
-from evaluation.parameters.pages import study_and_criterion
+from collection.web.options import REFUSALS
+from collection.web.pages import study_and_criterion
 from evaluation.trust.forms import SubmissionsForm
 
 if TYPE_CHECKING:

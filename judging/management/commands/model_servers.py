@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.timezone import now
 
 from collection.models import User
-from collection.options import complaints
+from collection.web.options import complaints
 from judging.engines.servers import usable_by
 from judging.models import ModelServer
 from judging.servers.changes import look, save_server

@@ -219,7 +219,9 @@ def test_before_any_judgment_the_page_itself_says_what_to_do_without_a_worker(
     client: Client, study: Study, rosa: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.force_login(rosa)
-    monkeypatch.setattr("evaluation.computing.kept.kept_lately", lambda *_, **__: pytest.fail("A worker was asked."))
+    monkeypatch.setattr(
+        "collection.web.cached_results.recent_result", lambda *_, **__: pytest.fail("A worker was asked.")
+    )
 
     page, part = client.get(PAGE).content.decode(), client.get(PART, headers=HTMX).content.decode()
 

@@ -23,7 +23,7 @@ def grades() -> list[float | None]:
     return list(Judgment.objects.order_by("item").values_list("grade", flat=True))
 
 
-def kept_here(page: Page, words: str) -> None:
+def compute_now(page: Page, words: str) -> None:
     expect(page.locator("#saving")).to_have_text(words)
 
 
@@ -46,7 +46,7 @@ def test_what_was_chosen_offline_is_sent_when_back_and_outlives_the_page(
     open_assignment(page, first)
     page.context.set_offline(True)
     press(page, "0", "n", "t", "s", "Enter", "Escape", "n", "0")
-    kept_here(page, "Offline – 3 choices are kept here")
+    compute_now(page, "Offline – 3 choices are kept here")
     assert grades() == []
     page.context.set_offline(False)
     saved(page)
@@ -57,7 +57,7 @@ def test_what_was_chosen_offline_is_sent_when_back_and_outlives_the_page(
     open_assignment(page, second)
     page.context.set_offline(True)
     press(page, "0", "n", "t", "s", "Enter")
-    kept_here(page, "Offline – 2 choices are kept here")
+    compute_now(page, "Offline – 2 choices are kept here")
     again = page.context.new_page()
     page.close()
     again.context.set_offline(False)
@@ -131,7 +131,7 @@ def test_what_waits_is_shown_on_my_work_and_sent_from_there(reading: Page, expec
     expected_console_errors.append("status of 503")
     reading.route("**/choice/", lambda route: route.fulfill(status=503))
     press(reading, "0", "n", "0")
-    kept_here(reading, "Offline – 2 choices are kept here")
+    compute_now(reading, "Offline – 2 choices are kept here")
 
     reading.goto("/work/")
     expect(reading.locator("#waiting")).to_contain_text("not sent yet: 2. Offline.")
@@ -149,7 +149,7 @@ def test_what_waits_is_shown_on_my_work_and_sent_from_there(reading: Page, expec
     expect(reading.locator("#assignment.live")).to_be_visible()
     reading.context.set_offline(True)
     press(reading, "n", "0")
-    kept_here(reading, "Offline – 1 choice is kept here")
+    compute_now(reading, "Offline – 1 choice is kept here")
     page = reading.context.new_page()
     reading.close()
     page.context.set_offline(False)
@@ -231,7 +231,7 @@ def test_a_choice_waits_until_its_assessor_is_signed_in_again(
     expect(reading.locator("#assignment.live")).to_be_visible()
     Session.objects.all().delete()
     press(reading, "1")
-    kept_here(reading, "Signed out – 1 choice is kept here. Open your link again.")
+    compute_now(reading, "Signed out – 1 choice is kept here. Open your link again.")
 
 
 def test_a_closed_study_keeps_a_choice_here_and_a_returned_task_refuses_it(

@@ -9,7 +9,7 @@ from django.utils.timezone import now
 from playwright.sync_api import Page, expect
 from pytest_django.fixtures import Settings
 
-from collection.importing.background import Beat, work_on_upload
+from collection.importing.background import beat_of, work_on_upload
 from collection.models import Collection, Topic, Upload, User
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 from tests.collection.files import jsonl
@@ -97,7 +97,7 @@ def test_a_zip_is_looked_at_and_imported_by_a_worker_on_a_phone(
     expect(phone.get_by_text("waiting for a worker")).to_be_visible()
     check_accessibility(phone)
     check_no_sideways_scroll(phone)
-    with Beat.of(Upload.objects.get()) as beat:
+    with beat_of(Upload.objects.get()) as beat:
         beat.path.write_text("1000")
         expect(phone.get_by_text("% read")).to_be_visible()
     work()

@@ -36,7 +36,7 @@ from collection.documents.status import status_of
 from collection.models import Collection, DocumentFetch, DocumentSource, Passage, RankedPassage, Run
 from collection.models.texts import TextChanged, text_hash
 from collection.texts.cited_reports import cited_reports_of
-from evaluation.computing.fingerprints import fingerprint_of
+from collection.web.fingerprints import fingerprint_of
 from tests.annotate.cited_reports import with_cited_reports
 from tests.annotate.studies.test_lifecycle import a_study_of
 from tests.collection.importing.test_ir_dataset import STONES

@@ -15,7 +15,7 @@ from pytest_django.asserts import assertContains, assertRedirects
 from pytest_django.fixtures import Settings
 
 from collection.importing import background
-from collection.importing.background import Beat, ask_a_worker, requeue_stalled_uploads, work_on_upload
+from collection.importing.background import ask_a_worker, beat_of, requeue_stalled_uploads, work_on_upload
 from collection.importing.formats import import_upload
 from collection.models import Collection, Passage, Upload, User
 from collection.models.uploads import LARGE
@@ -128,7 +128,7 @@ def test_htmx_gets_the_part_that_changes_and_then_the_whole_page(as_rosa: Client
 
 
 def test_the_page_tells_how_much_is_read(as_rosa: Client, upload: Upload) -> None:
-    with Beat.of(upload) as beat:
+    with beat_of(upload) as beat:
         beat.path.write_text(str(upload.size // 4))
 
         assertContains(as_rosa.get(PREVIEW.format(upload.pk)), "24 % read")
@@ -203,7 +203,7 @@ def test_a_fault_of_the_worker_is_told_and_nothing_stays(
 
 
 def test_a_worker_that_died_is_replaced_soon(upload: Upload) -> None:
-    beat = Beat.of(upload)
+    beat = beat_of(upload)
     beat.path.write_text("1")
 
     soon = requeue_stalled_uploads(at=now() + timedelta(seconds=5))
@@ -228,7 +228,7 @@ def test_what_is_done_is_not_asked_again(upload: Upload) -> None:
 
 def test_a_worker_says_that_it_is_alive_while_it_works(upload: Upload, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "BEAT_SECONDS", 0.01)
-    with Beat.of(upload) as beat:
+    with beat_of(upload) as beat:
         beat.advance(7)
         seen = set()
         while 7 not in seen:

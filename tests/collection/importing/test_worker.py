@@ -18,7 +18,7 @@ from django.db import connection
 from django.utils.timezone import now
 from pytest_django.fixtures import Settings
 
-from collection.importing.background import Beat
+from collection.importing.background import beat_of
 from collection.models import Collection, Passage, Upload
 from collection.models.uploads import uploads_folder
 
@@ -93,7 +93,7 @@ def wait_until(true: Callable[[], bool], *, seconds: float = 120) -> None:
 
 def bytes_read(upload: Upload) -> int:
     upload.refresh_from_db()
-    return Beat.of(upload).bytes_read() or 0
+    return beat_of(upload).bytes_read() or 0
 
 
 def test_a_killed_worker_leaves_nothing_and_the_next_one_imports_it_all(

@@ -11,7 +11,7 @@ from django.test import Client
 
 from collection.judgments.services import record_judgment
 from collection.models import Exclusion, Rater, Study, User
-from evaluation.computing import kept
+from collection.web import cached_results
 from evaluation.dashboard.figures import MOST_RATERS, Axis, measure_dashboard
 from tests.evaluation.judged import AT, criterion_of, judge_items
 from tests.factories import a_judge_rater
@@ -66,7 +66,7 @@ def test_a_study_without_judgments_says_so_without_a_worker(
     client: Client, study: Study, rosa: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.force_login(rosa)
-    monkeypatch.setattr("evaluation.dashboard.views.kept_lately", lambda *_, **__: pytest.fail("A worker was asked."))
+    monkeypatch.setattr("evaluation.dashboard.views.recent_result", lambda *_, **__: pytest.fail("A worker was asked."))
 
     page = client.get(PAGE, headers=HTMX).content.decode()
 
@@ -107,7 +107,7 @@ def test_shows_the_figures_of_before_while_new_ones_are_computed(
     client.get(PAGE, headers=HTMX)
     asked: list[Any] = []
     monkeypatch.setattr(settings, "WORK_AT_ONCE", False)
-    monkeypatch.setattr("evaluation.computing.kept.current_app.send_task", lambda _, args, **__: asked.append(args))
+    monkeypatch.setattr("collection.web.cached_results.current_app.send_task", lambda _, args, **__: asked.append(args))
     judge = a_judge_rater(judged.collection, f"newcomer-{secrets.token_hex(4)}")
     record_judgment(item=judged.items.order_by("pk")[0], criterion=criterion_of(judged), rater=judge, grade=1, at=AT)
 
@@ -116,7 +116,7 @@ def test_shows_the_figures_of_before_while_new_ones_are_computed(
     assert "18 judgments by 3 raters" in page
     assert "newer ones are being counted" in page
     (message,) = asked
-    kept.compute(kind=message[0], study=message[1], asked=message[2], key=message[3])
+    cached_results.compute(kind=message[0], study=message[1], asked=message[2], key=message[3])
     assert "19 judgments by 4 raters" in client.get(PAGE, headers=HTMX).content.decode()
 
 

@@ -10,7 +10,7 @@ from django.utils.html import strip_tags
 from collection.banks.versions import NewEntry, make_version
 from collection.formats.scores.evaluation_files import ALL
 from collection.models import Item, NuggetBank, Rater, RubricElement, Study, User
-from evaluation.computing.fingerprints import fingerprint_of
+from collection.web.fingerprints import fingerprint_of
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.columns import MeanBounds, Standings
 from evaluation.leaderboards.evaluation_files.values import rows_of_leaderboard

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from collection.models import Item, Rater, Report, Run, Study, System, User
-from evaluation.charts.drawing import draw
+from collection.web.charts.drawing import draw
 from evaluation.charts.matrix import coefficients_chart
 from evaluation.leaderboards.measure_correlations import correlate_measures
 from evaluation.leaderboards.sources import StudySources

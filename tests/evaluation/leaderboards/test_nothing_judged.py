@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from collection.models import Judgment, Study, User
-from evaluation.computing.fingerprints import fingerprint_of
+from collection.web.fingerprints import fingerprint_of
 from stats.measures.crux import ideal_ranking
 from stats.ranking.answer_measures import NUGGETS, RATINGS, TEXTS, UNANSWERABLE
 from tests.attacks.mutations import FULL
@@ -107,7 +107,7 @@ def test_no_measure_fails_at_any_door(
 ) -> None:
     state(study, ada)
     # Nothing changes from here on, so what figures rest on is read once, not five hundred times.
-    monkeypatch.setattr("evaluation.computing.kept.fingerprint_of", cache(fingerprint_of))
+    monkeypatch.setattr("collection.web.cached_results.fingerprint_of", cache(fingerprint_of))
     client.force_login(rosa)
     client.raise_request_exception = False
     measures = list(dict.fromkeys(MEASURES))

@@ -13,7 +13,7 @@ from django.utils.timezone import now
 
 from collection.models import Judgment, Rater, Study, User
 from collection.splits import make_split
-from evaluation.data.visibility import TestPartLocked, read_test_part
+from collection.web.visibility import TestPartLocked, read_test_part
 from evaluation.formats.zip_files import read_archive
 from evaluation.publishing.filled_qrels import FilledQrels
 from evaluation.publishing.hole_filling import fill_qrels

@@ -11,9 +11,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from collection.judgments.judged_criteria import read_judged
 from collection.masking import mask_elements, unmask_elements
 from collection.models import Item, Judgment, Masking, Rater, RubricElement, Study, User
-from evaluation.data.judged_criteria import read_judged
 from evaluation.data.judgments import load_criterion
 from evaluation.formats.zip_files import read_archive
 from evaluation.leaderboards.leaderboard import measure_leaderboard

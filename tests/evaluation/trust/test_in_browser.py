@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from collection.models import Draw, Rater, Study, User
-from evaluation.computing.kept import _ask
+from collection.web.cached_results import _ask
 from tests.browser import SignIn, check_accessibility
 from tests.evaluation.rolled import rolled
 from tests.evaluation.sampled import sampled
@@ -86,7 +86,7 @@ def _comes_in_by_itself(page: Page, patched: pytest.MonkeyPatch) -> None:
         if len(asked) > 1:
             _ask(*message)
 
-    patched.setattr("evaluation.computing.kept._ask", ask_for_the_second_time_alone)
+    patched.setattr("collection.web.cached_results._ask", ask_for_the_second_time_alone)
     page.goto(ALL_JUDGES)
     expect(page.get_by_role("link", name="flan")).to_be_visible()
     expect(page.get_by_text("still being computed")).to_have_count(0)

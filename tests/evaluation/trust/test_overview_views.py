@@ -303,8 +303,8 @@ def test_what_takes_too_long_is_measured_when_the_page_asks_again(
     nothing = trust_in_judges(studies, measure=False)
     client.force_login(rosa)
     with monkeypatch.context() as nobody_works:
-        nobody_works.setattr("evaluation.computing.kept._ask", lambda *_: None)
-        nobody_works.setattr("evaluation.computing.kept.WAIT_SECONDS", 0.0)
+        nobody_works.setattr("collection.web.cached_results._ask", lambda *_: None)
+        nobody_works.setattr("collection.web.cached_results.WAIT_SECONDS", 0.0)
         waiting = client.get(PAGE).content.decode()
     everything = trust_in_judges(studies)
     measured = client.get(PAGE, headers={"HX-Request": "true"}).content.decode()

@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Count, F, Max, Model, Q, QuerySet
 
+from collection.judgments.judged_criteria import read_judged
 from collection.models import (
     Adjudication,
     AnswerToRevise,
@@ -37,7 +38,6 @@ from collection.models import (
     ThresholdChange,
     Topic,
 )
-from evaluation.data.judged_criteria import read_judged
 
 # Whose code makes figures.
 MAKERS = ("evaluation", "judging", "stats", "collection")

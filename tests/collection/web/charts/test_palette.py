@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evaluation.charts.palette import PAPER, SERIES, TOKENS, in_the_page_s_colours, series
+from collection.web.charts.palette import PAPER, SERIES, TOKENS, in_the_page_s_colours, series
 
 Vector = NDArray[np.float64]
 

@@ -28,10 +28,9 @@ from django.conf import settings
 from django.core.cache import caches
 from kombu.exceptions import OperationalError
 
-from collection.importing.background import LONG_PATIENCE, PATIENCE, Beat
 from collection.models import Study
-from collection.signs_of_life import heard_of
-from evaluation.computing.fingerprints import fingerprint_of, fingerprint_of_code
+from collection.signs_of_life import LONG_PATIENCE, PATIENCE, Beat, heard_of
+from collection.web.fingerprints import fingerprint_of, fingerprint_of_code
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +75,7 @@ class NotComputed(Exception):
 
 
 @dataclass(frozen=True)
-class Kept:
+class CachedResult:
     """What came of a computation: its value, or the exception by which it was refused; or the fault that ended it."""
 
     subject: str
@@ -86,7 +85,7 @@ class Kept:
     fault: str = ""
 
 
-def kept(kind: str, study: Study, *, shown: Sequence[str] = (), waits_long: bool = False, **asked: Any) -> Any:
+def cached_result(kind: str, study: Study, *, shown: Sequence[str] = (), waits_long: bool = False, **asked: Any) -> Any:
     """Return these figures of the study, as they are by all that is judged now.
 
     `shown` are the keys of figures that this reader has waited for; who `waits_long` cannot ask again. Raises
@@ -108,22 +107,22 @@ def kept(kind: str, study: Study, *, shown: Sequence[str] = (), waits_long: bool
     return found.value
 
 
-def kept_lately(kind: str, study: Study, *, shown: Sequence[str] = (), **asked: Any) -> tuple[Any, float, bool]:
+def recent_result(kind: str, study: Study, *, shown: Sequence[str] = (), **asked: Any) -> tuple[Any, float, bool]:
     """Return these figures as they are, or as they were lately while a worker computes them anew.
 
     With them come when they were computed, in seconds since 1970, and whether they are as of now. For pages that look
-    again while judgments come in, and must not go blank each time; of kinds that are KEPT_LATELY. Raises as `kept` does
-    where there are none.
+    again while judgments come in, and must not go blank each time; of kinds that are KEPT_LATELY. Raises as
+    `cached_result` does where there are none.
     """
     subject, key = keys(kind, study, asked)
-    found: Kept | None = _cache().get(key)
+    found: CachedResult | None = _cache().get(key)
     if found is None:
         _ask(kind, study.pk, asked, key)
         found = _cache().get(key)
     is_current = found is not None
     found = found or _cache().get(_lately(subject))
     if found is None or found.fault or found.refusal:
-        return kept(kind, study, shown=shown, **asked), time.time(), True
+        return cached_result(kind, study, shown=shown, **asked), time.time(), True
     return found.value, found.at, is_current
 
 
@@ -164,8 +163,8 @@ def begun(key: str) -> bool | None:
     return has_begun if heard_of(last, at=at, patience=PATIENCE if has_begun else LONG_PATIENCE) else None
 
 
-def _just_computed(key: str, subject: str) -> Kept | None:
-    found: Kept | None = _cache().get(key)
+def _just_computed(key: str, subject: str) -> CachedResult | None:
+    found: CachedResult | None = _cache().get(key)
     shown = found and found.subject == subject and time.time() - found.at < SHOWN_FOR_SECONDS
     return found if shown else None
 
@@ -180,16 +179,16 @@ def _ask(kind: str, study: int | None, asked: dict[str, Any], key: str) -> None:
     sign = _sign(key)
     sign.write_text("")
     try:
-        current_app.send_task("evaluation.compute", args=[kind, study, asked, key], retry=False)
+        current_app.send_task("collection.compute", args=[kind, study, asked, key], retry=False)
     except OperationalError:
         sign.unlink(missing_ok=True)  # the next look asks again
         logger.warning("The broker does not answer; nothing is computed until it does.", exc_info=True)
 
 
-def _wait(key: str, seconds: float) -> Kept | None:
+def _wait(key: str, seconds: float) -> CachedResult | None:
     """Return the figures if they come in a moment; at once where many wait already."""
     until = time.monotonic() + seconds
-    found: Kept | None = _cache().get(key)
+    found: CachedResult | None = _cache().get(key)
     if found is None and _waiting.acquire(blocking=False):
         try:
             while found is None and time.monotonic() < until:
@@ -211,17 +210,17 @@ def compute(*, kind: str, study: int | None, asked: dict[str, Any], key: str) ->
             return
         found = None if study is None else Study.objects.select_related("collection").get(pk=study)
         if attempt > MOST_ATTEMPTS:
-            lost = Kept(_now_at(kind, found, asked)[0], time.time(), fault=LOST.format(MOST_ATTEMPTS))
+            lost = CachedResult(_now_at(kind, found, asked)[0], time.time(), fault=LOST.format(MOST_ATTEMPTS))
             _cache().set(key, lost, FAILED_FOR_SECONDS)
             return
         with Beat(_sign(key)):
             _keep(kind, found, asked, key)
 
 
-def kept_here(kind: str, study: Study, **asked: Any) -> Any:
+def compute_now(kind: str, study: Study, **asked: Any) -> Any:
     """Return figures that others rest on: those that are kept, else computed now, in this process."""
     _, key = keys(kind, study, asked)
-    found: Kept | None = _cache().get(key)
+    found: CachedResult | None = _cache().get(key)
     found = found if found and not found.fault else _keep(kind, study, asked, key)
     if found.fault:
         raise NotComputed(found.fault)
@@ -230,20 +229,22 @@ def kept_here(kind: str, study: Study, **asked: Any) -> Any:
     return found.value
 
 
-def _keep(kind: str, study: Study | None, asked: dict[str, Any], key: str) -> Kept:
+def _keep(kind: str, study: Study | None, asked: dict[str, Any], key: str) -> CachedResult:
     """Compute the figures and keep what came of it. What changed meanwhile is under another key."""
     subject, key_before = _now_at(kind, study, asked)
     computation = _computation(kind)
     try:
-        found = Kept(subject, time.time(), value=computation(study, **asked))
+        found = CachedResult(subject, time.time(), value=computation(study, **asked))
     except Exception as error:
         if error.__class__.__module__.split(".")[0] in ("evaluation", "collection", "stats"):
-            found = Kept(subject, time.time(), refusal=error.with_traceback(None))
+            found = CachedResult(subject, time.time(), refusal=error.with_traceback(None))
         else:
             logger.exception("%s of “%s” could not be computed.", kind, study)
             # 57014: PostgreSQL's query_canceled
             too_long = getattr(error.__cause__, "sqlstate", "") == "57014"
-            found = Kept(subject, time.time(), fault=TOO_LONG if too_long else FAULT.format(type(error).__name__))
+            found = CachedResult(
+                subject, time.time(), fault=TOO_LONG if too_long else FAULT.format(type(error).__name__)
+            )
     _, key_now = _now_at(kind, study, asked)
     lasting = key == key_before == key_now and not found.fault
     if kind in KEPT_LATELY and found.value is not None:

@@ -17,8 +17,8 @@ from rest_framework.request import Request
 
 from collection.api_tools import checked, study_of
 from collection.models import Criterion, Study
-from evaluation.computing.kept import kept
-from evaluation.parameters.options import REFUSALS, Options
+from collection.web.cached_results import cached_result
+from collection.web.options import REFUSALS, Options
 
 CRITERION = OpenApiParameter("criterion", str, required=True, description="The criterion's name in the study.")
 
@@ -56,8 +56,8 @@ def shows(
 
 
 def figures_of(request: Request, kind: str, study: Study, **asked: Any) -> Any:
-    """Return these figures of a study that the user may see; see `kept`."""
-    return kept(kind, study, shown=request.query_params.getlist("shown"), **asked)
+    """Return these figures of a study that the user may see; see `cached_result`."""
+    return cached_result(kind, study, shown=request.query_params.getlist("shown"), **asked)
 
 
 def chosen_by(request: Request, form: type[serializers.Serializer[Any]]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from evaluation.formats.file_names import file_stem, file_word
+from collection.web.file_names import file_stem, file_word
 
 
 def test_a_name_says_study_measure_whose_what_part_order_and_day() -> None:

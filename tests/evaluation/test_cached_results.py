@@ -18,16 +18,16 @@ from django.conf import settings
 from django.db import connection
 from django.test import Client
 
-from collection.importing.background import LONG_PATIENCE
 from collection.judgments.services import record_judgment, withdraw_judgment
 from collection.masking import mask_elements
 from collection.models import Collection, Judgment, Rater, RubricElement, Run, Study, System, Topic, User
+from collection.signs_of_life import LONG_PATIENCE
 from collection.splits import make_split, record_reading
 from collection.thresholds import change_threshold
+from collection.web import cached_results
+from collection.web.fingerprints import fingerprint_of
 from config.caches import SignedFileCache
 from evaluation import computations
-from evaluation.computing import kept
-from evaluation.computing.fingerprints import fingerprint_of
 from stats.ranking.measure_names import NoLeaderboard
 from tests.evaluation.judged import AT, criterion_of
 from tests.factories import a_judge_rater
@@ -61,16 +61,16 @@ def nobody_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[
     messages: list[tuple[Any, ...]] = []
     monkeypatch.setattr(settings, "WORK_AT_ONCE", False)
     monkeypatch.setattr(settings, "DATA_DIR", tmp_path)
-    monkeypatch.setattr(kept, "WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(cached_results, "WAIT_SECONDS", 0.0)
     monkeypatch.setattr(
-        "evaluation.computing.kept.current_app.send_task", lambda _, args, **__: messages.append(tuple(args))
+        "collection.web.cached_results.current_app.send_task", lambda _, args, **__: messages.append(tuple(args))
     )
     return messages
 
 
 def work(message: tuple[Any, ...]) -> None:
     kind, study, asked, key = message
-    kept.compute(kind=kind, study=study, asked=asked, key=key)
+    cached_results.compute(kind=kind, study=study, asked=asked, key=key)
 
 
 # --- Computed once ---------------------------------------------------------------------------------
@@ -90,7 +90,9 @@ def test_page_chart_downloads_and_api_share_what_was_computed_once(
 def test_what_is_refused_is_kept_too(judged: Study, computed: list[str]) -> None:
     for _ in range(2):
         with pytest.raises(NoLeaderboard, match="Name a measure"):
-            kept.kept("leaderboard", judged, measure="", combine="majority", oracle=None, order="score")
+            cached_results.cached_result(
+                "leaderboard", judged, measure="", combine="majority", oracle=None, order="score"
+            )
 
     assert computed == ["leaderboard"]
 
@@ -180,10 +182,10 @@ def test_nothing_is_shown_that_a_change_made_stale(
 ) -> None:
     criterion = criterion_of(judged).pk
     before = fingerprint_of(judged)
-    kept.kept("agreement", judged, criterion=criterion)
+    cached_results.cached_result("agreement", judged, criterion=criterion)
 
     change(judged, rosa)
-    kept.kept("agreement", judged, criterion=criterion)
+    cached_results.cached_result("agreement", judged, criterion=criterion)
 
     assert fingerprint_of(judged) != before
     assert computed == ["agreement", "agreement"]
@@ -272,7 +274,7 @@ def test_a_page_that_is_at_no_address_is_led_nowhere(
 def test_a_chart_that_takes_long_says_so_in_its_place(
     client: Client, judged: Study, rosa: User, nobody_works: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "LONG_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(cached_results, "LONG_WAIT_SECONDS", 0.0)
     client.force_login(rosa)
     as_an_image = {"Sec-Fetch-Dest": "image"}
 
@@ -367,39 +369,39 @@ def test_somebody_else_is_asked_where_the_worker_is_gone(
     judged: Study, nobody_works: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def ask() -> None:
-        with pytest.raises(kept.StillComputing):
-            kept.kept("agreement", judged, criterion=criterion_of(judged).pk)
+        with pytest.raises(cached_results.StillComputing):
+            cached_results.cached_result("agreement", judged, criterion=criterion_of(judged).pk)
 
     ask()
     ask()
     assert len(nobody_works) == 1
 
     later = time.time() + LONG_PATIENCE.total_seconds() + 1
-    monkeypatch.setattr("evaluation.computing.kept.time.time", lambda: later)
+    monkeypatch.setattr("collection.web.cached_results.time.time", lambda: later)
     ask()
     assert len(nobody_works) == 2
 
 
 def test_what_ends_its_worker_again_and_again_is_given_up(judged: Study, nobody_works: list[Any]) -> None:
     criterion = criterion_of(judged).pk
-    with pytest.raises(kept.StillComputing):
-        kept.kept("agreement", judged, criterion=criterion)
+    with pytest.raises(cached_results.StillComputing):
+        cached_results.cached_result("agreement", judged, criterion=criterion)
     key = nobody_works[0][3]
-    (Path(settings.DATA_DIR) / "computing" / f"{key}.lock").write_text("." * kept.MOST_ATTEMPTS)
+    (Path(settings.DATA_DIR) / "computing" / f"{key}.lock").write_text("." * cached_results.MOST_ATTEMPTS)
 
     work(nobody_works[0])
 
-    with pytest.raises(kept.NotComputed, match="stopped 3 times"):
-        kept.kept("agreement", judged, criterion=criterion)
+    with pytest.raises(cached_results.NotComputed, match="stopped 3 times"):
+        cached_results.cached_result("agreement", judged, criterion=criterion)
 
 
 def test_nobody_computes_what_somebody_is_computing(
     judged: Study, nobody_works: list[Any], computed: list[str]
 ) -> None:
-    with pytest.raises(kept.StillComputing):
-        kept.kept("agreement", judged, criterion=criterion_of(judged).pk)
+    with pytest.raises(cached_results.StillComputing):
+        cached_results.cached_result("agreement", judged, criterion=criterion_of(judged).pk)
 
-    with kept._lock(nobody_works[0][3]) as attempt:
+    with cached_results._lock(nobody_works[0][3]) as attempt:
         work(nobody_works[0])
         assert (attempt, computed) == (1, [])
     work(nobody_works[0])
@@ -448,7 +450,7 @@ def test_a_statement_that_takes_too_long_ends_and_is_said(
 
     answer = client.get(API)
 
-    assert (answer.status_code, answer.json()["detail"]) == (503, kept.TOO_LONG)
+    assert (answer.status_code, answer.json()["detail"]) == (503, cached_results.TOO_LONG)
 
 
 @pytest.mark.parametrize("user", ["ada", "rosa"])

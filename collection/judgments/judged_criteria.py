@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from django.db.models import Count, Max, QuerySet
 
-from collection.models import Criterion, EarlierJudgment, Exclusion, Judgment, Masking, Split, Study, TestReading
+from collection.models import Criterion, EarlierJudgment, Exclusion, Judgment, Masking, Rater, Split, Study, TestReading
 
 
 @dataclass(frozen=True)
@@ -89,3 +89,9 @@ def _states(studies: QuerySet[Study], study_ids: set[int]) -> dict[int, tuple[An
         for study, *found in rows:
             states[study].append((name, *found))
     return {study: tuple(states[study]) for study in study_ids}
+
+
+def judged_criteria(criteria: Iterable[Criterion]) -> list[Criterion]:
+    """Return those of the criteria that people have judged, in their order."""
+    judgments = Judgment.objects.filter(rater__kind=Rater.Kind.ASSESSOR)
+    return [criterion for criterion in criteria if judgments.filter(criterion=criterion).exists()]

@@ -15,7 +15,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from collection.accounts.access import refuse_unless_researcher
 from collection.accounts.views import SignedInRequest
 from collection.addresses import parts_of
-from evaluation.computing.kept import MOST_SHOWN, NotComputed, StillComputing, begun, is_there
+from collection.web.cached_results import MOST_SHOWN, NotComputed, StillComputing, begun, is_there
 
 ASK_AGAIN_SECONDS = "1"
 
@@ -49,7 +49,7 @@ class SayComputing:
                 "target": request.headers.get("HX-Target", ""),
             }
             is_part = "HX-Request" in request.headers
-            page = "evaluation/computing_part.html" if is_part else "evaluation/computing.html"
+            page = "collection/computing_part.html" if is_part else "collection/computing.html"
             response = render(request, page, context, status=202)
         response["Retry-After"] = ASK_AGAIN_SECONDS
         return response
@@ -61,14 +61,14 @@ def _not_computed(request: HttpRequest, reason: str) -> HttpResponse:
     if is_for_an_image(request):
         return _instead_of_a_chart(request, "This chart could not be drawn.", status=503)
     if "HX-Request" in request.headers:  # htmx shows nothing of a 503
-        return render(request, "evaluation/not_computed_part.html", {"reason": reason})
-    return render(request, "evaluation/not_computed.html", {"reason": reason}, status=503)
+        return render(request, "collection/not_computed_part.html", {"reason": reason})
+    return render(request, "collection/not_computed.html", {"reason": reason}, status=503)
 
 
 def _instead_of_a_chart(request: HttpRequest, says: str, *, status: int) -> HttpResponse:
     """Return a picture of these words, which a browser shows as it shows a chart."""
     context = {"says": says, "then": "Reload the page in a moment."}
-    return render(request, "evaluation/chart_later.svg", context, content_type="image/svg+xml", status=status)
+    return render(request, "collection/chart_later.svg", context, content_type="image/svg+xml", status=status)
 
 
 @require_safe
@@ -88,10 +88,10 @@ def computing(request: SignedInRequest, key: str) -> HttpResponse:
             address = with_shown(request.htmx.current_url_abs_path or "/", key)
         except ValueError as error:  # no browser's
             raise BadRequest("The header HX-Current-URL is not an address.") from error
-        return render(request, "evaluation/computed.html", {"address": address})
+        return render(request, "collection/computed.html", {"address": address})
     if at_work is None:  # the worker is gone, and the page asks another
         return HttpResponseClientRefresh()
-    return render(request, "evaluation/computing_progress.html", {"key": key, "begun": at_work})
+    return render(request, "collection/computing_progress.html", {"key": key, "begun": at_work})
 
 
 def is_for_an_image(request: HttpRequest) -> bool:

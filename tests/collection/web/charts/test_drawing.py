@@ -8,9 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evaluation.charts.drawing import NARROW, CoveragePoint, coverage_chart, draw, draw_pdf, drawn, narrowed
+from collection.web.charts.drawing import NARROW, draw, draw_pdf, drawn, narrowed
+from collection.web.charts.palette import INK
+from evaluation.charts.coverage import CoveragePoint, coverage_chart
 from evaluation.charts.leaderboard import ScorePoint, scores_chart
-from evaluation.charts.palette import INK
 
 
 def svg_of(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import Http404, HttpResponse
 
-from evaluation.formats.latex import latex_table
+from collection.web.latex import latex_table
 from stats.csv_files import csv_text
 
 TABLE_FORMATS = ("csv", "tex")

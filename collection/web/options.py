@@ -14,7 +14,17 @@ from django.core.management.base import CommandParser
 from rest_framework import serializers
 from rest_framework.fields import empty
 
+from collection.formats.problems import BrokenFile
+from collection.judgments.draws import ItemsNotToBeDrawn
+from collection.masking import NoReason, NothingToAsk
+from collection.splits import AlreadySplit, TooFewTopics
 from stats.refusals import Refused
+
+# What services raise where they refuse what was asked.
+REFUSALS = (Refused, AlreadySplit, BrokenFile, ItemsNotToBeDrawn, NoReason, NothingToAsk, TooFewTopics)
+
+# The parts of a study that is split.
+PART = ("development", "test")
 
 Options = type[serializers.Serializer[Any]]
 Choices = Sequence[tuple[str, str]]
@@ -116,3 +126,8 @@ def form_field(field: serializers.Field[Any, Any, Any, Any], choices: Choices | 
         case serializers.FloatField():
             return forms.FloatField(min_value=field.min_value, max_value=field.max_value, **told)
     return forms.CharField(max_length=getattr(field, "max_length", None), **told)
+
+
+def with_asked(offered: Sequence[str], *asked: str) -> list[str]:
+    """Return what is offered, measures say, with what was asked for among it."""
+    return list(dict.fromkeys([*offered, *filter(None, asked)]))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.formats.latex import escape, latex_table
+from collection.web.latex import escape, latex_table
 
 
 def test_a_table_is_a_booktabs_table_with_its_caption() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from evaluation.parameters.options import REFUSALS
+from collection.web.options import REFUSALS
 
 
 def add_study(parser: CommandParser, *, help: str | None = None) -> None:

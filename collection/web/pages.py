@@ -13,13 +13,13 @@ from django.shortcuts import get_object_or_404
 
 from collection.accounts.access import study_of
 from collection.accounts.views import SignedInRequest
+from collection.judgments.judged_criteria import judged_criteria
 from collection.models import Criterion, Study
-from evaluation.computing.kept import kept
-from evaluation.computing.views import is_for_an_image
-from evaluation.data.judgments import judged_criteria
-from evaluation.data.visibility import AskedPart, NotSplit, TestPartLocked
-from evaluation.parameters.downloads import as_file
-from evaluation.parameters.options import REFUSALS
+from collection.web.cached_results import cached_result
+from collection.web.computing_views import is_for_an_image
+from collection.web.downloads import as_file
+from collection.web.options import REFUSALS
+from collection.web.visibility import AskedPart, NotSplit, TestPartLocked
 
 # Of a long table a page shows so many rows; its file has all.
 MOST_LISTED = 100
@@ -31,8 +31,8 @@ def my_study(request: SignedInRequest, name: str) -> Study:
 
 
 def figures_of(request: HttpRequest, kind: str, study: Study, **asked: Any) -> Any:
-    """Return these figures of a study that the reader may see; see `kept`."""
-    return kept(kind, study, shown=request.GET.getlist("shown"), waits_long=is_for_an_image(request), **asked)
+    """Return these figures of a study that the reader may see; see `cached_result`."""
+    return cached_result(kind, study, shown=request.GET.getlist("shown"), waits_long=is_for_an_image(request), **asked)
 
 
 def query_without(request: HttpRequest, *left_out: str) -> str:
