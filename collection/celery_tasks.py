@@ -16,6 +16,7 @@ from collection.documents.sources import NoSource
 from collection.importing import background
 from collection.models import Collection
 from collection.retrieval import jobs as retrieval_jobs
+from collection.signs_of_life import LONG_PATIENCE, PATIENCE
 from collection.source_turns import AGAIN_SECONDS
 from collection.web import cached_results
 
@@ -83,7 +84,7 @@ def mail_confirmation(user: int, address: str) -> None:
 def look_for_stalled_uploads(**_: Any) -> None:
     """Ask for a look when the worker starts, and for another when those that died just before it are quiet."""
     requeue_stalled_uploads.delay()
-    looks = [(patience, requeue_stalled_uploads) for patience in (background.PATIENCE, background.LONG_PATIENCE)]
+    looks = [(patience, requeue_stalled_uploads) for patience in (PATIENCE, LONG_PATIENCE)]
     looks += [
         (fetching.PATIENCE, requeue_stalled_fetching),
         (retrieval_jobs.PATIENCE, requeue_stalled_retrievals),

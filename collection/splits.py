@@ -5,12 +5,25 @@ from __future__ import annotations
 import random
 import secrets
 from datetime import datetime
+from typing import Literal
 
 from django.db import transaction
 
 from collection.models import Rater, Split, SplitTopic, Study, TestReading, Topic, User
+from stats.refusals import Refused
 
 Part = SplitTopic.Part
+AskedPart = Literal["development", "test"]
+
+
+class NotSplit(Refused):
+    """The study has no split, so it has no test part to read."""
+
+
+class TestPartLocked(Refused):
+    """Nobody has read this judge's figures on the test part, so they are not shown."""
+
+    __test__ = False
 
 
 class AlreadySplit(Exception):

@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from collection.web.report_api import report_api_paths
 from evaluation.agreement import api as agreement
 from evaluation.agreement.errors import api as errors
 from evaluation.agreement.nuggets import api as nugget_sets
@@ -29,8 +30,8 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:name>/judge-comparison/", trust.judge_comparison, name="study_judge_comparison"),
     path("studies/<slug:name>/submitted-judges/", trust.submitted_judges, name="study_submitted_judges"),
     path("studies/<slug:name>/trust/", trust.trust, name="study_trust"),
-    path("studies/<slug:name>/battles/", battles.battles, name="study_battles"),
     path("studies/<slug:name>/battles/draw/", battles.draw, name="study_battles_draw"),
+    *report_api_paths("evaluation"),
     path("studies/<slug:name>/reports/", cited_reports.reports, name="study_reports"),
     path("studies/<slug:name>/figures/", figures.figures, name="study_figures"),
     path("studies/<slug:name>/figures/<slug:figure>/", figures.figure, name="study_figure"),

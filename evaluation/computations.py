@@ -13,13 +13,10 @@ from django.utils.timezone import now
 from collection.models import Criterion, Rater, Study
 from collection.web.cached_results import compute_now
 from collection.web.charts.drawing import drawn
-from collection.web.visibility import in_words
 from evaluation.agreement.breakdowns import Breakdowns, measure_breakdowns
 from evaluation.agreement.errors.report import Errors, measure_errors
 from evaluation.agreement.report import CriterionFigures, coverage_points, judged_unit, measure_criterion
-from evaluation.battles.battles import Battles, measure_battles
 from evaluation.calibration.report import METHODS, MOST_SYSTEMS_DRAWN, Calibration, calibrate
-from evaluation.charts.battles import against_chart
 from evaluation.charts.coverage import coverage_chart
 from evaluation.charts.leaderboard import scores_chart
 from evaluation.charts.reliability import OVERALL, recalibration_chart, threshold_chart
@@ -28,6 +25,7 @@ from evaluation.cited_reports.reading import CitedReports, ReadReport, read_repo
 from evaluation.dashboard.figures import Dashboard, measure_dashboard
 from evaluation.data.judgments import load_criterion, marked_raters_of
 from evaluation.data.population import judge_choices, population_of
+from evaluation.data.visibility import in_words
 from evaluation.figures.figure import StudyFigure
 from evaluation.figures.studies import draw_figure
 from evaluation.leaderboards.available_measures import matrix_of, offered_measures
@@ -318,19 +316,6 @@ def cited_reports(study: Study, **asked: Any) -> CitedReports:
 
 def cited_report(study: Study, **asked: Any) -> ReadReport:
     return read_report(StudySources(study), **asked)
-
-
-def battles(study: Study, **asked: Any) -> Battles | None:
-    found = measure_battles(study, **asked)
-    if found is not None:
-        found.as_dict(), found.tables()
-    return found
-
-
-def battles_chart(study: Study, *, voters: str, **asked: Any) -> Chart:
-    found: Battles | None = compute_now("battles", study, **asked)
-    board = next((one for one in found.boards if one.name == voters), None) if found else None
-    return drawn(against_chart(board.matrix, voters=board.name)) if board else None
 
 
 def suggested(study: Study) -> dict[str, list[str]]:

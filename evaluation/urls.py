@@ -1,5 +1,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 
+from collection.web.report_views import report_paths
+
 app_name = "evaluation"
 
 FEATURES = (
@@ -17,4 +19,7 @@ FEATURES = (
     "workshop_scores",
 )
 
-urlpatterns: list[URLPattern | URLResolver] = [path("", include(f"evaluation.{feature}.urls")) for feature in FEATURES]
+urlpatterns: list[URLPattern | URLResolver] = [
+    *(path("", include(f"evaluation.{feature}.urls")) for feature in FEATURES),
+    *report_paths("evaluation"),
+]

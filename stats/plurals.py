@@ -14,3 +14,8 @@ def singular(units: str) -> str:
     """Return the last word in the singular: “prompt template” of “prompt templates”."""
     *before, word = units.split(" ")
     return " ".join([*before, SINGULARS.get(word) or word.removesuffix("s")])
+
+
+def times(n: int) -> str:
+    """Return how often in words."""
+    return {0: "never", 1: "once", 2: "twice"}.get(n, f"{n} times")

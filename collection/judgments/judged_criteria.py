@@ -12,11 +12,16 @@ from typing import Any
 from django.db.models import Count, Max, QuerySet
 
 from collection.models import Criterion, EarlierJudgment, Exclusion, Judgment, Masking, Rater, Split, Study, TestReading
+from stats.refusals import Refused
+
+
+class CriterionNotFound(Refused):
+    """There is no such study, no such criterion, or the choice among several is missing."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """The criteria of some studies, with what tells whether figures about them still hold.
+    """The criteria of some studies, with what shows whether figures about them still hold.
 
     `judgments`: by criterion and kind of rater the number of judgments and the newest's key; a changed or withdrawn
     judgment leaves one among the `earlier`. `states`: by study its exclusions, its split and who was read on the test
@@ -95,3 +100,36 @@ def judged_criteria(criteria: Iterable[Criterion]) -> list[Criterion]:
     """Return those of the criteria that people have judged, in their order."""
     judgments = Judgment.objects.filter(rater__kind=Rater.Kind.ASSESSOR)
     return [criterion for criterion in criteria if judgments.filter(criterion=criterion).exists()]
+
+
+def find_study(name: str) -> Study:
+    """Return the study of this name. Raises CriterionNotFound with what there is to choose from."""
+    study = Study.objects.filter(name=name).select_related("collection").first()
+    if study is None:
+        names = ", ".join(Study.objects.order_by("name").values_list("name", flat=True)[:20]) or "none yet"
+        raise CriterionNotFound(f"There is no study “{name}”. Studies: {names}.")
+    return study
+
+
+def find_criterion(study_name: str, criterion_name: str | None) -> Criterion:
+    """Return the criterion of this name; without a name, the only one that people have judged.
+
+    Raises CriterionNotFound with what there is to choose from.
+    """
+    study = find_study(study_name)
+    criteria = list(study.criteria.select_related("study", "scale"))
+    listed = ", ".join(criterion.name for criterion in criteria) or "none"
+    if criterion_name is not None:
+        found = [criterion for criterion in criteria if criterion.name == criterion_name]
+        if not found:
+            raise CriterionNotFound(
+                f"The study “{study_name}” has no criterion “{criterion_name}”. Choose one of: {listed}."
+            )
+        return found[0]
+    judged = judged_criteria(criteria)
+    if not judged:
+        raise CriterionNotFound(f"The study “{study_name}” has no judgments yet. Its criteria: {listed}.")
+    if len(judged) > 1:
+        listed = ", ".join(criterion.name for criterion in judged)
+        raise CriterionNotFound(f"Choose a criterion with --criterion: {listed}.")
+    return judged[0]

@@ -42,7 +42,7 @@ LOST = "The worker stopped {} times while computing these figures. They may need
 WAIT_SECONDS = 1.5
 LONG_WAIT_SECONDS = 10.0
 MOST_WAITING = 2
-# For so long whoever waited is shown the figures as they were when they asked, though somebody has judged since: where
+# For so long a reader who waited is shown the figures as they were then, though somebody has judged since: where
 # judgments come in faster than figures are computed, there would never be any.
 SHOWN_FOR_SECONDS = 60.0
 # A page may rest on so many figures, one waited for after the other.
@@ -108,7 +108,7 @@ def cached_result(kind: str, study: Study, *, shown: Sequence[str] = (), waits_l
 
 
 def recent_result(kind: str, study: Study, *, shown: Sequence[str] = (), **asked: Any) -> tuple[Any, float, bool]:
-    """Return these figures as they are, or as they were lately while a worker computes them anew.
+    """Return these figures as they are, or as they were lately while a worker computes new ones.
 
     With them come when they were computed, in seconds since 1970, and whether they are as of now. For pages that look
     again while judgments come in, and must not go blank each time; of kinds that are KEPT_LATELY. Raises as
@@ -256,8 +256,17 @@ def _keep(kind: str, study: Study | None, asked: dict[str, Any], key: str) -> Ca
     return found
 
 
+def imported(name: str) -> Any:
+    """Return what stands in a module, `module:name`; web servers import what computes only where they compute."""
+    module, _, what = name.partition(":")
+    return getattr(import_module(module), what)
+
+
 def _computation(kind: str) -> Callable[..., Any]:
     """Return the function of this name in one of the modules of computations, each of a study and what was asked."""
+    if ":" in kind:
+        function: Callable[..., Any] = imported(kind)
+        return function
     modules = map(import_module, settings.COMPUTATIONS)
     found: Callable[..., Any] = next(getattr(module, kind) for module in modules if hasattr(module, kind))
     return found

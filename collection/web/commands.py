@@ -12,10 +12,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from collection.web.options import REFUSALS
 
 
-def add_study(parser: CommandParser, *, help: str | None = None) -> None:
+def add_study(parser: CommandParser, *, help: str | None = None, criterion: bool = True) -> None:
     """Add the options that name a study and one of its criteria; the study is required unless `help` says why not."""
     parser.add_argument("--study", metavar="NAME", required=help is None, help=help)
-    parser.add_argument("--criterion", metavar="C", help="the criterion, if there are several")
+    if criterion:
+        parser.add_argument("--criterion", metavar="C", help="the criterion, if there are several")
 
 
 def finite(text: str) -> float:

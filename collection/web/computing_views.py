@@ -74,7 +74,7 @@ def _instead_of_a_chart(request: HttpRequest, says: str, *, status: int) -> Http
 @require_safe
 @login_required
 def computing(request: SignedInRequest, key: str) -> HttpResponse:
-    """Whether the figures under the key are there; the page that waits for them is then asked for anew."""
+    """Whether the figures under the key are there; the page that waits for them is then asked for again."""
     refuse_unless_researcher(request.user)
     there, at_work = is_there(key), begun(key)
     if not there and at_work is None and not request.htmx:

@@ -8,6 +8,7 @@ from typing import Any
 from django.http import Http404, HttpResponse
 
 from collection.web.latex import latex_table
+from collection.web.tables import Table
 from stats.csv_files import csv_text
 
 TABLE_FORMATS = ("csv", "tex")
@@ -25,6 +26,15 @@ def table_file(
     else:
         text, kind = csv_text(rows), "text/csv"
     return as_file(text, f"{stem}.{table_format}", kind)
+
+
+def table_download(table: Table, *, table_format: str, stem: str, caption: str) -> HttpResponse:
+    """Return the table as `stem.csv` or as `stem.tex` with the caption."""
+    if table_format not in TABLE_FORMATS:
+        raise Http404("Tables are files of CSV or LaTeX.")
+    if table_format == "tex":
+        return as_file(table.latex(caption), f"{stem}.tex", "application/x-tex")
+    return as_file(table.csv(), f"{stem}.csv", "text/csv")
 
 
 def as_file(content: str | bytes, filename: str, content_type: str) -> HttpResponse:

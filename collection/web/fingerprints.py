@@ -114,7 +114,7 @@ def _extent(rows: QuerySet[Any]) -> tuple[int, int | None]:
 
 @cache
 def fingerprint_of_code() -> str:
-    """Return what tells this code from any other: no figures of another version are shown."""
+    """Return what differs between versions of the code: no figures of another version are shown."""
     paths = sorted(path for name in MAKERS for path in (Path(settings.BASE_DIR) / name).rglob("*.py"))
     files = ((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
     return hashlib.sha256(repr(list(files)).encode()).hexdigest()

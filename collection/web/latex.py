@@ -2,7 +2,7 @@ r"""Tables for papers: LaTeX with booktabs, and threeparttable for the notes.
 
     latex_table(["coefficient", "value"], [["Fleiss’ κ", 0.516], ["α", None]], caption="Agreement")
 
-Knows no Django. A cell is text, a number, an `Emphasised` text, or None where there is no value, which becomes `--` and
+Knows no Django. A cell is text, a number, an `Emphasised` text, or None for a missing value, which becomes `--` and
 a note. A column that is called `reason` becomes notes too: it says why its row lacks values.
 """
 
@@ -114,7 +114,7 @@ def escape(text: str) -> str:
 
 
 def _mark(headers: Sequence[str], row: Sequence[Any], notes: dict[str, str]) -> str:
-    """Return the letter of the note with the row's reason, made if it is new; nothing where there is no reason."""
+    """Return the letter of the note with the row's reason, made if it is new; empty without a reason."""
     reasons = [str(cell) for header, cell in zip(headers, row, strict=True) if header == "reason" and cell]
     return notes.setdefault(reasons[0], _letter(len(notes))) if reasons else ""
 

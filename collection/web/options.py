@@ -109,23 +109,23 @@ class OptionsForm(forms.Form):
 
 def form_field(field: serializers.Field[Any, Any, Any, Any], choices: Choices | None = None) -> forms.Field:
     """Return the form's field for an option; `choices` are what a page offers."""
-    told: dict[str, Any] = {"required": field.required, "label": field.label, "help_text": field.help_text or ""}
+    common: dict[str, Any] = {"required": field.required, "label": field.label, "help_text": field.help_text or ""}
     match field:
         case serializers.BooleanField():
-            return forms.BooleanField(**told)
+            return forms.BooleanField(**common)
         case serializers.ListField():
-            return forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, choices=choices or [], **told)
+            return forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, choices=choices or [], **common)
         case serializers.FloatField() if choices is not None:
-            return forms.TypedChoiceField(coerce=float, empty_value=None, choices=choices, **told)
+            return forms.TypedChoiceField(coerce=float, empty_value=None, choices=choices, **common)
         case _ if choices is not None:
-            return forms.ChoiceField(choices=choices, **told)
+            return forms.ChoiceField(choices=choices, **common)
         case serializers.ChoiceField():
-            return forms.ChoiceField(widget=forms.RadioSelect, choices=list(field.choices.items()), **told)
+            return forms.ChoiceField(widget=forms.RadioSelect, choices=list(field.choices.items()), **common)
         case serializers.IntegerField():
-            return forms.IntegerField(min_value=field.min_value, max_value=field.max_value, **told)
+            return forms.IntegerField(min_value=field.min_value, max_value=field.max_value, **common)
         case serializers.FloatField():
-            return forms.FloatField(min_value=field.min_value, max_value=field.max_value, **told)
-    return forms.CharField(max_length=getattr(field, "max_length", None), **told)
+            return forms.FloatField(min_value=field.min_value, max_value=field.max_value, **common)
+    return forms.CharField(max_length=getattr(field, "max_length", None), **common)
 
 
 def with_asked(offered: Sequence[str], *asked: str) -> list[str]:

@@ -15,11 +15,11 @@ from collection.accounts.access import study_of
 from collection.accounts.views import SignedInRequest
 from collection.judgments.judged_criteria import judged_criteria
 from collection.models import Criterion, Study
+from collection.splits import AskedPart, NotSplit, TestPartLocked
 from collection.web.cached_results import cached_result
 from collection.web.computing_views import is_for_an_image
 from collection.web.downloads import as_file
 from collection.web.options import REFUSALS
-from collection.web.visibility import AskedPart, NotSplit, TestPartLocked
 
 # Of a long table a page shows so many rows; its file has all.
 MOST_LISTED = 100
@@ -42,7 +42,12 @@ def query_without(request: HttpRequest, *left_out: str) -> str:
 
 
 def chart_file(
-    request: HttpRequest, chart: dict[str, Any] | None, *, form: str, stem: str, nothing: str = "There is no chart."
+    request: HttpRequest,
+    chart: dict[str, Any] | None,
+    *,
+    form: str,
+    stem: str,
+    nothing: str = "Nothing to draw.",
 ) -> HttpResponse:
     """Return the chart as SVG, PDF or the Vega-Lite description that it is drawn from; and to a page what it shows."""
     if chart is None:

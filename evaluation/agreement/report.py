@@ -8,11 +8,11 @@ from typing import Any
 
 from collection.models import Criterion, Exclusion, Rater
 from collection.task_types import TASK_TYPES
-from collection.web.visibility import PartName, Parts
 from evaluation.agreement.written_answers import WrittenAgreement, measure_written
 from evaluation.charts.coverage import CoveragePoint
 from evaluation.data.judge_pairs import JudgedText, JudgePairs, PairedJudge, judged_texts, pair_judges
 from evaluation.data.judgments import load_criterion
+from evaluation.data.visibility import PartName, Parts
 from evaluation.formats.text import LABELS
 from stats.agreement.report import Agreement, measure_agreement, plain_grade, rater_counts
 from stats.answers_in_words import agreement_of_people, order_by_coverage

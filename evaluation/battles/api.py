@@ -1,4 +1,4 @@
-"""Systems in order by the study's battles."""
+"""The next round of a study's battles."""
 
 from __future__ import annotations
 
@@ -9,27 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from collection.api_tools import study_of
-from collection.web.api import answers, chosen_by, figures_of, shows
-from evaluation.battles.serializers import BattlesChoice, RoundChoice
-from stats.refusals import Refused
-
-
-class NoBattles(Refused):
-    """The study has no votes on battles."""
-
-
-@shows(
-    "studies_battles",
-    "Systems in order by battles of their reports (Bradley–Terry with ties), by people and each judge, with intervals.",
-    BattlesChoice,
-)
-def battles(request: Request, name: str) -> Response:
-    chosen = chosen_by(request, BattlesChoice)
-    chosen["side"] = not chosen.pop("no_side")
-    found = figures_of(request, "battles", study_of(request, name), **chosen)
-    if found is None:
-        raise NoBattles("This study asks no battles, or nobody has voted yet.")
-    return Response(found.as_dict())
+from collection.web.api import answers, chosen_by
+from evaluation.battles.reports import RoundChoice
 
 
 @extend_schema(

@@ -11,9 +11,10 @@ import numpy as np
 
 from collection.models import Criterion, Report, Study
 from collection.models.studies import TaskType
-from collection.web.visibility import Sight, in_sight, parts_of
+from collection.web.tables import Column, Table
 from evaluation.battles.votes import Voters, battle_criterion, counted_votes, voters_of, votes_of
 from evaluation.data.pair_order import PositionAudit, audit_position
+from evaluation.data.visibility import Sight, in_sight, parts_of
 from stats.intervals import NO_ERROR, SAME_IN_RESAMPLES, Estimate, Sample, resampled_levels
 from stats.pattern_intervals import REPLICATES, SEED
 from stats.plurals import counted
@@ -21,8 +22,6 @@ from stats.ranking.battles.bradley_terry import BradleyTerry, Standing, bradley_
 from stats.ranking.bootstrap_correlations import kendall_rows
 from stats.ranking.rank_correlation import kendall
 from stats.rounding import rounded
-
-NO_BATTLES = "This study asks no battles, or nobody has voted yet."
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,13 @@ class VotersBoard:
     @property
     def n_votes(self) -> int:
         return len(self.found.votes.decided.left)
+
+    @property
+    def against(self) -> Table:
+        """The matrix as a page shows it."""
+        columns = [Column("system", "System"), *(Column(system, system) for system, _ in self.matrix)]
+        rows = [(row, *("–".join(map(str, cell)) if cell else "" for cell in cells)) for row, cells in self.matrix]
+        return Table.of(f"Battles by {self.name}", columns, rows)
 
     @property
     def matrix(self) -> list[tuple[str, list[tuple[int, int, int] | None]]]:
@@ -167,36 +173,67 @@ class Battles:
             **self.sight.as_dict(),
         }
 
-    def tables(self) -> dict[str, list[list[Any]]]:
-        """Return the tables to download, each with its head."""
-        head = ["voters", "system", "rank", "best_rank", "worst_rank", "win_rate", "low", "high", "log_odds"]
-        head += ["log_odds_low", "log_odds_high", "wins", "ties", "losses", "n_topics", "n_raters", "reason"]
-        systems: list[list[Any]] = [head]
-        against: list[list[Any]] = [["voters", "system", "other", "wins", "ties", "losses"]]
-        for board in self.boards:
-            found = board.found
-            systems += [
-                [
-                    board.name, one.system, one.rank, *(one.ranks or (None, None)),
-                    one.win_rate.value, one.win_rate.low, one.win_rate.high,
-                    one.log_odds.value, one.log_odds.low, one.log_odds.high,
-                    one.wins, one.ties, one.losses, found.n_topics, found.n_raters, found.reason or one.win_rate.reason,
-                ]
-                for one in found.standings
-            ]  # fmt: skip
-            against += [
-                [board.name, row, other, *cell]
-                for row, cells in board.matrix
-                for (other, _), cell in zip(board.matrix, cells, strict=True)
-                if cell
-            ]
-        return {"systems": systems, "against": against}
+    def tables(self) -> dict[str, Table]:
+        standings = [(board, one) for board in self.boards for one in board.found.standings]
+        systems = [
+            (
+                *(
+                    board.name,
+                    one.system,
+                    one.rank,
+                    *(one.ranks or (None, None)),
+                    "{} to {}".format(*one.ranks) if one.ranks else None,
+                    one.win_rate,
+                    one.log_odds,
+                ),
+                *(one.wins, one.ties, one.losses, board.found.n_topics, board.found.n_raters),
+                board.found.reason or one.win_rate.reason,
+            )
+            for board, one in standings
+        ]
+        against = [
+            (board.name, row, other, *cell)
+            for board in self.boards
+            for row, cells in board.matrix
+            for (other, _), cell in zip(board.matrix, cells, strict=True)
+            if cell
+        ]
+        tables = {
+            "systems": Table.of("Systems", SYSTEMS, systems),
+            "against": Table.of("Each against each", AGAINST, against),
+        }
+        if self.likeness:
+            tables["likeness"] = Table.of("People’s order and the judges’", LIKENESS, self.likeness.items())
+        return tables
 
 
-def measure_battles(study: Study, *, side: bool = True, penalty: float = 0.0) -> Battles | None:
+SYSTEMS = (
+    Column("voters", "Voters"),
+    Column("system", "System"),
+    Column("rank", "Rank", "count"),
+    Column("best_rank", kind="count"),
+    Column("worst_rank", kind="count"),
+    Column("places", "Places it may have", filed=False),
+    Column("win_rate", "Against an average system", "estimate", names=("win_rate", "low", "high")),
+    Column("log_odds", "Log-odds", "estimate"),
+    Column("wins", "Wins", "count"),
+    Column("ties", "Ties", "count"),
+    Column("losses", "Losses", "count"),
+    Column("n_topics", kind="count"),
+    Column("n_raters", kind="count"),
+    Column("reason"),
+)
+AGAINST = (
+    *(Column("voters", "Voters"), Column("system", "System"), Column("other", "Against")),
+    *(Column(name, name.capitalize(), "count") for name in ("wins", "ties", "losses")),
+)
+LIKENESS = (Column("judge", "Judge"), Column("kendall", "Kendall’s τ_b", "estimate"))
+
+
+def measure_battles(study: Study, *, no_side: bool = False, penalty: float = 0.0) -> Battles | None:
     """Return what the study's battles say; None without any vote. Of a split study with judges: on development topics.
 
-    `side`: whether the advantage of the left is a part of the model; `penalty` is `bradley_terry`'s.
+    `no_side`: whether the advantage of the left is no part of the model; `penalty` is `bradley_terry`'s.
     """
     criterion = battle_criterion(study)
     voters = voters_of(criterion) if criterion else []
@@ -212,7 +249,7 @@ def measure_battles(study: Study, *, side: bool = True, penalty: float = 0.0) ->
     boards = []
     for one in voters:
         votes = votes_of(criterion, one, sight, systems)
-        found = bradley_terry(votes, side=side, penalty=penalty)
+        found = bradley_terry(votes, side=not no_side, penalty=penalty)
         position = audit_position(criterion, one.raters[0], topics=sight.topics) if one.is_judge else None
         boards.append(VotersBoard(one, found, position))
     given = counted_votes(criterion).filter(unaided_grade__isnull=False)
@@ -220,7 +257,7 @@ def measure_battles(study: Study, *, side: bool = True, penalty: float = 0.0) ->
         study=study,
         criterion=criterion,
         sight=sight,
-        side=side,
+        side=not no_side,
         penalty=penalty,
         n_pairs=items.count(),
         n_asked=items.filter(pk__in=given.values("item")).count(),

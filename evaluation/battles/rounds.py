@@ -11,8 +11,8 @@ import numpy as np
 from collection.judgments.draws import draw_items
 from collection.models import Criterion, Draw, Study
 from collection.models.studies import TaskType
-from collection.web.visibility import Sight, in_sight, parts_of
 from evaluation.battles.votes import battle_criterion, voters_of, votes_of
+from evaluation.data.visibility import Sight, in_sight, parts_of
 from stats.ranking.battles.bradley_terry_fit import Votes
 from stats.ranking.battles.rounds import draw_pairs
 from stats.refusals import Refused

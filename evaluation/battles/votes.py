@@ -13,7 +13,7 @@ from collection.judgments.rater_names import distinct_names
 from collection.judgments.unaided import as_said_unaided
 from collection.models import Criterion, Judgment, PairOrder, Rater, Study
 from collection.models.studies import TaskType
-from collection.web.visibility import Sight
+from evaluation.data.visibility import Sight
 from stats.ranking.battles.bradley_terry_fit import Votes
 from stats.ratings import FloatArray
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collection.models import Criterion
-from collection.web.visibility import AskedPart
+from collection.splits import AskedPart
 from evaluation.data.drawn_labels import NAMED
 from evaluation.data.population import JudgeChoice, Population, population_of
 from stats.answers_in_words import corrected_score

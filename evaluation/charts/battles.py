@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from collection.web.charts.drawing import described, first_of
 
+if TYPE_CHECKING:
+    from evaluation.battles.battles import Battles
+
 CELL = 26
 MOST_SYSTEMS = 40
-Cell = tuple[int, int, int] | None
 
 
-def against_chart(matrix: Sequence[tuple[str, Sequence[Cell]]], *, voters: str) -> dict[str, Any]:
-    """Return the Vega-Lite description: the row's system against the column's, which are in the same order."""
+def against_chart(battles: Battles, *, voters: str) -> dict[str, Any] | None:
+    """Return the Vega-Lite description: the row's system against the column's; None where there are no such voters."""
     import altair as alt
 
+    matrix = next((board.matrix for board in battles.boards if board.name == voters), None)
+    if matrix is None:
+        return None
     systems = [system for system, _ in matrix][:MOST_SYSTEMS]
     shown = []
     for system, cells in matrix[:MOST_SYSTEMS]:

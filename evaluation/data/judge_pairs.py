@@ -11,8 +11,8 @@ import numpy as np
 
 from collection.completeness import JudgesOfStudies, judges_of_studies
 from collection.models import Criterion, Item, Judgment, Rater
-from collection.web.visibility import Part, Parts, parts_of
 from evaluation.data.judgments import CriterionRatings, load_criterion
+from evaluation.data.visibility import Part, Parts, parts_of
 from stats.completeness import Completeness, complete_first
 from stats.judges.comparison import Comparison, compare
 from stats.judges.coverage import coverage

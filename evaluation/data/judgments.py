@@ -13,22 +13,16 @@ from django.db.models import QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from collection.completeness import judges_of_studies
-from collection.judgments.judged_criteria import judged_criteria
 from collection.judgments.rater_names import distinct_names
 from collection.judgments.unaided import own_grades
 from collection.masking import uncounted_items
-from collection.models import Criterion, Exclusion, Item, Judgment, Rater, Study
+from collection.models import Criterion, Exclusion, Item, Judgment, Rater
 from stats.completeness import Completeness, complete_first
 from stats.ratings import BoolArray, FloatArray, IntArray, Level, Ratings, codes_matrix
-from stats.refusals import Refused
 
 ROWS_AT_ONCE = 50_000
 # Stands for NULL between the cursor and the array; no scale has this grade.
 UNGRADED = -1e300
-
-
-class CriterionNotFound(Refused):
-    """There is no such study, no such criterion, or the choice among several is missing."""
 
 
 @dataclass(frozen=True)
@@ -78,39 +72,6 @@ class CriterionRatings:
     def judge(self, column: int) -> Ratings:
         """One judge's ratings of the items that it was asked, graded or not."""
         return self.ratings.of_raters([column]).of_items(self.asked[:, column])
-
-
-def find_study(name: str) -> Study:
-    """Return the study of this name. Raises CriterionNotFound with what there is to choose from."""
-    study = Study.objects.filter(name=name).select_related("collection").first()
-    if study is None:
-        names = ", ".join(Study.objects.order_by("name").values_list("name", flat=True)[:20]) or "none yet"
-        raise CriterionNotFound(f"There is no study “{name}”. Studies: {names}.")
-    return study
-
-
-def find_criterion(study_name: str, criterion_name: str | None) -> Criterion:
-    """Return the criterion of this name; without a name, the only one that people have judged.
-
-    Raises CriterionNotFound with what there is to choose from.
-    """
-    study = find_study(study_name)
-    criteria = list(study.criteria.select_related("study", "scale"))
-    listed = ", ".join(criterion.name for criterion in criteria) or "none"
-    if criterion_name is not None:
-        found = [criterion for criterion in criteria if criterion.name == criterion_name]
-        if not found:
-            raise CriterionNotFound(
-                f"The study “{study_name}” has no criterion “{criterion_name}”. Choose one of: {listed}."
-            )
-        return found[0]
-    judged = judged_criteria(criteria)
-    if not judged:
-        raise CriterionNotFound(f"The study “{study_name}” has no judgments yet. Its criteria: {listed}.")
-    if len(judged) > 1:
-        listed = ", ".join(criterion.name for criterion in judged)
-        raise CriterionNotFound(f"Choose a criterion with --criterion: {listed}.")
-    return judged[0]
 
 
 def load_criterion(

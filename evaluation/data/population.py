@@ -14,10 +14,11 @@ import numpy as np
 
 from collection.completeness import judges_of_studies
 from collection.models import Criterion, Item, RankedPassage, Rater, Report
-from collection.web.visibility import AskedPart, Sight, in_sight, parts_of
+from collection.splits import AskedPart
 from evaluation.data.drawn_labels import NEVER, Known, draws_of_items, names_all, weights_of_labels
 from evaluation.data.judge_pairs import graded_versions
 from evaluation.data.judgments import CriterionRatings, load_criterion
+from evaluation.data.visibility import Sight, in_sight, parts_of
 from stats.calibration.labels import Labels
 from stats.completeness import Completeness, complete_first
 from stats.ratings import BoolArray, FloatArray, IntArray, grades_of

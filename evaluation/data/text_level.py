@@ -15,8 +15,8 @@ import numpy as np
 from collection.models import Criterion, Judgment, Rater, Study
 from collection.models.studies import TaskType
 from collection.task_types import TASK_TYPES
-from collection.web.visibility import PartName, Parts, parts_of
 from evaluation.data.judgments import CriterionRatings, load_criterion
+from evaluation.data.visibility import PartName, Parts, parts_of
 from stats.completeness import Completeness
 from stats.judges.text_level import RULES, RolledUp, RolledUpComparison, Rule, compare_rolled_up, roll_up
 from stats.ratings import IntArray, Ratings, grades_of

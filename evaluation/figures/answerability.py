@@ -11,8 +11,9 @@ import numpy as np
 
 from collection.models import RubricElement, Study
 from collection.models.studies import TaskType
-from collection.web.visibility import LOCKED, TestPartLocked
+from collection.splits import TestPartLocked
 from evaluation.charts.answerability import GradedCell, answerability_chart
+from evaluation.data.visibility import LOCKED
 from evaluation.figures.figure import StudyFigure, chosen_of
 from evaluation.leaderboards.sources import StudySources
 from stats.measures.crux import required_subset

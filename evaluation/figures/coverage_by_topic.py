@@ -15,10 +15,10 @@ import numpy as np
 
 from collection.models import Rater, Study
 from collection.models.studies import TaskType
-from collection.web.visibility import in_sight, parts_of
 from evaluation.charts.coverage_by_topic import CoverageMark, coverage_by_topic_chart
 from evaluation.data.judge_pairs import judged_texts, pair_judges, text_names
 from evaluation.data.judgments import CriterionRatings, load_criterion
+from evaluation.data.visibility import in_sight, parts_of
 from evaluation.figures.figure import StudyFigure, chosen_of
 from stats.answers_in_words import in_brackets, listed, shown
 from stats.intervals import SHARE, Estimate, mean_interval

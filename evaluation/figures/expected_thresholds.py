@@ -15,10 +15,10 @@ from django.utils.module_loading import import_string
 
 from collection.judgments.judged_criteria import judged_criteria
 from collection.models import Criterion, Rater, Study
-from collection.web.visibility import in_sight, parts_of
 from evaluation.charts.reliability import threshold_chart
 from evaluation.data.judge_pairs import PairedJudge, graded_versions, pair_judges
 from evaluation.data.judgments import load_criterion
+from evaluation.data.visibility import in_sight, parts_of
 from evaluation.figures.figure import StudyFigure, chosen_of
 from stats.answers_in_words import shown
 from stats.judges.threshold_choice import Choice, NoHalves, choose_threshold, threshold_curve

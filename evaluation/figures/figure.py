@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from collection.web.visibility import Sight
+from evaluation.data.visibility import Sight
 from stats.refusals import Refused
 
 Choices = Sequence[tuple[str, str]]

@@ -9,10 +9,10 @@ import numpy as np
 
 from collection.models import Criterion, Item, Rater, Study
 from collection.task_types import TASK_TYPES
-from collection.web.visibility import in_sight, parts_of
 from evaluation.charts.missed_points import missed_points_chart
 from evaluation.data.judge_pairs import IDS_AT_ONCE, batched
 from evaluation.data.judgments import CriterionRatings, load_criterion
+from evaluation.data.visibility import in_sight, parts_of
 from evaluation.figures.figure import StudyFigure, chosen_of
 from stats.measures.missed_points import MissedPoints, most_frequent, ways_of_missing
 from stats.plurals import counted

@@ -15,8 +15,8 @@ from django.utils.module_loading import import_string
 
 from collection.models import Criterion, Item, Rater, RubricElement, Study
 from collection.models.studies import TaskType
-from collection.web.visibility import in_sight, parts_of
 from evaluation.data.judgments import CriterionRatings, load_criterion, read_places
+from evaluation.data.visibility import in_sight, parts_of
 from evaluation.figures.figure import StudyFigure, chosen_of
 from evaluation.figures.score_thresholds import ScoredItems, figure_of_thresholds
 from stats.ratings import FloatArray, grades_of

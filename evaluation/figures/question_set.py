@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from collection.models import Study
-from collection.web.visibility import in_sight, parts_of
 from evaluation.charts.panels import PanelPoint, panels_chart
+from evaluation.data.visibility import in_sight, parts_of
 from evaluation.figures.figure import StudyFigure, chosen_of
 from evaluation.figures.written_sets import read_written_set, size_of_a_set
 from stats.measures.written_sets import LENGTHS, SetSize, set_size

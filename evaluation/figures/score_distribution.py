@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collection.completeness import judges_of_studies
 from collection.models import Rater, Study
-from collection.web.visibility import Part, in_sight, parts_of
 from evaluation.data.judgments import load_criterion
+from evaluation.data.visibility import Part, in_sight, parts_of
 from evaluation.figures.figure import StudyFigure, chosen_of
 from evaluation.figures.score_thresholds import ScoredItems, figure_of_thresholds
 from stats.ratings import grades_of

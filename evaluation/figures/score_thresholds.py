@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collection.web.visibility import Sight
 from evaluation.charts.score_distribution import score_distribution_chart
+from evaluation.data.visibility import Sight
 from evaluation.figures.figure import Choices, StudyFigure, chosen_of
 from evaluation.leaderboards.breakdown import read_edges
 from stats.judges.score_thresholds import ScoreThreshold, marked_scores, thresholds_of_scores

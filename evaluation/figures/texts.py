@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from collection.models import Passage, Report, RubricElement, Study, Topic
-from collection.web.visibility import in_sight, parts_of
 from evaluation.charts.panels import PanelPoint, panels_chart
+from evaluation.data.visibility import in_sight, parts_of
 from evaluation.figures.figure import NoFigure, StudyFigure, chosen_of
 from evaluation.leaderboards.answer_points import OWN
 from evaluation.leaderboards.breakdown import CHARACTERS, length_in, units_of

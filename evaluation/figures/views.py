@@ -22,7 +22,7 @@ from collection.web.pages import (
     query_without,
     refused_is_not_found,
 )
-from collection.web.visibility import in_words
+from evaluation.data.visibility import in_words
 from evaluation.figures.rests_on import rests_on
 from evaluation.figures.serializers import FigureChoice
 from stats.refusals import Refused

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from collection.models import Study
-from collection.web.visibility import in_sight, parts_of
 from evaluation.charts.panels import PanelPoint, panels_chart
+from evaluation.data.visibility import in_sight, parts_of
 from evaluation.figures.figure import NoFigure, StudyFigure
 from evaluation.figures.written_sets import kept_of_passages, read_written_set
 from stats.measures.written_sets import PAIRS, SHARES, Kept, SetQuestion, how_much_is_kept, kept_of

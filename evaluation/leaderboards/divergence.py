@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from collection.models import Study
 from collection.rankings import Order
-from collection.web.visibility import LOCKED, AskedPart, Sight, TestPartLocked
+from collection.splits import AskedPart, TestPartLocked
+from evaluation.data.visibility import LOCKED, Sight
 from evaluation.leaderboards.leaderboard import wanted_sources
 from evaluation.leaderboards.scores import score
 from evaluation.leaderboards.sources import Source, StudySources

@@ -9,9 +9,9 @@ from functools import cached_property
 from collection.judgments.declarations import irrelevant_by_origin
 from collection.models import Rater, Study
 from collection.rankings import ORDERS, Order
-from collection.web.visibility import LOCKED, AskedPart, Sight, TestPartLocked
 from evaluation.charts.leaderboard import ScorePoint
 from evaluation.data.confidence import Confidence
+from evaluation.data.visibility import LOCKED, AskedPart, Sight, TestPartLocked
 from evaluation.leaderboards.breakdown import LeaderboardBreakdown, LengthSlices, break_down
 from evaluation.leaderboards.columns import TOP_SYSTEMS, Agreement, Cell, Column, Row, sorted_systems
 from evaluation.leaderboards.corrected.correction import Corrected, correct_judges

@@ -15,7 +15,8 @@ import numpy as np
 
 from collection.models import Rater, Study
 from collection.rankings import ORDERS, Order
-from collection.web.visibility import AskedPart, Sight
+from collection.splits import AskedPart
+from evaluation.data.visibility import Sight
 from evaluation.leaderboards.divergence import (
     MeasureDivergence,
     NamedScores,

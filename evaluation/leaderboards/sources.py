@@ -22,7 +22,6 @@ from collection.judgments.declarations import PEOPLE as PEOPLE
 from collection.models import Criterion, Item, Rater, Report, Run, Study
 from collection.models.studies import TaskType
 from collection.rankings import Order, read_rankings
-from collection.web.visibility import AskedPart, Part, Sight, in_sight, parts_of
 from evaluation.data.confidence import (
     OF_ANSWERS,
     Confidence,
@@ -33,6 +32,7 @@ from evaluation.data.confidence import (
 from evaluation.data.drawn_labels import OF_PASSAGES, names_all
 from evaluation.data.judge_pairs import pair_judges
 from evaluation.data.judgments import CriterionRatings, load_criterion
+from evaluation.data.visibility import AskedPart, Part, Sight, in_sight, parts_of
 from evaluation.leaderboards.grade_tables import Layout, load_layout
 from evaluation.leaderboards.label_draws import label_draw, read_draws
 from stats.agreement.aggregation import majority, median

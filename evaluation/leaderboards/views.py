@@ -30,7 +30,7 @@ from collection.web.pages import (
     query_without,
     refused_is_not_found,
 )
-from collection.web.visibility import in_words
+from evaluation.data.visibility import in_words
 from evaluation.leaderboards.forms import LeaderboardForm
 from evaluation.leaderboards.measures.marks import names_of
 from evaluation.leaderboards.serializers import WRITTEN_FORMS, CorrelationsChoice

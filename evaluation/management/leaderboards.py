@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
-from collection.web.visibility import read_test_part
+from evaluation.data.visibility import read_test_part
 from evaluation.leaderboards.sources import Source, StudySources, judges_among
 
 

@@ -28,7 +28,7 @@ from collection.models import (
     TopicDraw,
 )
 from collection.texts.generated import generated_in
-from collection.web.visibility import Parts, parts_of
+from evaluation.data.visibility import Parts, parts_of
 from evaluation.formats.zip_files import write_archive
 from evaluation.publishing.croissant import CROISSANT, croissant_of
 from evaluation.publishing.data_card import compile_data_card

@@ -9,12 +9,11 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef
 
 from collection.models import Arm, Judgment, Rater, Suggestion
-from collection.web.visibility import times
 from evaluation.data.judge_provenance import making_of
 from evaluation.data.model_families import family_of
 from evaluation.publishing.data_card_parts import Card, figure_cells, markdown_table, plain, share_of
 from stats.completeness import complete_first
-from stats.plurals import counted
+from stats.plurals import counted, times
 from stats.votes import RULE_OF_PEOPLE
 
 PROMPT_TEXTS = {"system_text": "System prompt", "text": "Prompt", "reply_with": "Reply"}

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from collection.web.visibility import Sight
+from evaluation.data.visibility import Sight
 from stats.answers_in_words import filled_order
 from stats.intervals import Estimate
 from stats.ranking.filled_scores import FilledScores

@@ -20,13 +20,13 @@ from collection.completeness import judges_of_studies
 from collection.models import Collection, Criterion, Rater, Study
 from collection.rankings import read_rankings
 from collection.web.file_names import file_stem
-from collection.web.visibility import AskedPart, Sight, in_sight, parts_of
 from evaluation.data.judge_pairs import pair_judges
 from evaluation.data.judge_provenance import making_of
 from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.data.model_families import family_of
 from evaluation.data.population import JudgeChoice, find_judge, is_of_family, judge_choices
 from evaluation.data.text_level import RollUp, roll_ups_of, rolled_up_judges
+from evaluation.data.visibility import AskedPart, Sight, in_sight, parts_of
 from evaluation.formats.zip_files import archive_bytes
 from evaluation.publishing.data_card import compile_data_card
 from evaluation.publishing.filled_qrels import FilledQrels, MeasuredAgreement

@@ -17,7 +17,7 @@ import numpy as np
 from collection.banks.versions import dropped_elements
 from collection.models import Rater, RubricElement, Study
 from collection.models.studies import TaskType
-from collection.web.visibility import Sight, tested_elsewhere
+from evaluation.data.visibility import Sight, tested_elsewhere
 from evaluation.leaderboards.sources import Source, StudySources
 from evaluation.rubrics.choosing import named_or_first
 from evaluation.rubrics.redundancy import rating_sources

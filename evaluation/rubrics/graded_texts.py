@@ -17,7 +17,7 @@ from collection.judgments.rater_names import distinct_names
 from collection.judgments.rationales import rationales_of
 from collection.models import Criterion, Item, Judgment, Passage, Rater, Study, Topic
 from collection.models.studies import TaskType
-from collection.web.visibility import Sight, tested_elsewhere
+from evaluation.data.visibility import Sight, tested_elsewhere
 from evaluation.leaderboards.sources import Source, StudySources
 from evaluation.rubrics.choosing import named_or_first
 from evaluation.rubrics.redundancy import rating_sources

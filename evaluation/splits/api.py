@@ -16,11 +16,11 @@ from collection.api_tools import NumberField, study_of, user_of
 from collection.models import Rater, Study
 from collection.splits import make_split
 from collection.web.api import answers, chosen_by, criterion_of
-from collection.web.visibility import parts_of, read_test_part, readings_by_judge
 from evaluation.agreement.report import measure_criterion
 from evaluation.data.model_families import LONGEST, family_of, state_families, systems_of
 from evaluation.data.population import JudgeNotFound
 from evaluation.data.rater_names import judges_of, marked_judges_of
+from evaluation.data.visibility import parts_of, read_test_part, readings_by_judge
 
 
 class SplitChoice(serializers.Serializer[Any]):

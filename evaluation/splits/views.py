@@ -15,13 +15,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Study, Topic
-from collection.splits import AlreadySplit, TooFewTopics, make_split
+from collection.splits import AlreadySplit, NotSplit, TooFewTopics, make_split
 from collection.web.pages import criteria_queryset, my_study
-from collection.web.visibility import NotSplit, Parts, parts_of, read_test_part, readings_by_judge, times
 from evaluation.data.rater_names import judges_beside, judges_of
+from evaluation.data.visibility import Parts, parts_of, read_test_part, readings_by_judge
 from evaluation.splits.forms import SplitForm
 from stats.overviews_in_words import held_out
-from stats.plurals import counted
+from stats.plurals import counted, times
 
 MOST_TOPICS_LISTED = 1_000
 

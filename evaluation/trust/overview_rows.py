@@ -8,13 +8,14 @@ from functools import cached_property
 from typing import Any
 
 from collection.models import Criterion, Rater, Study
-from collection.web.visibility import PartName, times
 from evaluation.data.judge_provenance import Making, making_of
 from evaluation.data.text_level import RollUp
+from evaluation.data.visibility import PartName
 from stats.agreement.report import kappa_as_dict
 from stats.completeness import Completeness, complete_first
 from stats.judges.summary import Brief
 from stats.overviews_in_words import judges_beside_people
+from stats.plurals import times
 from stats.votes import RULE_OF_PEOPLE
 
 

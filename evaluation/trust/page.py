@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from collection.models import Criterion, Rater, Study
-from collection.web.visibility import LOCKED, PartName, TestPartLocked
+from collection.splits import TestPartLocked
 from evaluation.data.judge_pairs import JudgePairs
 from evaluation.data.population import JudgeNotFound
 from evaluation.data.text_level import RolledUpJudge, RolledUpJudges, RollUp, roll_ups_of, rolled_up_judges
+from evaluation.data.visibility import LOCKED, PartName
 from evaluation.trust.reliability import JudgeTrust, examine_judge, paired_judges
 from stats.completeness import UNMARKED, Completeness, complete_first
 from stats.intervals import CELLS

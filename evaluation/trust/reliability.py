@@ -11,11 +11,12 @@ import numpy as np
 from django.db.models.functions import Coalesce, Length
 
 from collection.models import Criterion, Item, Rater
-from collection.web.visibility import LOCKED, PartName, Parts, TestPartLocked, times
+from collection.splits import TestPartLocked
 from evaluation.data.judge_pairs import IDS_AT_ONCE, JudgePairs, PairedJudge, batched, pair_judges
 from evaluation.data.judgments import load_criterion
 from evaluation.data.pair_order import PositionAudit, audit_position
 from evaluation.data.population import JudgeNotFound, is_of_family
+from evaluation.data.visibility import LOCKED, PartName, Parts
 from stats.answers_in_words import judge_beside_people
 from stats.intervals import CELLS, Estimate
 from stats.judges.alt_test import EPSILONS, AlternativeAnnotator, alternative_annotator_test
@@ -30,6 +31,7 @@ from stats.judges.threshold_choice import (
     threshold_curve,
 )
 from stats.judges.thresholds import ThresholdFigures, kappa_at_threshold
+from stats.plurals import times
 from stats.ratings import FloatArray, IntArray, grades_of, majority
 
 NO_FAMILIES = (

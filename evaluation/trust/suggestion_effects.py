@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from django.db.models import Min
 
+from collection.judgments.judged_criteria import CriterionNotFound
 from collection.masking import uncounted_items
 from collection.models import Arm, Criterion, Judgment, Rater, Study, Suggestion
-from collection.web.visibility import Sight, in_sight, parts_of
-from evaluation.data.judgments import CriterionNotFound
 from evaluation.data.population import systems_of
+from evaluation.data.visibility import Sight, in_sight, parts_of
 from stats.answers_in_words import pull_of_suggestions
 from stats.intervals import Estimate, undefined
 from stats.judges.suggested_boards import SuggestedBoards, boards_of

@@ -22,11 +22,11 @@ from collection.web.pages import (
     refused_is_not_found,
     study_and_criterion,
 )
-from collection.web.visibility import times
 from evaluation.data.judge_provenance import making_of
 from evaluation.trust.page import Examination
 from stats.judges.alt_test import EPSILONS
 from stats.judges.text_level import RULES, Rule
+from stats.plurals import times
 
 
 @require_safe

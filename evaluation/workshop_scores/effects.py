@@ -16,8 +16,8 @@ from collection.banks.changes import Standing
 from collection.banks.visibility import numbered_reports
 from collection.models import Item, Rater, ReportSentence, RubricElement, Study, Topic
 from collection.models.studies import TaskType
-from collection.web.visibility import parts_of
 from evaluation.data.judgments import CriterionRatings, load_criterion
+from evaluation.data.visibility import parts_of
 from evaluation.leaderboards.nuggets.trees import BankNugget, trees_of
 from stats.agreement.aggregation import majority
 from stats.measures.nugget_banks import JudgedNugget, nugget_coverage, rubric_score

@@ -226,10 +226,10 @@ def test_page_file_part_and_api_say_that_figures_are_being_computed(
 
     assert [each.status_code for each in (page, part, file, answer)] == [202] * 4
     assert "Computing …" in page.content.decode()
-    assert "waiting for a worker" in page.content.decode()
-    assert "the file comes by itself" in file.content.decode()
+    assert "waiting for a" in page.content.decode()
+    assert "comes by itself" in file.content.decode()
     assert '<section class="stack" id="figures"' in part.content.decode()
-    assert answer.json()["state"] == "waiting for a worker"
+    assert answer.json()["state"].startswith("waiting for")
     assert answer["Location"] == answer.json()["ask_again"]
     assert len(nobody_works) == 1  # all of them wait for the same
 
@@ -283,7 +283,7 @@ def test_a_chart_that_takes_long_says_so_in_its_place(
     drawn = client.get(f"{AGREEMENT}answerability/coverage.svg", headers=as_an_image)
 
     assert (chart.status_code, chart["Content-Type"]) == (202, "image/svg+xml")
-    assert "This chart is still being drawn." in chart.content.decode()
+    assert "still being drawn" in chart.content.decode()
     assert "no-store" in chart["Cache-Control"]
     assert (drawn.status_code, drawn["Content-Type"]) == (200, "image/svg+xml")
 
@@ -422,7 +422,7 @@ def test_a_fault_is_said_and_tried_again_later(
     page, answer = client.get(AGREEMENT), client.get(API)
 
     assert (page.status_code, answer.status_code) == (503, 503)
-    assert "because of an internal error (ZeroDivisionError)" in page.content.decode()
+    assert "(ZeroDivisionError)" in page.content.decode()
     assert "ZeroDivisionError" in answer.json()["detail"]
 
 

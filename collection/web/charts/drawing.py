@@ -1,7 +1,7 @@
 """Charts, drawn on the server as SVG: described with Altair, drawn by vl-convert.
 
 Both are imported when a chart is drawn: together they take a hundred megabytes that a web process
-serving assessors does without. What is compared is told apart by colour and by shape (`palette`), so
+serving assessors does without. What is compared differs in colour and by shape (`palette`), so
 that a chart survives a photocopier. A page shows it in the page's colours, in one of two widths.
 """
 
@@ -36,7 +36,7 @@ def first_of(n_drawn: int, n: int, units: str) -> str:
 
 
 def told_apart(field: str, names: list[str], **legend: Any) -> dict[str, Any]:
-    """Return the colours and shapes that tell these names apart, as encodings, told in one legend above."""
+    """Return the colours and shapes that tell these names apart, as encodings, with one legend above."""
     import altair as alt
 
     shapes = [SHAPES[place % len(SHAPES)] for place in range(len(names))]
@@ -78,10 +78,10 @@ def described_panels(
 
 def _laid_out(description: dict[str, Any], width: int) -> dict[str, Any]:
     """Lay the panels of a description, in place, in rows that fill the width."""
-    told = description["usermeta"]
-    told["width"] = width
-    room = width - min(told["names"], LONGEST_NAME if width > NARROW else NARROW_NAME) - 28
-    columns = max(1, min(told["panels"], int(room // (told["panel"] + GAP))))
+    meta = description["usermeta"]
+    meta["width"] = width
+    room = width - min(meta["names"], LONGEST_NAME if width > NARROW else NARROW_NAME) - 28
+    columns = max(1, min(meta["panels"], int(room // (meta["panel"] + GAP))))
     description["columns"] = columns
     description["spec"]["width"] = int(room / columns) - GAP - 6
     return description

@@ -1,7 +1,7 @@
 """The colours of charts: those of the page, which stand in `static/css/tokens.css` and nowhere else.
 
 A chart's description and its downloads have the light ones; on a page they are replaced by the page's own variables,
-so that a chart follows the theme. Series are told apart by shape too: a photocopier knows no colours.
+so that a chart follows the theme. Series differ in shape too: a photocopier knows no colours.
 """
 
 from __future__ import annotations

@@ -14,9 +14,10 @@ import numpy as np
 from django.db.models.functions import Coalesce, Length
 
 from collection.models import Criterion, Item, Topic
-from collection.web.visibility import AskedPart, Sight, tested_elsewhere
+from collection.splits import AskedPart
 from evaluation.agreement.errors.raters import PEOPLE, RaterColumn, RaterNotFound, RatersTable, Side, raters_table
 from evaluation.data.judge_pairs import IDS_AT_ONCE, batched
+from evaluation.data.visibility import Sight, tested_elsewhere
 from stats.agreement.report import plain_grade
 from stats.answers_in_words import direction_of_errors
 from stats.completeness import complete_first

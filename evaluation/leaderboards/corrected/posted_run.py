@@ -15,7 +15,7 @@ from collection.formats.problems import BrokenLine
 from collection.formats.trec import columns
 from collection.formats.values import read_number, refuse_unstorable
 from collection.models import Study
-from collection.web.visibility import AskedPart
+from collection.splits import AskedPart
 from evaluation.leaderboards.columns import Column
 from evaluation.leaderboards.corrected.correction import Corrected
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard

@@ -12,8 +12,9 @@ from typing import Any
 
 from collection.models import Run, Study
 from collection.rankings import Order
-from collection.web.visibility import LOCKED, AskedPart, Sight, TestPartLocked
+from collection.splits import AskedPart, TestPartLocked
 from evaluation.data.confidence import Confidence
+from evaluation.data.visibility import LOCKED, Sight
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.columns import Column, Standings
 from evaluation.leaderboards.divergence import Asked, asked_of, board_key

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from collection.web.visibility import in_words
 from evaluation.charts.matrix import coefficients_chart
 from evaluation.charts.panels import PanelPoint, panels_chart
+from evaluation.data.visibility import in_words
 from evaluation.leaderboards.measure_correlations import COEFFICIENTS, MeasureCorrelations
 from evaluation.leaderboards.measures.board import MeasuresBoard
 from stats.plurals import counted

@@ -25,7 +25,7 @@ from collection.web.pages import (
     query_without,
     refused_is_not_found,
 )
-from collection.web.visibility import in_words
+from evaluation.data.visibility import in_words
 from evaluation.leaderboards.measures.marks import names_of
 from evaluation.leaderboards.serializers import MOST_COLUMNS, MeasuresChoice
 from stats.ranking.common_topics import TOPICS

@@ -7,10 +7,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from collection.judgments.judged_criteria import find_criterion
 from collection.models import Criterion
 from collection.web.commands import FiguresCommand, add_study
 from evaluation.agreement.written_answers import WrittenAgreement, measure_written
-from evaluation.data.judgments import find_criterion, load_criterion
+from evaluation.data.judgments import load_criterion
 from evaluation.formats.text import agreement_text, estimate_text
 from stats.agreement.report import measure_agreement
 from stats.plurals import counted

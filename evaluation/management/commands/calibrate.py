@@ -7,19 +7,21 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
+from collection.judgments.judged_criteria import find_criterion
+from collection.splits import AskedPart
 from collection.web.commands import FiguresCommand
 from collection.web.options import add_options
-from collection.web.visibility import AskedPart, read_test_part, times
 from evaluation.calibration.report import calibrate, method_scores, outlook, point_as_dict
 from evaluation.calibration.serializers import CalibrationChoice
-from evaluation.data.judgments import find_criterion, load_criterion
+from evaluation.data.judgments import load_criterion
 from evaluation.data.population import find_judge, judge_choices
+from evaluation.data.visibility import read_test_part
 from evaluation.formats.text import estimate_text
 from evaluation.management.labelled import add_source, check_source, labels_of
 from stats.calibration.estimators import Corrected, correct
 from stats.calibration.planning import least_half_width
 from stats.calibration.recalibration import CurvePoint, recalibration_curve
-from stats.plurals import counted
+from stats.plurals import counted, times
 
 
 class Command(FiguresCommand):

@@ -6,13 +6,13 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from collection.judgments.judged_criteria import find_study
 from collection.web.commands import FiguresCommand
 from collection.web.options import add_options, choose
 from evaluation import computations
 from evaluation.cited_reports.reading import CitedReports
 from evaluation.cited_reports.runs import Share
 from evaluation.cited_reports.serializers import CitedReportsChoice
-from evaluation.data.judgments import find_study
 from evaluation.formats.text import interval_text
 from stats.intervals import Estimate
 from stats.plurals import counted

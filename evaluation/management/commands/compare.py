@@ -9,18 +9,19 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
+from collection.judgments.judged_criteria import find_criterion
 from collection.models import Rater
 from collection.web.commands import FiguresCommand, add_study, finite
-from collection.web.visibility import read_test_part, times
 from evaluation.data.judge_pairs import JudgePairs, pair_judges
-from evaluation.data.judgments import CriterionRatings, find_criterion, load_criterion
+from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.data.text_level import RolledUpJudge, RollUp, roll_ups_of, rolled_up_judges
+from evaluation.data.visibility import read_test_part
 from evaluation.formats.text import comparison_text, rolled_up_text
 from stats.completeness import UNMARKED, Completeness
 from stats.judges.comparison import Comparison, compare
 from stats.judges.text_level import RULES, Rule
 from stats.pairing import NotComparable, pair, people_threshold
-from stats.plurals import counted
+from stats.plurals import counted, times
 from stats.rating_tables import ratings_of_table, read_table
 from stats.ratings import Ratings
 

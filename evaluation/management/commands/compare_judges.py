@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from collection.judgments.judged_criteria import find_criterion
 from collection.web.commands import FiguresCommand, add_study
 from collection.web.options import add_options, choose
-from evaluation.data.judgments import find_criterion
 from evaluation.formats.text import estimate_text
 from evaluation.trust.compared_judges import JudgeComparison
 from evaluation.trust.comparison import compare_judges_of

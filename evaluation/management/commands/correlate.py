@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from collection.judgments.judged_criteria import find_study
 from collection.web.commands import FiguresCommand
 from collection.web.options import add_options, choose
-from evaluation.data.judgments import find_study
 from evaluation.formats.text import estimate_text
 from evaluation.leaderboards.evaluation_files.correlate import board_of, correlate
 from evaluation.leaderboards.evaluation_files.values import EvaluationsCompared, answer_of

@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from collection.finished_files import write_file
+from collection.judgments.judged_criteria import find_study
 from collection.web.charts.drawing import draw, draw_pdf
 from collection.web.commands import FiguresCommand
 from collection.web.options import add_options, choose
-from evaluation.data.judgments import find_study
 from evaluation.formats.text import estimate_text
 from evaluation.leaderboards.available_measures import matrix_of, offered_measures
 from evaluation.leaderboards.divergence import asked_of

@@ -6,15 +6,14 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from collection.judgments.judged_criteria import find_study
 from collection.web.commands import FiguresCommand
 from collection.web.options import add_options, choose
-from collection.web.visibility import times
-from evaluation.data.judgments import find_study
 from evaluation.leaderboards.divergence import MeasureDivergence, chosen_pair, compare_places
 from evaluation.leaderboards.serializers import DivergenceChoice
 from evaluation.leaderboards.sources import StudySources
 from evaluation.management.leaderboards import add_test, read_test_parts
-from stats.plurals import counted
+from stats.plurals import counted, times
 
 
 class Command(FiguresCommand):

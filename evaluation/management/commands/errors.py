@@ -7,12 +7,12 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from collection.judgments.judged_criteria import find_criterion
 from collection.web.commands import EvaluationCommand, add_study
 from collection.web.options import add_options, choose
 from evaluation.agreement.errors.items import exported_errors
 from evaluation.agreement.errors.report import Errors, measure_errors
 from evaluation.agreement.errors.serializers import ErrorsChoice
-from evaluation.data.judgments import find_criterion
 from evaluation.formats.text import estimate_text
 from stats.plurals import counted
 

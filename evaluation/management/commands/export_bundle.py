@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from collection.finished_files import write_file
+from collection.judgments.judged_criteria import find_study
 from collection.web.commands import EvaluationCommand
 from collection.web.options import add_options, choose
 from evaluation import computations
-from evaluation.data.judgments import find_study
 from evaluation.publishing.serializers import Published
 from stats.audit_bundle import sha256
 

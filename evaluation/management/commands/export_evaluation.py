@@ -8,9 +8,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from collection.finished_files import write_file
+from collection.judgments.judged_criteria import find_study
 from collection.web.commands import EvaluationCommand
 from collection.web.options import add_options, choose
-from evaluation.data.judgments import find_study
 from evaluation.leaderboards.evaluation_files.values import evaluation_files
 from evaluation.leaderboards.leaderboard import measure_leaderboard
 from evaluation.leaderboards.serializers import EvaluationChoice

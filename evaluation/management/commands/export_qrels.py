@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from collection.finished_files import write_file
+from collection.judgments.judged_criteria import find_criterion
 from collection.web.commands import EvaluationCommand, add_study
 from collection.web.options import add_options, choose
 from evaluation import computations
-from evaluation.data.judgments import find_criterion
 from evaluation.publishing.qrels import Qrels
 from evaluation.publishing.serializers import QrelsChoice
 from stats.csv_files import csv_text

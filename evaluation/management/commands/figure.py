@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from collection.finished_files import write_file
+from collection.judgments.judged_criteria import find_study
 from collection.web.charts.drawing import draw, draw_pdf
 from collection.web.commands import FiguresCommand
 from collection.web.options import add_options, choose
-from evaluation.data.judgments import find_study
 from evaluation.figures.figure import NoFigure
 from evaluation.figures.serializers import FigureChoice
 from evaluation.figures.studies import FIGURES, draw_figure

@@ -12,11 +12,10 @@ from django.core.management.base import CommandError, CommandParser
 
 from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.trec import read_qrels, read_run
+from collection.judgments.judged_criteria import find_study
 from collection.rankings import Order, Ranked, in_order
 from collection.web.commands import FiguresCommand
 from collection.web.options import add_options, choose
-from collection.web.visibility import times
-from evaluation.data.judgments import find_study
 from evaluation.formats.text import estimate_text, interval_text
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.columns import Standings
@@ -29,7 +28,7 @@ from evaluation.management.leaderboards import add_test, read_test_parts
 from stats.measures.grades import GradeTable
 from stats.measures.trec import Qrels, Run, run_of
 from stats.pattern_intervals import Estimate
-from stats.plurals import counted
+from stats.plurals import counted, times
 from stats.ranking.measure_names import NoLeaderboard, parse_measure
 from stats.ranking.scoring import SourceGrades, score_systems
 

@@ -8,12 +8,12 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
 from collection.importing.commands import the_user
+from collection.judgments.judged_criteria import find_study
 from collection.masking import mask_elements, unmask_elements
 from collection.models import RubricElement, User
 from collection.web.commands import EvaluationCommand
 from collection.web.options import add_options, choose
 from evaluation import computations
-from evaluation.data.judgments import find_study
 from evaluation.rubrics.masking import MaskingByGrades, mask_unfulfilled
 from evaluation.rubrics.serializers import MaskingSent
 

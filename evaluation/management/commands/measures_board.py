@@ -8,11 +8,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from collection.finished_files import write_file
+from collection.judgments.judged_criteria import find_study
 from collection.web.charts.drawing import draw, draw_pdf
 from collection.web.commands import FiguresCommand
 from collection.web.latex import latex_table
 from collection.web.options import add_options, choose
-from evaluation.data.judgments import find_study
 from evaluation.leaderboards.divergence import asked_of
 from evaluation.leaderboards.measures.board import MeasuresBoard, measure_board
 from evaluation.leaderboards.measures.chart import board_chart

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from collection.judgments.judged_criteria import find_criterion
 from collection.web.commands import FiguresCommand
 from collection.web.options import add_options, choose
 from evaluation.calibration.planning import HalfWidthPlan, SeparationPlan, plan_labels
 from evaluation.calibration.serializers import PlanChoice
-from evaluation.data.judgments import find_criterion
 from evaluation.data.population import population_of
 from evaluation.leaderboards.corrected.plans import MeasurePlan, plan
 from evaluation.management.labelled import add_source, check_source, labels_of

@@ -9,10 +9,10 @@ from django.core.management.base import CommandParser
 from django.utils.timezone import now
 
 from collection.finished_files import write_file
+from collection.judgments.judged_criteria import find_study
 from collection.web.commands import EvaluationCommand
 from collection.web.options import add_options, choose
 from evaluation import computations
-from evaluation.data.judgments import find_study
 from evaluation.rubrics.oracle import keep_oracle
 from evaluation.rubrics.serializers import RedundancyChoice
 from stats.plurals import counted

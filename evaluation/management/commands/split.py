@@ -8,12 +8,12 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
+from collection.judgments.judged_criteria import find_study
 from collection.splits import make_split
 from collection.web.commands import FiguresCommand
-from collection.web.visibility import parts_of, readings_by_judge, times
-from evaluation.data.judgments import find_study
 from evaluation.data.rater_names import judges_of
-from stats.plurals import counted
+from evaluation.data.visibility import parts_of, readings_by_judge
+from stats.plurals import counted, times
 
 
 class Command(FiguresCommand):

@@ -8,9 +8,9 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from collection.formats.problems import BrokenFile
+from collection.judgments.judged_criteria import find_criterion
 from collection.web.commands import FiguresCommand, add_study
 from collection.web.options import add_options, choose
-from evaluation.data.judgments import find_criterion
 from evaluation.formats.text import estimate_text
 from evaluation.trust.serializers import SubmissionsChoice
 from evaluation.trust.submitted.submissions import SubmittedJudges, compare_submissions

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from collection.judgments.judged_criteria import find_study
 from collection.web.commands import EvaluationCommand
 from collection.web.options import add_options, choose
 from evaluation import computations
-from evaluation.data.judgments import find_study
 from evaluation.trust.serializers import EffectsChoice
 
 

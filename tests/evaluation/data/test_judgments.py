@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from collection.judgments.judged_criteria import CriterionNotFound, find_criterion
 from collection.models import Exclusion, Rater, Study
 from evaluation.agreement.report import coverage_points, measure_criterion
 from evaluation.data.judge_pairs import pair_judges
-from evaluation.data.judgments import CriterionNotFound, find_criterion, load_criterion
+from evaluation.data.judgments import load_criterion
 from tests.evaluation.judged import AT, criterion_of, graded_criterion, judge_items, report_items
 from tests.factories import a_judge_rater
 

@@ -12,11 +12,11 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from collection.models import Item, Rater, Split, Study, User
-from collection.splits import make_split
-from collection.web.visibility import TestPartLocked, read_test_part
+from collection.splits import TestPartLocked, make_split
 from evaluation.agreement.errors.items import error_items
 from evaluation.agreement.errors.raters import RaterNotFound
 from evaluation.agreement.errors.report import NoSuchCell, measure_errors
+from evaluation.data.visibility import read_test_part
 from judging.judges.registry import load_shipped, make_judge
 from judging.models import Judge, PromptTemplate
 from tests.evaluation.judged import AT, criterion_of, judge_items

@@ -12,8 +12,8 @@ from django.test import Client
 from django.utils.timezone import now
 
 from collection.models import Judgment, Rater, Study, User
-from collection.splits import make_split
-from collection.web.visibility import TestPartLocked, read_test_part
+from collection.splits import TestPartLocked, make_split
+from evaluation.data.visibility import read_test_part
 from evaluation.formats.zip_files import read_archive
 from evaluation.publishing.filled_qrels import FilledQrels
 from evaluation.publishing.hole_filling import fill_qrels

@@ -15,7 +15,7 @@ from django.test import Client
 
 from collection.models import Draw, Judgment, Rater, Split, Study, TestReading, User
 from collection.splits import make_split
-from collection.web.visibility import in_sight, parts_of
+from evaluation.data.visibility import in_sight, parts_of
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.export import leaderboard_as_dict
 from evaluation.leaderboards.leaderboard import measure_leaderboard

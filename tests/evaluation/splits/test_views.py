@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 
 from collection.models import Split, Study, TestReading, Topic, User
 from collection.splits import make_split
-from collection.web.visibility import Parts, parts_of
 from evaluation.agreement.report import coverage_points, measure_criterion
+from evaluation.data.visibility import Parts, parts_of
 from tests.evaluation.judged import AT, criterion_of
 from tests.evaluation.publishing.test_audit_bundle import bundle_of
 from tests.evaluation.sampled import sampled

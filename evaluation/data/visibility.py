@@ -13,26 +13,17 @@ from django.db.models import Model, QuerySet
 from collection.completeness import judges_of_studies
 from collection.models import Rater, Split, SplitTopic, Study, TestReading, User
 from collection.rankings import ORDERS, Order
-from collection.splits import record_reading
+from collection.splits import AskedPart, NotSplit, TestPartLocked, record_reading
 from stats.completeness import UNMARKED, Completeness, complete_first
-from stats.refusals import Refused
+
+# Beside what is here: which part is asked for, and why it may not be read.
+__all__ = ["AskedPart", "NotSplit", "TestPartLocked"]
 
 Part = SplitTopic.Part
 PartName = Literal["all", "development", "test"]
-AskedPart = Literal["development", "test"]
 T = TypeVar("T", bound=Model)
 
 LOCKED = "This judge’s figures on the test topics are locked. Unlock them first; each unlocking is counted."
-
-
-class NotSplit(Refused):
-    """The study has no split, so it has no test part to read."""
-
-
-class TestPartLocked(Refused):
-    """Nobody has read this judge's figures on the test part, so they are not shown."""
-
-    __test__ = False
 
 
 @dataclass(frozen=True)
@@ -200,11 +191,6 @@ def readings_by_judge(parts: Parts, judges: list[Rater]) -> list[JudgeReadings]:
         for judge in judges
     )
     return complete_first(readings, of=lambda one: one.completeness)
-
-
-def times(n: int) -> str:
-    """Return how often in words."""
-    return {0: "never", 1: "once", 2: "twice"}.get(n, f"{n} times")
 
 
 def read_test_part(study: Study, judge: Rater, *, by: User | None, at: datetime) -> int:

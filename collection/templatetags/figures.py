@@ -9,17 +9,22 @@ from django import template
 from django.urls import reverse
 
 from collection.web.charts.urls import SUFFIXES
-from collection.web.visibility import times
 from stats.agreement.report import plain_grade
 from stats.pattern_intervals import Estimate
-from stats.plurals import counted
+from stats.plurals import counted, times
 from stats.ratings import Grade
 
 if TYPE_CHECKING:
-    from evaluation.dashboard.figures import Axis
+    from collection.web.reports import Report
     from stats.judges.errors import RaterPair
 
 register = template.Library()
+
+
+@register.simple_tag
+def report_file(report: Report, what: str, *of: str) -> str:
+    """Return the address of a report's `json` or of one of its tables."""
+    return reverse(f"{report.app}:{report.name}_{what}", args=of)
 
 
 @register.inclusion_tag("collection/chart.html")
@@ -52,7 +57,7 @@ def interval(estimate: Estimate) -> str:
 
 
 @register.filter
-def on(value: float, axis: Axis) -> float:
+def on(value: float, axis: Any) -> float:
     """Return where a value stands on a picture’s axis, in percent of its width."""
     return axis.place(value)
 

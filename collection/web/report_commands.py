@@ -1,0 +1,68 @@
+"""The commands of reports, all by one class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from collection.finished_files import write_file
+from collection.judgments.judged_criteria import find_criterion, find_study
+from collection.models import Criterion, Study
+from collection.web.cached_results import imported
+from collection.web.charts.drawing import draw, draw_pdf
+from collection.web.commands import FiguresCommand, add_study
+from collection.web.options import add_options, choose
+from collection.web.reports import Report
+
+
+class ReportCommand(FiguresCommand):
+    """Prints a report, as text or JSON, computed now; with charts, writes these too."""
+
+    report: Report
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add_study(parser, criterion=self.report.of_criterion)
+        add_options(parser, self.report.options)
+        if "part" in self.report.options().fields:
+            counted = "use the study's test topics, which is counted for every judge shown"
+            parser.add_argument("--test", action="store_true", help=counted)
+        for chart in self.report.charts.values():
+            if not chart.asks:
+                for form in ("svg", "pdf"):
+                    parser.add_argument(f"--{form}", type=Path, metavar="FILE", help="write the chart")
+        super().add_arguments(parser)
+
+    def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        study = find_study(options["study"])
+        subject: Study | Criterion = study
+        if self.report.of_criterion:
+            subject = find_criterion(options["study"], options["criterion"])
+        chosen = choose(self.report.options, options)
+        if options.get("test"):
+            self.report.read_test_part(subject, chosen)
+            chosen["part"] = "test"
+        result = self.report.computed(subject, chosen)
+        if missing := self.report.missing(result):
+            raise CommandError(missing)
+        self._draw(result, options)
+        answer = [result.answer] if isinstance(result.answer, str) else result.answer
+        return result.as_dict(), "\n\n".join([*filter(None, ["\n".join(answer)]), *self._texts(result)])
+
+    def _texts(self, result: Any) -> list[str]:
+        return [table.text() for table in result.tables().values() if table]
+
+    def _draw(self, result: Any, options: dict[str, Any]) -> None:
+        for chart in self.report.charts.values():
+            for form, write in (("svg", draw), ("pdf", draw_pdf)):
+                if options.get(form):
+                    description = imported(chart.describe)(result)
+                    if description is None:
+                        raise CommandError("There is nothing to draw.")
+                    write_file(options[form], write(description))
+
+
+def command_of(kind: type[Report]) -> type[ReportCommand]:
+    """Return the command of a report."""
+    return type("Command", (ReportCommand,), {"report": kind(), "help": kind.about})

@@ -1,0 +1,213 @@
+"""The pages and files of reports, all by the same five functions; `report_paths` are their addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_safe
+
+from collection.accounts.views import SignedInRequest
+from collection.models import Criterion, Study
+from collection.web.charts.urls import SUFFIXES
+from collection.web.computing_views import is_for_an_image
+from collection.web.downloads import table_download
+from collection.web.options import REFUSALS, OptionsForm, complaints
+from collection.web.pages import (
+    chart_file,
+    chosen_criterion,
+    criteria_queryset,
+    json_file,
+    locked_is_not_found,
+    my_study,
+    query_without,
+)
+from collection.web.reports import Report, reports
+
+View = Callable[..., HttpResponse]
+
+
+def report_paths(app: str) -> list[URLPattern]:
+    """Return the addresses of an app's reports: of page, JSON, charts and tables."""
+    return [one for report in reports().values() if report.app == app for one in _paths(report)]
+
+
+def _paths(report: Report) -> list[URLPattern]:
+    at = f"studies/<slug:name>/{report.path}/"
+    views = {what: _named(report, what, view) for what, view in VIEWS.items()}
+    return [
+        path(at, views["page"], name=report.name),
+        path(f"{at}{report.file}.json", views["json"], name=f"{report.name}_json"),
+        *(
+            path(f"{at}{chart}.{suffix}", views["chart"], {"chart": chart, "form": form}, f"{name}_{form}")
+            for chart, name in ((chart, f"{report.name}_{chart}") for chart in report.charts)
+            for form, suffix in SUFFIXES.items()
+        ),
+        path(f"{at}<slug:table>.<slug:table_format>", views["table"], name=f"{report.name}_table"),
+    ]
+
+
+def _named(report: Report, what: str, view: Callable[..., HttpResponse]) -> View:
+    """Return the view of one report, under its name: whoever reads a trace finds the declaration."""
+
+    def of_report(request: SignedInRequest, name: str, **parts: str) -> HttpResponse:
+        return view(report, request, name, **parts)
+
+    of_report.__name__ = report.name if what == "page" else f"{report.name}_{what}"
+    of_report.__module__ = type(report).__module__
+    of_report.__doc__ = report.about
+    return require_safe(login_required(of_report))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an address asks of a report: of a study or criterion, by which options, or why that cannot be."""
+
+    subject: Study | Criterion
+    chosen: dict[str, Any]
+    errors: dict[str, Any]
+
+    @property
+    def refusal(self) -> str:
+        return " ".join(complaints(self.errors))
+
+
+def _asked(report: Report, request: SignedInRequest, subject: Study | Criterion) -> Asked:
+    choice = report.options(data=report.asked_in(request.GET))
+    valid = choice.is_valid()
+    return Asked(subject, dict(choice.validated_data) if valid else {}, {} if valid else dict(choice.errors))
+
+
+def _how(request: HttpRequest) -> dict[str, Any]:
+    return {"shown": request.GET.getlist("shown"), "waits_long": is_for_an_image(request)}
+
+
+# --- The page -------------------------------------------------------------------------------------
+
+
+def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> HttpResponse:
+    """Show the report; `more`: what a form beside it that was refused shows, which makes it a 422."""
+    study = my_study(request, name)
+    criteria = list(criteria_queryset(study)) if report.of_criterion else []
+    criterion = chosen_criterion(criteria, request.GET.get("criterion"))
+    subject: Study | Criterion | None = criterion if report.of_criterion else study
+
+    result, refusal, form = None, "", None
+    if subject is not None:
+        asked = _asked(report, request, subject)
+        form = report.form(request.GET, report.offered(subject, **_how(request)))
+        refusal = _marked(form, asked)
+        if not asked.errors:
+            try:
+                with locked_is_not_found():
+                    result = report.result(subject, asked.chosen, **_how(request))
+            except REFUSALS as refused:
+                refusal = str(refused)
+
+    missing = report.missing(result) if not refusal else ""
+    sight = getattr(result, "sight", None)
+    context = {
+        "study": study,
+        "criteria": criteria,
+        "criterion": criterion,
+        "report": report,
+        "form": form,
+        "result": result,
+        "tables": {} if missing or result is None else result.tables(),
+        "refusal": refusal,
+        "missing": missing,
+        "sight": sight,
+        "answers": [] if missing or result is None else _sentences(result.answer),
+        "query": query_without(request, "shown"),
+        "query_without_part": query_without(request, "shown", "part"),
+        "kept_in_form": _kept_in_form(request, form),
+        **report.context(request, study, result),
+        **more,
+    }
+    status = 422 if more or refusal or (form is not None and form.errors) else 200
+    return render(request, report.template, context, status=status)
+
+
+def _marked(form: OptionsForm, asked: Asked) -> str:
+    """Put what is wrong with the options beside their fields; return the rest."""
+    beside = {name: errors for name, errors in asked.errors.items() if name in form.fields}
+    for name, errors in beside.items():
+        if name not in form.errors:
+            form.add_error(name, [str(one) for one in errors])
+    return " ".join(complaints({name: errors for name, errors in asked.errors.items() if name not in beside}))
+
+
+def _kept_in_form(request: HttpRequest, form: OptionsForm | None) -> list[tuple[str, str]]:
+    """Return what the address asks that the form has no field for, so that sending the form keeps it."""
+    left_out = {"shown", *(form.fields if form else ())}
+    return [(name, value) for name, values in request.GET.lists() if name not in left_out for value in values]
+
+
+def _sentences(answer: str | Sequence[str]) -> list[str]:
+    return [answer] if isinstance(answer, str) and answer else list(answer)
+
+
+# --- Files ----------------------------------------------------------------------------------------
+
+
+def _json(report: Report, request: SignedInRequest, name: str) -> HttpResponse:
+    asked, result = _found(report, request, name)
+    return json_file(result.as_dict(), f"{report.stem(asked.subject, result, report.file)}.json")
+
+
+def _table(report: Report, request: SignedInRequest, name: str, table: str, table_format: str) -> HttpResponse:
+    asked, result = _found(report, request, name)
+    found = result.tables().get(table)
+    if found is None:
+        raise Http404("This table does not exist.")
+    caption = report.caption(asked.subject, result, found)
+    stem = report.stem(asked.subject, result, table)
+    return table_download(found, table_format=table_format, stem=stem, caption=caption)
+
+
+def _chart(report: Report, request: SignedInRequest, name: str, chart: str, form: str) -> HttpResponse:
+    asked = _of_file(report, request, name)
+    declared = report.charts[chart]
+    of = {one: request.GET.get(one, "") for one in declared.asks}
+    drawn = _or_not_found(report.chart, asked.subject, asked.chosen, chart, of, **_how(request))
+    stem = report.stem(asked.subject, None, *of.values(), declared.stem or chart)
+    return chart_file(request, drawn, form=form, stem=stem)
+
+
+def _of_file(report: Report, request: SignedInRequest, name: str) -> Asked:
+    study = my_study(request, name)
+    subject: Study | Criterion = study
+    if report.of_criterion:
+        subject = get_object_or_404(criteria_queryset(study), name=request.GET.get("criterion"))
+    asked = _asked(report, request, subject)
+    if asked.errors:
+        raise Http404(asked.refusal)
+    return asked
+
+
+def _found(report: Report, request: SignedInRequest, name: str) -> tuple[Asked, Any]:
+    asked = _of_file(report, request, name)
+    result = _or_not_found(report.result, asked.subject, asked.chosen, **_how(request))
+    if missing := report.missing(result):
+        raise Http404(missing)
+    return asked, result
+
+
+def _or_not_found(compute: Callable[..., Any], *of: Any, **how: Any) -> Any:
+    try:
+        return compute(*of, **how)
+    except REFUSALS as refused:
+        raise Http404(str(refused)) from refused
+
+
+def page_of(kind: type[Report], request: SignedInRequest, name: str, **more: Any) -> HttpResponse:
+    """Show a report's page with what a form beside it was refused for."""
+    return _page(reports()[kind.name], request, name, **more)
+
+
+VIEWS: dict[str, Callable[..., HttpResponse]] = {"page": _page, "json": _json, "table": _table, "chart": _chart}

@@ -1,0 +1,226 @@
+"""A report: what a study's judgments say to one question, declared once.
+
+Of a declaration come the page with its form, the tables as CSV and LaTeX, all of it as JSON, the charts, the view of
+the API and the command (`report_views`, `report_api`, `report_commands`); a worker computes its result, which is kept
+as long as what it rests on (`cached_results`). Declarations stand in the modules `reports` of the rooms.
+
+A result says its `answer` in a sentence or several, has `as_dict()` for JSON and `tables()` by name, and may have a
+`sight`, the part of a split study that it is of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from django.conf import settings
+from django.http import HttpRequest, QueryDict
+from rest_framework import serializers
+
+from collection.models import Criterion, Study
+from collection.web.cached_results import cached_result, compute_now, imported
+from collection.web.charts.drawing import drawn
+from collection.web.file_names import file_stem
+from collection.web.options import Choices, Options, OptionsForm
+from collection.web.tables import Table
+from stats.refusals import Refused
+
+APPS = ("annotate", "judging", "evaluation")
+
+
+class Result(Protocol):
+    """What a report's computation returns."""
+
+    @property
+    def answer(self) -> str | list[str]: ...
+
+    def as_dict(self) -> dict[str, Any]: ...
+
+    def tables(self) -> Mapping[str, Table]: ...
+
+
+class NothingToReport(Refused):
+    """The study has nothing yet that the report is of."""
+
+
+class NoOptions(serializers.Serializer[Any]):
+    """Nothing is asked for."""
+
+
+class Chart(NamedTuple):
+    """A chart of a result: the function that describes it, of the result and of `asks`; its address; its file's name.
+
+    It returns the Vega-Lite description, or None where there is nothing to draw.
+    """
+
+    describe: str
+    asks: tuple[str, ...] = ()
+    stem: str = ""
+
+
+class Report:
+    """A declaration.
+
+    - `name`: of page, view of the API and command; `title`, `lead`: what its page begins with; `about`: what it shows,
+      for API and command; `path`: its address behind the study's; `file`: of its JSON;
+    - `options`: what may be asked; `shown`: those in the page's form, the others stay as the address has them;
+    - `compute`: the function that makes the result, `module:name`, of a study, or a criterion where `of_criterion`, and
+      of the options by name. It is imported where it is called: it may take pandas and scipy;
+    - `offers`: the function of the same that returns by option what the page offers for it;
+    - `nothing`: what is said where there is no result.
+    """
+
+    name: ClassVar[str]
+    app: ClassVar[str] = "evaluation"
+    title: ClassVar[str]
+    lead: ClassVar[str] = ""
+    about: ClassVar[str]
+    path: ClassVar[str]
+    options: ClassVar[Options] = NoOptions
+    shown: ClassVar[tuple[str, ...]] = ()
+    of_criterion: ClassVar[bool] = False
+    compute: ClassVar[str]
+    offers: ClassVar[str] = ""
+    nothing: ClassVar[str] = "There are no judgments yet."
+    charts: ClassVar[Mapping[str, Chart]] = {}
+    template: ClassVar[str]
+    file: ClassVar[str]
+
+    # --- What may differ ------------------------------------------------------------------------------
+
+    def asked_in(self, query: QueryDict) -> dict[str, Any]:
+        """Return what an address asks, by option; what is empty asks nothing."""
+        asked: dict[str, Any] = {}
+        for name, field in self.options().fields.items():
+            values = [value for value in query.getlist(name) if value]
+            if values:
+                asked[name] = values if isinstance(field, serializers.ListField) else values[-1]
+        return asked
+
+    def missing(self, result: Any) -> str:
+        """Say why there is nothing to show; empty where there is."""
+        return self.nothing if result is None else ""
+
+    def context(self, request: HttpRequest, study: Study, result: Any) -> dict[str, Any]:
+        """Return what its template needs beside the result."""
+        del request, study, result
+        return {}
+
+    def stem(self, subject: Study | Criterion, result: Any, *what: str) -> str:
+        """Return a file's name without its ending."""
+        names = (subject.study.name, subject.name) if isinstance(subject, Criterion) else (subject.name,)
+        sight, order = getattr(result, "sight", None), getattr(result, "order", "score")
+        return file_stem(*names, *what, part=sight.part if sight else "all", order=order)
+
+    def caption(self, subject: Study | Criterion, result: Any, table: Table) -> str:
+        """Return what a table's LaTeX is headed with."""
+        under = f" under {subject}" if isinstance(subject, Criterion) else ""
+        study = subject.study if isinstance(subject, Criterion) else subject
+        sight = getattr(result, "sight", None)
+        part = f", {sight.words}" if sight and sight.words else ""
+        return f"{table.title}{under}, study {study.name}{part}"
+
+    def read_test_part(self, subject: Study | Criterion, chosen: Mapping[str, Any]) -> None:
+        """Note that a command with `--test` reads the test part of the judges that it is about to show."""
+        raise NotImplementedError
+
+    # --- What is the same -----------------------------------------------------------------------------
+
+    def form(self, query: QueryDict, offered: Mapping[str, Choices]) -> OptionsForm:
+        """Return the page's form with what the address asks."""
+        kind: type[OptionsForm] = type("Form", (OptionsForm,), {"options": self.options, "asked": self.shown})
+        data = QueryDict(mutable=True)
+        for name, value in {**kind.usual(), **self.asked_in(query)}.items():
+            data.setlist(name, value if isinstance(value, list) else [value])
+        choices = {
+            name: [*of, *((one, one) for one in data.getlist(name) if one not in dict(of))]
+            for name, of in offered.items()
+        }
+        return kind(data, choices=choices)
+
+    def result(self, subject: Study | Criterion, chosen: Mapping[str, Any], **how: Any) -> Any:
+        """Return the result that is kept, or have it computed; `how`: for whom, as `cached_result` has it."""
+        return cached_result(COMPUTE, _study(subject), **how, **self._key(subject), **chosen)
+
+    def offered(self, subject: Study | Criterion, **how: Any) -> dict[str, Choices]:
+        """Return what the page offers, by option."""
+        if not self.offers:
+            return {}
+        offered: dict[str, Choices] = cached_result(OFFER, _study(subject), **how, **self._key(subject))
+        return offered
+
+    def chart(
+        self, subject: Study | Criterion, chosen: Mapping[str, Any], chart: str, of: Mapping[str, str], **how: Any
+    ) -> Any:
+        """Return a chart in its forms; None where there is nothing to draw."""
+        asked = {**self._key(subject), "chart": chart, "of": dict(of), "chosen": dict(chosen)}
+        return cached_result(DRAW, _study(subject), **how, **asked)
+
+    def computed(self, subject: Study | Criterion, chosen: Mapping[str, Any]) -> Any:
+        """Compute the result here and now, with all that pages read of it."""
+        result = imported(self.compute)(subject, **chosen)
+        if result is not None:
+            result.as_dict(), result.tables(), result.answer
+        return result
+
+    def _key(self, subject: Study | Criterion) -> dict[str, Any]:
+        return {"report": self.name, "subject": subject.pk if isinstance(subject, Criterion) else None}
+
+
+# --- The registry ---------------------------------------------------------------------------------
+
+
+@cache
+def reports() -> dict[str, Report]:
+    """Return all reports by name: every subclass in a module `reports` of a room."""
+    for app in APPS:
+        for path in sorted((Path(settings.BASE_DIR) / app).rglob("reports.py")):
+            import_module(".".join(path.relative_to(settings.BASE_DIR).with_suffix("").parts))
+    return {kind.name: kind() for kind in _kinds(Report)}
+
+
+def _kinds(kind: type[Report]) -> Iterator[type[Report]]:
+    for one in kind.__subclasses__():
+        yield from _kinds(one)
+        if "name" in vars(one):
+            yield one
+
+
+# --- In the worker --------------------------------------------------------------------------------
+
+COMPUTE = "collection.web.reports:compute"
+OFFER = "collection.web.reports:offer"
+DRAW = "collection.web.reports:draw"
+
+
+def compute(study: Study, *, report: str, subject: int | None, **chosen: Any) -> Any:
+    return reports()[report].computed(_subject(study, subject), chosen)
+
+
+def offer(study: Study, *, report: str, subject: int | None) -> dict[str, Choices]:
+    offered: dict[str, Choices] = imported(reports()[report].offers)(_subject(study, subject))
+    return offered
+
+
+def draw(
+    study: Study, *, report: str, subject: int | None, chart: str, of: dict[str, str], chosen: dict[str, Any]
+) -> dict[str, Any] | None:
+    result = compute_now(COMPUTE, study, report=report, subject=subject, **chosen)
+    declared = reports()[report]
+    if declared.missing(result):
+        return None
+    description = imported(declared.charts[chart].describe)(result, **of)
+    return drawn(description) if description else None
+
+
+def _subject(study: Study, criterion: int | None) -> Study | Criterion:
+    if criterion is None:
+        return study
+    return study.criteria.select_related("study__collection", "scale").get(pk=criterion)
+
+
+def _study(subject: Study | Criterion) -> Study:
+    return subject.study if isinstance(subject, Criterion) else subject

@@ -1,0 +1,183 @@
+"""A table, made once: a page shows it, CSV, LaTeX and JSON carry it, a terminal prints it.
+
+A column's kind says how its cells read on a page and which columns it has in files:
+
+- `text`, `grade`: as it is; `count`: a whole number; `number`, `signed`, `share`: a float, or None;
+- `estimate`: a `stats.intervals.Estimate`, which files have as several columns (`parts` of `Estimate.cells`);
+- `judge`: a name with its `stats.completeness.Completeness`, in files the name and `mark`;
+- `link`: a `Link`, in files its text.
+
+None is a dash on a page and empty in a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+from collection.web.latex import latex_table
+from stats.csv_files import csv_text
+from stats.intervals import CELLS, Estimate
+
+Kind = Literal["text", "grade", "count", "number", "signed", "share", "estimate", "judge", "link"]
+NUMBERS = {"grade", "count", "number", "signed", "share", "estimate"}
+LONGEST_OF_TERMINAL = 60
+
+
+class Link(NamedTuple):
+    """A cell that leads elsewhere on a page."""
+
+    text: str
+    address: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name in files, its head on pages (none: in files alone) and what its cells are.
+
+    `parts`: of an estimate, what files have of it; `names`: what they call these, by default the key, `key_low`, ….
+    `filed`: whether files have it.
+    """
+
+    key: str
+    title: str = ""
+    kind: Kind = "text"
+    parts: tuple[str, ...] = ("value", "low", "high")
+    names: tuple[str, ...] = ()
+    filed: bool = True
+
+    @property
+    def is_number(self) -> bool:
+        return self.kind in NUMBERS
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """Its names in files."""
+        if not self.filed:
+            return ()
+        if self.kind != "estimate":
+            return self.names or ((self.key, "mark") if self.kind == "judge" else (self.key,))
+        return self.names or tuple(self.key if part == "value" else f"{self.key}_{part}" for part in self.parts)
+
+    def cells(self, value: Any) -> tuple[Any, ...]:
+        """Return what files have of a cell."""
+        if not self.filed:
+            return ()
+        match self.kind:
+            case "estimate":
+                found = dict(zip(CELLS, (value or Estimate(None)).cells, strict=True))
+                return tuple(found[part] for part in self.parts)
+            case "judge":
+                name, completeness = value
+                return name, completeness.mark
+            case "link":
+                return (value.text if isinstance(value, Link) else value,)
+        return (value,)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under columns, one cell for each. `title` says on pages and in captions what it shows, `note` how it reads.
+
+    A page shows the first column that has a head as each row's name.
+    """
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Sequence[Any], ...] = ()
+    note: str = ""
+
+    @classmethod
+    def of(cls, title: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]], *, note: str = "") -> Table:
+        return cls(title, tuple(columns), tuple(map(tuple, rows)), note)
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+    def where(self, title: str = "", **wanted: Any) -> Table:
+        """Return the rows with these values, without the columns that hold them."""
+        keys = [column.key for column in self.columns]
+        at = {keys.index(name): value for name, value in wanted.items()}
+        left = [place for place in range(len(keys)) if place not in at]
+        rows = [row for row in self.rows if all(row[place] == value for place, value in at.items())]
+        return replace(
+            self,
+            title=title or self.title,
+            columns=tuple(self.columns[place] for place in left),
+            rows=tuple(tuple(row[place] for place in left) for row in rows),
+        )
+
+    def head(self) -> list[str]:
+        """Return the names of its columns in files."""
+        return [name for column in self.columns for name in column.heads]
+
+    def filed(self) -> list[list[Any]]:
+        """Return its rows as files have them."""
+        return [
+            [cell for column, value in zip(self.columns, row, strict=True) for cell in column.cells(value)]
+            for row in self.rows
+        ]
+
+    def csv(self) -> str:
+        return csv_text([self.head(), *self.filed()])
+
+    def latex(self, caption: str) -> str:
+        return latex_table(self.head(), self.filed(), caption=caption)
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Return its rows as JSON has them, an estimate as an object."""
+        return [
+            {
+                column.key: value.as_dict() if isinstance(value, Estimate) else next(iter(column.cells(value)))
+                for column, value in zip(self.columns, row, strict=True)
+                if column.filed
+            }
+            for row in self.rows
+        ]
+
+    def shown(self) -> list[tuple[Column, int]]:
+        """Return the columns that a page has, with their places."""
+        return [(column, place) for place, column in enumerate(self.columns) if column.title]
+
+    def text(self) -> str:
+        """Return the columns that a page has for a terminal, under their heads."""
+        heads = [column.title for column, _ in self.shown()]
+        rows = [[printed(column, row[place]) for column, place in self.shown()] for row in self.rows]
+        widths = [
+            min(LONGEST_OF_TERMINAL, max(map(len, cells))) for cells in zip(heads, *rows, strict=True)
+        ]  # fmt: skip
+        numbers = [column.is_number and column.kind != "estimate" for column, _ in self.shown()]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if right else cell.ljust(width)
+                for cell, width, right in zip(cells, widths, numbers, strict=True)
+            ).rstrip()
+            for cells in [heads, *rows]
+        ]
+        return "\n".join([self.title, *(f"  {line}" for line in lines)])
+
+
+def printed(column: Column, value: Any) -> str:
+    """Return a cell for a terminal; a dash where there is no value."""
+    if column.kind == "estimate":
+        value = value or Estimate(None)
+        number = "–" if value.value is None else f"{value.value:.4f}"
+        return f"{number}  {value.interval_in_words(4) or value.reason}".rstrip()
+    if column.kind == "judge":
+        return str(value[1].after(value[0]))
+    (cell,) = replace(column, filed=True).cells(value)
+    match column.kind:
+        case _ if cell is None or cell == "":
+            return "–"
+        case "count":
+            return f"{cell:,}"
+        case "share":
+            return f"{cell:.1%}"
+        case "signed":
+            return f"{cell:+.4f}"
+        case "number":
+            return f"{cell:.4f}"
+        case "grade":
+            return f"{cell:g}"
+    return str(cell)
