@@ -28,14 +28,12 @@ from evaluation.data.population import judge_choices, population_of
 from evaluation.data.visibility import in_words
 from evaluation.figures.figure import StudyFigure
 from evaluation.figures.studies import draw_figure
-from evaluation.leaderboards.available_measures import matrix_of, offered_measures
 from evaluation.leaderboards.corrected import plans
 from evaluation.leaderboards.divergence import MeasureDivergence, chosen_pair, compare_places
 from evaluation.leaderboards.export import leaderboard_as_dict, tables_of_leaderboard
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard, score_points
-from evaluation.leaderboards.measure_correlations import MeasureCorrelations, correlate_measures
 from evaluation.leaderboards.measures.board import MeasuresBoard, measure_board
-from evaluation.leaderboards.measures.chart import board_chart, matrix_chart
+from evaluation.leaderboards.measures.chart import board_chart
 from evaluation.leaderboards.measures.export import board_as_dict, tables_of_board
 from evaluation.leaderboards.sources import Source, StudySources
 from evaluation.publishing.audit_bundle import write_bundle
@@ -50,9 +48,6 @@ from evaluation.rubrics.graded_texts import graded_answer as read_graded_answer
 from evaluation.rubrics.graded_texts import graded_passage as read_graded_passage
 from evaluation.rubrics.masking import MaskingByGrades, masking_by_grades, masking_sources
 from evaluation.rubrics.redundancy import Redundancy, measure_redundancy, rating_sources
-from evaluation.trust.compared_judges import JudgeComparison
-from evaluation.trust.comparison import compare_judges_of
-from evaluation.trust.comparison_charts import agreement_chart, differences_chart, systems_chart
 from evaluation.trust.overview import trust_in_judges as measure_trust_in_judges
 from evaluation.trust.page import Examination, examine
 from evaluation.trust.suggestion_effects import SuggestionEffects, measure_effects, suggested_in
@@ -63,7 +58,6 @@ from stats.refusals import Refused
 
 # A chart in its forms (`charts.drawing.drawn`); None where there is nothing to draw.
 Chart = dict[str, Any] | None
-JUDGES_CHARTS = {"agreement": agreement_chart, "differences": differences_chart, "ranks": systems_chart}
 
 
 def leaderboard(
@@ -118,20 +112,6 @@ def measures_chart(study: Study, *, sort: str, **asked: Any) -> Chart:
     return drawn(description) if description else None
 
 
-def correlations(
-    study: Study, *, column: list[str], measure: str, combine: Any, oracle: str | None, order: Any, **asked: Any
-) -> MeasureCorrelations:
-    boards = StudySources(study, combine=combine, oracle=oracle, order=order)
-    also = offered_measures(study)
-    found = correlate_measures(boards, matrix_of(also), columns=column, varied=measure, also=also, **asked)
-    found.as_dict()
-    return found
-
-
-def correlations_chart(study: Study, **asked: Any) -> Chart:
-    return drawn(matrix_chart(compute_now("correlations", study, **asked)))
-
-
 def study_figure(study: Study, *, figure: str, **asked: Any) -> StudyFigure:
     found = draw_figure(study, figure, **asked)
     found.as_dict()
@@ -171,15 +151,6 @@ def errors(study: Study, *, criterion: int, **asked: Any) -> Errors:
     found = measure_errors(_criterion(study, criterion), **asked)
     found.as_dict(), found.tables()
     return found
-
-
-def judge_comparison(study: Study, *, criterion: int, **asked: Any) -> JudgeComparison:
-    return compare_judges_of(_criterion(study, criterion), **asked)
-
-
-def judges_chart(study: Study, *, chart: str, **asked: Any) -> Chart:
-    description = JUDGES_CHARTS[chart](compute_now("judge_comparison", study, **asked))
-    return drawn(description) if description else None
 
 
 def examination(study: Study, *, criterion: int, **asked: Any) -> Examination:

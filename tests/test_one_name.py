@@ -40,7 +40,9 @@ class Address(NamedTuple):
 
     @property
     def room(self) -> str:
-        """The module of its view within its app."""
+        """The module of its view within its app; of a report, the one that computes it."""
+        if hasattr(self.function, "report"):
+            return str(self.function.report.compute.partition(":")[0])
         return str(self.function.__module__).removeprefix(f"{self.app}.")
 
     @property

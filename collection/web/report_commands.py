@@ -14,7 +14,7 @@ from collection.web.cached_results import imported
 from collection.web.charts.drawing import draw, draw_pdf
 from collection.web.commands import FiguresCommand, add_study
 from collection.web.options import add_options, choose
-from collection.web.reports import Report
+from collection.web.reports import Chart, Report
 
 
 class ReportCommand(FiguresCommand):
@@ -28,10 +28,9 @@ class ReportCommand(FiguresCommand):
         if "part" in self.report.options().fields:
             counted = "use the study's test topics, which is counted for every judge shown"
             parser.add_argument("--test", action="store_true", help=counted)
-        for chart in self.report.charts.values():
-            if not chart.asks:
-                for form in ("svg", "pdf"):
-                    parser.add_argument(f"--{form}", type=Path, metavar="FILE", help="write the chart")
+        if self._chart:
+            for form in ("svg", "pdf"):
+                parser.add_argument(f"--{form}", type=Path, metavar="FILE", help="write the chart")
         super().add_arguments(parser)
 
     def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
@@ -53,14 +52,19 @@ class ReportCommand(FiguresCommand):
     def _texts(self, result: Any) -> list[str]:
         return [table.text() for table in result.tables().values() if table]
 
+    @property
+    def _chart(self) -> Chart | None:
+        """The report's one chart; None where there are several, or it takes more than the result."""
+        charts = [chart for chart in self.report.charts.values() if not chart.asks]
+        return charts[0] if len(charts) == 1 else None
+
     def _draw(self, result: Any, options: dict[str, Any]) -> None:
-        for chart in self.report.charts.values():
-            for form, write in (("svg", draw), ("pdf", draw_pdf)):
-                if options.get(form):
-                    description = imported(chart.describe)(result)
-                    if description is None:
-                        raise CommandError("There is nothing to draw.")
-                    write_file(options[form], write(description))
+        for form, write in (("svg", draw), ("pdf", draw_pdf)):
+            if self._chart and options.get(form):
+                description = imported(self._chart.describe)(result)
+                if description is None:
+                    raise CommandError("There is nothing to draw.")
+                write_file(options[form], write(description))
 
 
 def command_of(kind: type[Report]) -> type[ReportCommand]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -61,6 +62,7 @@ def _named(report: Report, what: str, view: Callable[..., HttpResponse]) -> View
     of_report.__name__ = report.name if what == "page" else f"{report.name}_{what}"
     of_report.__module__ = type(report).__module__
     of_report.__doc__ = report.about
+    of_report.report = report  # type: ignore[attr-defined]
     return require_safe(login_required(of_report))
 
 
@@ -123,14 +125,21 @@ def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> H
         "missing": missing,
         "sight": sight,
         "answers": [] if missing or result is None else _sentences(result.answer),
-        "query": query_without(request, "shown"),
-        "query_without_part": query_without(request, "shown", "part"),
+        "query": _query(request, criterion, "shown"),
+        "query_without_part": _query(request, criterion, "shown", "part"),
         "kept_in_form": _kept_in_form(request, form),
         **report.context(request, study, result),
         **more,
     }
     status = 422 if more or refusal or (form is not None and form.errors) else 200
     return render(request, report.template, context, status=status)
+
+
+def _query(request: HttpRequest, criterion: Criterion | None, *left_out: str) -> str:
+    """Return what the address asks, with the criterion that is shown where it names none: files need it."""
+    named = urlencode({"criterion": criterion.name}) if criterion else ""
+    asked = query_without(request, *left_out, *(["criterion"] if criterion else []))
+    return "&".join(filter(None, [named, asked]))
 
 
 def _marked(form: OptionsForm, asked: Asked) -> str:

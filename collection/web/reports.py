@@ -5,7 +5,7 @@ the API and the command (`report_views`, `report_api`, `report_commands`); a wor
 as long as what it rests on (`cached_results`). Declarations stand in the modules `reports` of the rooms.
 
 A result says its `answer` in a sentence or several, has `as_dict()` for JSON and `tables()` by name, and may have a
-`sight`, the part of a split study that it is of.
+`sight`, the part of a split study that it is of, and say that it is of `simulated` grades.
 """
 
 from __future__ import annotations
@@ -121,7 +121,8 @@ class Report:
         study = subject.study if isinstance(subject, Criterion) else subject
         sight = getattr(result, "sight", None)
         part = f", {sight.words}" if sight and sight.words else ""
-        return f"{table.title}{under}, study {study.name}{part}"
+        simulated = ", some grades simulated" if getattr(result, "simulated", False) else ""
+        return f"{table.title}{under}, study {study.name}{part}{simulated}"
 
     def read_test_part(self, subject: Study | Criterion, chosen: Mapping[str, Any]) -> None:
         """Note that a command with `--test` reads the test part of the judges that it is about to show."""

@@ -21,6 +21,7 @@ from stats.csv_files import csv_text
 from stats.intervals import CELLS, Estimate
 
 Kind = Literal["text", "grade", "count", "number", "signed", "share", "estimate", "judge", "link"]
+BOUNDS = ("value", "low", "high")
 NUMBERS = {"grade", "count", "number", "signed", "share", "estimate"}
 LONGEST_OF_TERMINAL = 60
 
@@ -43,7 +44,7 @@ class Column:
     key: str
     title: str = ""
     kind: Kind = "text"
-    parts: tuple[str, ...] = ("value", "low", "high")
+    parts: tuple[str, ...] = BOUNDS
     names: tuple[str, ...] = ()
     filed: bool = True
 
@@ -136,18 +137,24 @@ class Table:
             for row in self.rows
         ]
 
+    def file_dicts(self) -> list[dict[str, Any]]:
+        """Return its rows as files have them, by name."""
+        return [dict(zip(self.head(), row, strict=True)) for row in self.filed()]
+
     def shown(self) -> list[tuple[Column, int]]:
         """Return the columns that a page has, with their places."""
         return [(column, place) for place, column in enumerate(self.columns) if column.title]
 
     def text(self) -> str:
-        """Return the columns that a page has for a terminal, under their heads."""
-        heads = [column.title for column, _ in self.shown()]
-        rows = [[printed(column, row[place]) for column, place in self.shown()] for row in self.rows]
+        """Return the columns that a page has for a terminal, under their heads, without those that say nothing."""
+        printed_cells = {place: [printed(column, row[place]) for row in self.rows] for column, place in self.shown()}
+        shown = [(column, place) for column, place in self.shown() if set(printed_cells[place]) != {"–"}]
+        heads = [column.title for column, _ in shown]
+        rows = list(zip(*(printed_cells[place] for _, place in shown), strict=True))
         widths = [
             min(LONGEST_OF_TERMINAL, max(map(len, cells))) for cells in zip(heads, *rows, strict=True)
         ]  # fmt: skip
-        numbers = [column.is_number and column.kind != "estimate" for column, _ in self.shown()]
+        numbers = [column.is_number and column.kind != "estimate" for column, _ in shown]
         lines = [
             "  ".join(
                 cell.rjust(width) if right else cell.ljust(width)

@@ -18,7 +18,6 @@ from collection.web.downloads import as_file
 from evaluation.leaderboards.forms import MOST_MB
 from evaluation.leaderboards.serializers import (
     CorrelateChoice,
-    CorrelationsChoice,
     DivergenceChoice,
     EvaluationChoice,
     LeaderboardChoice,
@@ -53,16 +52,6 @@ def measures_board(request: Request, name: str) -> Response:
     chosen = chosen_by(request, MeasuresChoice)
     sort = chosen.pop("sort")
     return Response(board_as_dict(figures_of(request, "measures_board", study_of(request, name), **chosen), sort))
-
-
-@shows(
-    "studies_correlations",
-    "How far measures put the systems in the same order, two by two, at other thresholds and at other values of k.",
-    CorrelationsChoice,
-)
-def correlations(request: Request, name: str) -> Response:
-    chosen = chosen_by(request, CorrelationsChoice)
-    return Response(figures_of(request, "correlations", study_of(request, name), **chosen).as_dict())
 
 
 @shows(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from collection.models import Study
 from collection.rankings import Order
 from collection.splits import AskedPart, TestPartLocked
+from collection.web.tables import Column, Table
 from evaluation.data.visibility import LOCKED, Sight
 from evaluation.leaderboards.leaderboard import wanted_sources
 from evaluation.leaderboards.scores import score
@@ -60,6 +61,18 @@ class NamedScores:
         return f"{self.key}: {why}." if none else ""
 
 
+DIVERGENT = (
+    *(
+        Column("system", "System"),
+        Column("reference"),
+        Column("mean", "Mean", "number"),
+        Column("rank", "Rank", "grade"),
+    ),
+    *(Column("other"), Column("mean_by_other", "Mean by the other", "number")),
+    *(Column("rank_by_other", "Rank by the other", "grade"), Column("places", "Places", "grade")),
+)
+
+
 @dataclass(frozen=True)
 class MeasureDivergence:
     """The systems that both score, the most divergent first, on the `topics` that both score for all of them.
@@ -82,15 +95,13 @@ class MeasureDivergence:
         """The most divergent, as far as a page lists them; none that both place alike."""
         return tuple(one for one in self.systems[:MOST_SHOWN] if one.places)
 
-    def table(self) -> list[list[Any]]:
-        """Return all systems as a table, with a first row of names."""
-        head = ["system", "reference", "mean", "rank", "other", "mean_by_other", "rank_by_other", "places"]
+    def table(self) -> Table:
         rows = [
-            [one.system, self.one.key, mean, one.rank, self.other.key, mean_by_other, one.rank_by_other, one.places]
+            (one.system, self.one.key, mean, one.rank, self.other.key, mean_by_other, one.rank_by_other, one.places)
             for one in self.systems
             for mean, mean_by_other in [self.means[one.system]]
         ]
-        return [head, *rows]
+        return Table.of("Divergent systems", DIVERGENT, rows)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, as API and command have it."""

@@ -16,6 +16,7 @@ import numpy as np
 from collection.models import Rater, Study
 from collection.rankings import ORDERS, Order
 from collection.splits import AskedPart
+from collection.web.tables import BOUNDS, Column, Table
 from evaluation.data.visibility import Sight
 from evaluation.leaderboards.divergence import (
     MeasureDivergence,
@@ -126,52 +127,28 @@ class MeasureCorrelations:
         apart = (self.divergence.one, self.divergence.other) if self.divergence else ()
         return any(board.source.simulated for board in (*self.boards, *apart))
 
-    def tables(self) -> dict[str, Sequence[Sequence[Any]]]:
-        """Return the page's tables by name, each with a first row of names."""
-        columns = [
-            "source",
-            "setting",
-            "measure",
-            "mean",
-            "sd",
-            "reference",
-            "reference_mean",
-            "reference_sd",
-            "topics",
+    def tables(self) -> dict[str, Table]:
+        matrix = [
+            (
+                *(one.measure, one.source.name, other.measure, other.source.name, self.coefficient),
+                found,
+                n,
+                found.reason,
+            )
+            for n in [len(self.common.topics)]
+            for one in self.boards
+            for other in self.boards
+            if (found := self.matrix.get((one.key, other.key)))
         ]
-        columns += [f"{name}{part}" for name in ("kendall", "spearman") for part in ("", "_low", "_high", "_reason")]
         return {
-            "matrix": [
-                [
-                    *("measure", "source", "other_measure", "other_source"),
-                    *("coefficient", "value", "low", "high", "topics", "reason"),
-                ],
-                *(
-                    (
-                        one.measure,
-                        one.source.name,
-                        other.measure,
-                        other.source.name,
-                        self.coefficient,
-                        found.value,
-                        found.low,
-                        found.high,
-                        len(self.common.topics),
-                        found.reason,
-                    )
-                    for one in self.boards
-                    for other in self.boards
-                    if (found := self.matrix.get((one.key, other.key)))
-                ),
-            ],
-            "thresholds": [columns, *map(_variant_row, self.by_threshold)],
-            "sizes": [columns, *map(_variant_row, self.by_k)],
-            "divergent": self.divergence.table() if self.divergence else [],
+            "matrix": Table.of("Matrix", MATRIX, matrix),
+            "thresholds": Table.of("Thresholds", VARIANTS, map(_variant_row, self.by_threshold)),
+            "sizes": Table.of("Values of k", VARIANTS, map(_variant_row, self.by_k)),
+            **({"divergent": self.divergence.table()} if self.divergence else {}),
         }
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, as API and command have it."""
-        tables = {name: rows for name, rows in self.tables().items() if rows}
         return {
             "study": self.study.name,
             **self.sight.as_dict(),
@@ -183,16 +160,27 @@ class MeasureCorrelations:
             "left_out": self.left_out,
             "answer": self.answer,
             "simulated": self.simulated,
-            **{name: [dict(zip(rows[0], row, strict=True)) for row in rows[1:]] for name, rows in tables.items()},
+            **{name: table.file_dicts() for name, table in self.tables().items()},
         }
+
+
+MATRIX = (
+    *(Column("measure", "Measure"), Column("source", "By"), Column("other_measure", "Measure")),
+    *(Column("other_source", "By"), Column("coefficient"), Column("value", "Value", "estimate", names=BOUNDS)),
+    *(Column("topics", kind="count"), Column("reason")),
+)
+VARIANTS = (
+    *(Column("source", "By"), Column("setting", "At"), Column("measure", "Measure"), Column("mean", "Mean", "number")),
+    *(Column("sd", "Standard deviation", "number"), Column("reference", "Reference")),
+    *(Column("reference_mean", "Its mean", "number"), Column("reference_sd", "Its standard deviation", "number")),
+    Column("topics", "Topics", "count"),
+    *(Column(name, COEFFICIENTS[name], "estimate", parts=(*BOUNDS, "reason")) for name in ("kendall", "spearman")),
+)
 
 
 def _variant_row(one: Variant) -> list[Any]:
     row: list[Any] = [one.source, one.setting, one.measure, one.mean, one.sd]
-    row += [one.reference, one.reference_mean, one.reference_sd, one.n_topics]
-    for found in (one.kendall, one.spearman):
-        row += [found.value, found.low, found.high, found.reason]
-    return row
+    return [*row, one.reference, one.reference_mean, one.reference_sd, one.n_topics, one.kendall, one.spearman]
 
 
 def correlate_measures(

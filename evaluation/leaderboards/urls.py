@@ -16,8 +16,5 @@ leaderboard: list[URLPattern] = [
     path("measures/<slug:table>.<slug:table_format>", measures_views.measures_table, name="measures_table"),
     path("evaluation-files/", views.leaderboard_evaluation, name="leaderboard_evaluation"),
     path("correlate/", correlate_views.correlate, name="correlate"),
-    path("correlations/", views.correlations, name="correlations"),
-    *chart_paths("correlations/matrix", views.correlations_chart, "correlations_chart"),
-    path("correlations/<slug:table>.<slug:table_format>", views.correlations_table, name="correlations_table"),
 ]
 urlpatterns: list[URLResolver] = [path("studies/<slug:name>/leaderboard/", include(leaderboard))]

@@ -18,7 +18,7 @@ from collection.accounts.views import SignedInRequest
 from collection.models import Study
 from collection.web.downloads import as_file, table_file
 from collection.web.file_names import file_stem
-from collection.web.options import choose, with_asked
+from collection.web.options import with_asked
 from collection.web.pages import (
     MOST_LISTED,
     asked_part,
@@ -27,18 +27,16 @@ from collection.web.pages import (
     json_file,
     locked_is_not_found,
     my_study,
-    query_without,
     refused_is_not_found,
 )
 from evaluation.data.visibility import in_words
 from evaluation.leaderboards.forms import LeaderboardForm
 from evaluation.leaderboards.measures.marks import names_of
-from evaluation.leaderboards.serializers import WRITTEN_FORMS, CorrelationsChoice
+from evaluation.leaderboards.serializers import WRITTEN_FORMS
 from stats.refusals import Refused
 
 if TYPE_CHECKING:
     from evaluation.leaderboards.leaderboard import Leaderboard
-    from evaluation.leaderboards.measure_correlations import MeasureCorrelations
 
 # People and five judges stay legible side by side. Of more, people and three judges are shown; all are a click away.
 MOST_AT_FIRST = 6
@@ -50,12 +48,6 @@ TABLES = {
     "correlations": "Rank correlations",
     "flips": "Changed winners",
     "corrected": "Corrected scores",
-}
-CORRELATION_TABLES = {
-    "matrix": "Matrix",
-    "thresholds": "Thresholds",
-    "sizes": "Values of k",
-    "divergent": "Divergent systems",
 }
 
 
@@ -149,62 +141,7 @@ def leaderboard_evaluation(request: SignedInRequest, name: str) -> HttpResponse:
     return as_file(content, filename.replace("/", "-"), "application/octet-stream")
 
 
-@require_safe
-@login_required
-def correlations(request: SignedInRequest, name: str) -> HttpResponse:
-    """Whether measures, thresholds and values of k rank the systems in the same order."""
-    from evaluation.leaderboards.measure_correlations import COEFFICIENTS
-
-    study = my_study(request, name)
-
-    found, offered, refusal = _correlations(request, study)
-
-    context = {
-        "study": study,
-        "found": found,
-        "offered": with_asked(
-            [one for one in offered if "@" in one or one.startswith(("coverage", "AP("))], found.varied if found else ""
-        ),
-        "asked": "; ".join(board.key for board in found.boards) if found else "",
-        "columns": [one.strip() for one in [*request.GET.getlist("column"), *request.GET.get("also", "").split(";")]],
-        "coefficients": COEFFICIENTS,
-        "coefficient_name": COEFFICIENTS[found.coefficient] if found else "",
-        "refusal": refusal,
-        "chosen": query_without(request, "shown"),
-        "chosen_anywhere": query_without(request, "shown", "part"),
-        "sight": found.sight if found else None,
-        "variant_names": CORRELATION_TABLES,
-    }
-    return render(request, "evaluation/correlations.html", context, status=422 if refusal else 200)
-
-
-@require_safe
-@login_required
-def correlations_chart(request: SignedInRequest, name: str, form: str) -> HttpResponse:
-    """The matrix of correlations as a picture: as SVG, PDF or the Vega-Lite description it is drawn from."""
-    from evaluation.leaderboards.available_measures import offered_measures
-
-    study = my_study(request, name)
-    if not offered_measures(study):
-        raise Http404("There are no judgments yet.")
-    with refused_is_not_found():
-        chart = figures_of(request, "correlations_chart", study, **_correlated(request))
-    return chart_file(request, chart, form=form, stem=file_stem(name, "correlations"))
-
-
-@require_safe
-@login_required
-def correlations_table(request: SignedInRequest, name: str, table: str, table_format: str) -> HttpResponse:
-    """One of the page's tables as CSV or LaTeX: `matrix`, `thresholds` or `sizes`."""
-    found, _, refusal = _correlations(request, my_study(request, name))
-    if found is None:
-        raise Http404(refusal or "There are no judgments yet.")
-    stem = file_stem(name, "correlations", table, part=found.sight.part, order=found.order)
-    caption = f"Rank correlation of measures ({table}), study {name}{_in_words(found)}"
-    return table_file(found.tables(), table, table_format=table_format, stem=stem, caption=caption)
-
-
-def _in_words(found: Leaderboard | MeasureCorrelations) -> str:
+def _in_words(found: Leaderboard) -> str:
     return in_words(found.sight, found.order)
 
 
@@ -270,29 +207,6 @@ def _asked_for(request: SignedInRequest, name: str) -> Leaderboard:
     if board is None:
         raise Http404(refusal or "There are no judgments yet.")
     return board
-
-
-def _correlations(request: SignedInRequest, study: Study) -> tuple[MeasureCorrelations | None, list[str], str]:
-    """Return the correlations that are asked for, the measures there are, and why there are no correlations."""
-    from evaluation.leaderboards.available_measures import offered_measures
-
-    offered = offered_measures(study)
-    if not offered:
-        return None, offered, ""
-    try:
-        with locked_is_not_found():
-            found = figures_of(request, "correlations", study, **_correlated(request))
-    except Refused as refused:
-        return None, offered, str(refused)
-    return found, offered, ""
-
-
-def _correlated(request: SignedInRequest) -> dict[str, Any]:
-    """Return what the address asks of the correlations. Raises Refused."""
-    also = [one.strip() for one in request.GET.get("also", "").split(";")]
-    lists = {name: list(filter(None, request.GET.getlist(name))) for name in ("column", "apart")}
-    given: dict[str, Any] = {name: value for name, value in request.GET.dict().items() if value}
-    return choose(CorrelationsChoice, given | lists | {"column": [*lists["column"], *filter(None, also)]})
 
 
 def _sources(request: SignedInRequest) -> str:

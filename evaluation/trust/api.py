@@ -20,7 +20,6 @@ from evaluation.leaderboards.forms import MOST_MB
 from evaluation.trust.overview import kept_trust_in_judges
 from evaluation.trust.serializers import (
     EffectsChoice,
-    JudgeComparisonChoice,
     JudgesChoice,
     SubmissionsChoice,
     TrustChoice,
@@ -51,20 +50,6 @@ def trust_in_judges(request: Request) -> Response:
     if not user.is_researcher:
         raise NotFound("Only researchers have studies.")
     return Response(kept_trust_in_judges(Study.objects.read_by(user), **chosen_by(request, JudgesChoice)).as_dict())
-
-
-@shows(
-    "studies_judge_comparison",
-    "Judges of a criterion on the same items: κ, α, ungraded replies and cost; the best by κ, corrected for the "
-    "choice; differences with simultaneous 95 % intervals; the order of systems by people, by each judge, and "
-    "by its grades recalibrated. On the development topics if the study is split.",
-    CRITERION,
-    JudgeComparisonChoice,
-)
-def judge_comparison(request: Request, name: str) -> Response:
-    criterion = criterion_of(request, name)
-    asked = chosen_by(request, JudgeComparisonChoice)
-    return Response(figures_of(request, "judge_comparison", criterion.study, criterion=criterion.pk, **asked).as_dict())
 
 
 class SubmittedFiles(SubmissionsChoice):

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from collection.models import Criterion, Rater
+from collection.web.tables import Column, Table
 from stats.answers_in_words import best_judge, order_of_judge, same_first
 from stats.completeness import Completeness
-from stats.intervals import CELLS, Estimate
+from stats.intervals import Estimate
+from stats.plurals import counted
 
 if TYPE_CHECKING:
     from stats.ranking.order_verdict import OrderVerdict
@@ -289,47 +291,47 @@ class JudgeComparison:
             **({"reason": self.reason} if self.reason else {}),
         }
 
-    def tables(self) -> dict[str, list[list[Any]]]:
-        """Return the page's tables by name, each with a first row of names: `judges`, and `ranks` of systems."""
-        return {"judges": [COLUMNS, *map(self._cells, self.judges)], "ranks": self._ranks()}
+    def tables(self) -> dict[str, Table]:
+        tables = {
+            "judges": Table.of(
+                f"Judges beside people, {counted(self.n_topics, 'topics')}", JUDGES, map(self._row, self.judges)
+            )
+        }
+        ranked = [one for one in self.judges if one.order]
+        if ranked and self.orders:
+            names = [f"{one.name}{end}" for one in ranked for end in ("", " recalibrated")]
+            columns = [Column("system", "System"), *(Column(name, name, "grade") for name in ("people", *names))]
+            rows = [(system, rank, *_ranks_by(ranked, system)) for system, rank in self.orders.ranks.items()]
+            tables["ranks"] = Table.of("Ranks of systems by people and by each judge", columns, rows)
+        return tables
 
-    def _cells(self, one: ComparedJudge) -> list[Any]:
+    def _row(self, one: ComparedJudge) -> tuple[Any, ...]:
         order, read = one.order, one.order.recalibrated if one.order else None
-        estimates = (
-            *(one.kappa, one.alpha, order and order.kendall, order and order.tau_ap),
-            *(order and order.mean, order and order.too_high, read and read.kendall, read and read.too_high),
-        )
-        return [
-            *(one.name, one.completeness.mark, one.rater.origin, self.n_items, one.n_ungraded),
+        return (
+            *((one.name, one.completeness), one.rater.origin, self.n_items, one.n_ungraded),
             *(self.against, one.difference, one.low, one.high, int(one.told_apart)),
             *(one.cost.for_1000 if one.cost else None, one.cost.tokens_each if one.cost else None),
-            *(cell for each in estimates for cell in ((each or Estimate(None)).cells[:3])),
+            *(one.kappa, one.alpha, order and order.kendall, order and order.tau_ap),
+            *(order and order.mean, order and order.too_high, read and read.kendall, read and read.too_high),
             self.n_topics,
             "; ".join(f"{each.system} {each.by_people:g} to {each.by_judge:g}" for each in one.moved),
             "; ".join(order.own_family) if order else "",
-        ]
-
-    def _ranks(self) -> list[list[Any]]:
-        ranked = [one for one in self.judges if one.order]
-        head = ["system", "people", *(f"{one.name}{end}" for one in ranked for end in ("", " recalibrated"))]
-        of_people = self.orders.ranks if self.orders else {}
-        return [head, *([name, rank, *_ranks_by(ranked, name)] for name, rank in of_people.items())]
-
-
-COLUMNS = [
-    *("judge", "mark", "origin", "n_items", "n_ungraded"),
-    *("against", "difference", "difference_low", "difference_high", "told_apart"),
-    *("cost_of_1000", "tokens_each"),
-    *(
-        f"{figure}{end}"
-        for figure in (
-            *("kappa_unweighted", "alpha", "kendall", "tau_ap", "mean", "too_high"),
-            *("recalibrated_kendall", "recalibrated_too_high"),
         )
-        for end in ("", *(f"_{name}" for name in CELLS[1:3]))
-    ),
-    *("n_topics", "moved", "own_family"),
-]
+
+
+JUDGES = (
+    Column("judge", "Judge", "judge"),
+    *(Column("origin"), Column("n_items", kind="count"), Column("n_ungraded", "Ungraded", "count")),
+    *(Column("against"), Column("difference", "κ minus the reference’s", "signed")),
+    *(Column("difference_low", "From", "signed"), Column("difference_high", "To", "signed"), Column("told_apart")),
+    *(Column("cost_of_1000", "Cost of 1,000", "number"), Column("tokens_each", "Tokens each", "number")),
+    *(Column("kappa_unweighted", "κ at η", "estimate"), Column("alpha", "α", "estimate")),
+    *(Column("kendall", "τ_b", "estimate"), Column("tau_ap", "τ_AP", "estimate")),
+    *(Column("mean", "Mean score", "estimate"), Column("too_high", "Off by", "estimate")),
+    Column("recalibrated_kendall", "τ_b recalibrated", "estimate"),
+    Column("recalibrated_too_high", "Off by, recalibrated", "estimate"),
+    *(Column("n_topics", kind="count"), Column("moved", "Moved most"), Column("own_family")),
+)
 
 
 def _ranks_by(judges: Iterable[ComparedJudge], system: str) -> Iterable[float | None]:

@@ -55,6 +55,7 @@ def compare_judges_of(
     boards = StudySources(criterion.study)
     if submitted:
         boards.submit(criterion, submitted)
+    judge = () if every else judge
     pairs = pair_judges(boards.judgments(criterion))
     names = _names(pairs.pairs)
     chosen, left_out = _chosen(pairs, names, judge, every=every)

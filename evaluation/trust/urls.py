@@ -2,7 +2,6 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from collection.web.charts.urls import chart_paths
 from evaluation.trust import (
-    comparison_views,
     model_family_views,
     overview_views,
     suggestion_views,
@@ -12,23 +11,6 @@ from evaluation.trust.submitted import views as submitted_views
 
 of_study: list[URLPattern] = [
     path("families/", model_family_views.families, name="families"),
-    path("judge-comparison/", comparison_views.judge_comparison, name="judge_comparison"),
-    path("judge-comparison/judges.json", comparison_views.judge_comparison_json, name="judge_comparison_json"),
-    *(
-        address
-        for chart in ("agreement", "differences", "ranks")
-        for address in chart_paths(
-            f"judge-comparison/{chart}",
-            comparison_views.judge_comparison_chart,
-            f"judge_comparison_{chart}",
-            chart=chart,
-        )
-    ),
-    path(
-        "judge-comparison/<slug:table>.<slug:table_format>",
-        comparison_views.judge_comparison_table,
-        name="judge_comparison_table",
-    ),
     path("submitted-judges/", submitted_views.submitted_judges, name="submitted_judges"),
     path("suggestions/effects/", suggestion_views.suggestion_effects, name="suggestion_effects"),
     path("trust/", views.trust, name="trust"),

@@ -237,10 +237,10 @@ def test_charts_name_every_judge_or_system(client: Client, pool: Study, rosa: Us
     assert {name for name in expected if name not in drawn} == set()
 
 
-def test_a_measure_that_does_not_exist_is_not_found(client: Client, pool: Study, rosa: User) -> None:
+def test_a_measure_that_does_not_exist_is_refused(client: Client, pool: Study, rosa: User) -> None:
     client.force_login(rosa)
 
-    assert client.get(PAGE, {**QUERY, "measure": "nonsense"}).status_code == 404
+    assert client.get(PAGE, {**QUERY, "measure": "nonsense"}).status_code == 422
     refused = client.get(API, {**QUERY, "measure": "nonsense"})
     assert refused.status_code == 400
     assert "nonsense" in refused.content.decode()
