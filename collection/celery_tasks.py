@@ -22,8 +22,8 @@ from collection.web import cached_results
 
 
 @shared_task(name="collection.compute", ignore_result=True)
-def compute(kind: str, study: int | None, asked: dict[str, Any], key: str) -> None:
-    cached_results.compute(kind=kind, study=study, asked=asked, key=key)
+def compute(kind: str, study: int | None, asked: dict[str, Any], key: str, lately: bool = False) -> None:
+    cached_results.compute(kind=kind, study=study, asked=asked, key=key, lately=lately)
 
 
 @shared_task(name="collection.work_on_upload", ignore_result=True)

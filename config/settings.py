@@ -310,10 +310,6 @@ CELERY_TASK_ROUTES = {
 }
 # Whether the web server computes figures, tries judges and probes servers itself: there is one process, no worker.
 WORK_AT_ONCE = env.bool("WORK_AT_ONCE", False)
-# The modules of what workers compute for pages; and what has it computed and keeps it, for apps that may not import it.
-COMPUTATIONS = ("evaluation.computations", "judging.comparison.computations", "annotate.overview.computations")
-KEPT = "collection.web.cached_results.cached_result"
-KEPT_LATELY = "collection.web.cached_results.recent_result"
 # What judges said beside their grades, what these took, and the items that they are measured on, for an app that may
 # not import judging.
 REPLIES_OF_JUDGES = "judging.data.reasons.replies_of"

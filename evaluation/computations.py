@@ -77,7 +77,7 @@ def leaderboard(
 
 
 def leaderboard_chart(study: Study, *, sort: str, **asked: Any) -> Chart:
-    board: Leaderboard = compute_now("leaderboard", study, **asked)
+    board: Leaderboard = compute_now("evaluation.computations:leaderboard", study, **asked)
     points = score_points(board, sort=sort)
     if not points:
         return None
@@ -108,7 +108,7 @@ def measures_board(
 
 
 def measures_chart(study: Study, *, sort: str, **asked: Any) -> Chart:
-    description = board_chart(compute_now("measures_board", study, **asked), sort=sort)
+    description = board_chart(compute_now("evaluation.computations:measures_board", study, **asked), sort=sort)
     return drawn(description) if description else None
 
 
@@ -119,7 +119,7 @@ def study_figure(study: Study, *, figure: str, **asked: Any) -> StudyFigure:
 
 
 def study_figure_chart(study: Study, **asked: Any) -> Chart:
-    found: StudyFigure = compute_now("study_figure", study, **asked)
+    found: StudyFigure = compute_now("evaluation.computations:study_figure", study, **asked)
     return drawn(found.description) if found.description else None
 
 
@@ -161,7 +161,7 @@ def examination(study: Study, *, criterion: int, **asked: Any) -> Examination:
 
 
 def thresholds_chart(study: Study, **asked: Any) -> Chart:
-    examined: Examination = compute_now("examination", study, **asked)
+    examined: Examination = compute_now("evaluation.computations:examination", study, **asked)
     choice = examined.same_items.choice if examined.same_items else None
     if choice is None:
         return None
@@ -192,7 +192,7 @@ def calibration(study: Study, *, criterion: int, judge: str | None, label_shift:
 
 
 def calibration_chart(study: Study, *, chart: str, **asked: Any) -> Chart:
-    figures: Calibration = compute_now("calibration", study, **asked)
+    figures: Calibration = compute_now("evaluation.computations:calibration", study, **asked)
     if chart == "recalibration":
         return drawn(recalibration_chart(figures.curve, judge=figures.choice.key))
     scores = [
@@ -217,7 +217,7 @@ def label_plans(
     measure: str, **asked: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the plans that are asked for, and by the name of the field why there is none."""
-    population = compute_now("calibration", study, **asked).population
+    population = compute_now("evaluation.computations:calibration", study, **asked).population
     found: dict[str, Any] = {"interval": None, "separation": None, "refused": {}}
     wanted: dict[str, dict[str, Any]] = {}
     if half_width is not None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.db.models import Max
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.module_loading import import_string
 from django.utils.timezone import localdate, now
 from django.views.decorators.http import require_safe
 
@@ -18,6 +16,7 @@ from annotate.overview.computations import before_judgments
 from collection.accounts import access
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
+from collection.web.cached_results import recent_result
 
 # A browser asks again after so many seconds: while people work, and where they may begin to.
 SECONDS_AT_WORK, SECONDS_AT_REST = 15, 120
@@ -36,10 +35,11 @@ def overview(request: SignedInRequest, name: str) -> HttpResponse:
     if found := before_judgments(study):
         return render(request, "annotate/overview.html", context | {"found": found})
 
-    # The app that keeps figures is none that this one may import; the settings name what it offers.
-    recent_result = import_string(settings.KEPT_LATELY)
     kept, computed, _ = recent_result(
-        "overview", study, shown=request.GET.getlist("shown"), day=localdate().isoformat()
+        "annotate.overview.computations:overview",
+        study,
+        shown=request.GET.getlist("shown"),
+        day=localdate().isoformat(),
     )
     seen = f"{computed:.3f}"
     if request.GET.get("seen") == seen:

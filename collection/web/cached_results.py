@@ -15,7 +15,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -52,8 +52,7 @@ OLD_SECONDS = 24 * 3600
 TOO_LONG = "These figures could not be computed: the database needed too long for one statement (STATEMENT_TIMEOUT)."
 FAULT = "These figures could not be computed because of an internal error ({}). See the worker’s log."
 
-# Of these the newest are kept too, whatever was judged since, for as long as somebody may look on.
-KEPT_LATELY = {"dashboard", "overview"}
+# Of what `recent_result` asks the newest is kept too, whatever was judged since, for as long as somebody may look on.
 LATELY_SECONDS = 3600.0
 
 KEY = re.compile(r"[0-9a-f]{64}")
@@ -88,7 +87,8 @@ class CachedResult:
 def cached_result(kind: str, study: Study, *, shown: Sequence[str] = (), waits_long: bool = False, **asked: Any) -> Any:
     """Return these figures of the study, as they are by all that is judged now.
 
-    `shown` are the keys of figures that this reader has waited for; who `waits_long` cannot ask again. Raises
+    `kind` names the function of the study that computes them, `module:name`; `asked` is what it is asked, as JSON has
+    it. `shown` are the keys of figures that this reader has waited for; who `waits_long` cannot ask again. Raises
     StillComputing where a worker is at them, NotComputed, and what the computation raises itself. Whether the reader
     may see the study, the caller has asked.
     """
@@ -111,13 +111,13 @@ def recent_result(kind: str, study: Study, *, shown: Sequence[str] = (), **asked
     """Return these figures as they are, or as they were lately while a worker computes new ones.
 
     With them come when they were computed, in seconds since 1970, and whether they are as of now. For pages that look
-    again while judgments come in, and must not go blank each time; of kinds that are KEPT_LATELY. Raises as
-    `cached_result` does where there are none.
+    again while judgments come in, and must not go blank each time; Raises as `cached_result`
+    does where there are none.
     """
     subject, key = keys(kind, study, asked)
     found: CachedResult | None = _cache().get(key)
     if found is None:
-        _ask(kind, study.pk, asked, key)
+        _ask(kind, study.pk, asked, key, lately=True)
         found = _cache().get(key)
     is_current = found is not None
     found = found or _cache().get(_lately(subject))
@@ -169,17 +169,17 @@ def _just_computed(key: str, subject: str) -> CachedResult | None:
     return found if shown else None
 
 
-def _ask(kind: str, study: int | None, asked: dict[str, Any], key: str) -> None:
+def _ask(kind: str, study: int | None, asked: dict[str, Any], key: str, *, lately: bool = False) -> None:
     """Ask a worker, unless one was asked that is not known to be gone."""
     if settings.WORK_AT_ONCE:
-        compute(kind=kind, study=study, asked=asked, key=key)
+        compute(kind=kind, study=study, asked=asked, key=key, lately=lately)
         return
     if begun(key) is not None:
         return
     sign = _sign(key)
     sign.write_text("")
     try:
-        current_app.send_task("collection.compute", args=[kind, study, asked, key], retry=False)
+        current_app.send_task("collection.compute", args=[kind, study, asked, key, lately], retry=False)
     except OperationalError:
         sign.unlink(missing_ok=True)  # the next look asks again
         logger.warning("The broker does not answer; nothing is computed until it does.", exc_info=True)
@@ -202,7 +202,7 @@ def _wait(key: str, seconds: float) -> CachedResult | None:
 # --- In the worker --------------------------------------------------------------------------------
 
 
-def compute(*, kind: str, study: int | None, asked: dict[str, Any], key: str) -> None:
+def compute(*, kind: str, study: int | None, asked: dict[str, Any], key: str, lately: bool = False) -> None:
     """Compute the figures and keep them under the key, unless they are there, or somebody is at them."""
     _remove_old_signs()
     with _lock(key) as attempt:
@@ -214,7 +214,7 @@ def compute(*, kind: str, study: int | None, asked: dict[str, Any], key: str) ->
             _cache().set(key, lost, FAILED_FOR_SECONDS)
             return
         with Beat(_sign(key)):
-            _keep(kind, found, asked, key)
+            _keep(kind, found, asked, key, lately=lately)
 
 
 def compute_now(kind: str, study: Study, **asked: Any) -> Any:
@@ -229,10 +229,10 @@ def compute_now(kind: str, study: Study, **asked: Any) -> Any:
     return found.value
 
 
-def _keep(kind: str, study: Study | None, asked: dict[str, Any], key: str) -> CachedResult:
+def _keep(kind: str, study: Study | None, asked: dict[str, Any], key: str, *, lately: bool = False) -> CachedResult:
     """Compute the figures and keep what came of it. What changed meanwhile is under another key."""
     subject, key_before = _now_at(kind, study, asked)
-    computation = _computation(kind)
+    computation = imported(kind)
     try:
         found = CachedResult(subject, time.time(), value=computation(study, **asked))
     except Exception as error:
@@ -247,7 +247,7 @@ def _keep(kind: str, study: Study | None, asked: dict[str, Any], key: str) -> Ca
             )
     _, key_now = _now_at(kind, study, asked)
     lasting = key == key_before == key_now and not found.fault
-    if kind in KEPT_LATELY and found.value is not None:
+    if lately and found.value is not None:
         _cache().set(_lately(subject), found, LATELY_SECONDS)
     if lasting:
         _cache().set(key, found)
@@ -260,16 +260,6 @@ def imported(name: str) -> Any:
     """Return what stands in a module, `module:name`; web servers import what computes only where they compute."""
     module, _, what = name.partition(":")
     return getattr(import_module(module), what)
-
-
-def _computation(kind: str) -> Callable[..., Any]:
-    """Return the function of this name in one of the modules of computations, each of a study and what was asked."""
-    if ":" in kind:
-        function: Callable[..., Any] = imported(kind)
-        return function
-    modules = map(import_module, settings.COMPUTATIONS)
-    found: Callable[..., Any] = next(getattr(module, kind) for module in modules if hasattr(module, kind))
-    return found
 
 
 def _now_at(kind: str, study: Study | None, asked: dict[str, Any]) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from collection.web.api import CRITERION, criterion_of, figures_of, shows
 )
 def agreement(request: Request, name: str) -> Response:
     criterion = criterion_of(request, name)
-    found = figures_of(request, "agreement", criterion.study, criterion=criterion.pk)
+    found = figures_of(request, "evaluation.computations:agreement", criterion.study, criterion=criterion.pk)
     written = {"written_answers": found.written.as_dict()} if found.written else {}
     return Response(found.agreement.as_dict() | written)
 
@@ -27,7 +27,9 @@ def agreement(request: Request, name: str) -> Response:
 )
 def comparison(request: Request, name: str) -> Response:
     criterion = criterion_of(request, name)
-    return Response(figures_of(request, "agreement", criterion.study, criterion=criterion.pk).as_dict())
+    return Response(
+        figures_of(request, "evaluation.computations:agreement", criterion.study, criterion=criterion.pk).as_dict()
+    )
 
 
 @shows(
@@ -37,4 +39,6 @@ def comparison(request: Request, name: str) -> Response:
 )
 def agreement_details(request: Request, name: str) -> Response:
     criterion = criterion_of(request, name)
-    return Response(figures_of(request, "breakdowns", criterion.study, criterion=criterion.pk).as_dict())
+    return Response(
+        figures_of(request, "evaluation.computations:breakdowns", criterion.study, criterion=criterion.pk).as_dict()
+    )

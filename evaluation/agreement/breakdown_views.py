@@ -69,5 +69,7 @@ def _asked_for(request: SignedInRequest, name: str) -> Breakdowns:
 
 
 def _measured(request: SignedInRequest, criterion: Criterion) -> Breakdowns:
-    found: Breakdowns = figures_of(request, "breakdowns", criterion.study, criterion=criterion.pk)
+    found: Breakdowns = figures_of(
+        request, "evaluation.computations:breakdowns", criterion.study, criterion=criterion.pk
+    )
     return found

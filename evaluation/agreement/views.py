@@ -38,7 +38,7 @@ def agreement(request: SignedInRequest, name: str) -> HttpResponse:
     """One criterion's figures; without a choice, those of the first that people have judged."""
     study, criteria, chosen = study_and_criterion(request, name)
 
-    figures = figures_of(request, "agreement", study, criterion=chosen.pk) if chosen else None
+    figures = figures_of(request, "evaluation.computations:agreement", study, criterion=chosen.pk) if chosen else None
     roll_ups = roll_ups_of(chosen) if chosen and figures and not figures.judges else []
 
     yes_no = [one for one in criteria if chosen and is_graded_version(chosen, of=one)]
@@ -57,7 +57,7 @@ def _criterion(request: SignedInRequest, name: str, criterion: str) -> Criterion
 def coverage_chart(request: SignedInRequest, name: str, criterion: str, form: str) -> HttpResponse:
     """The chart of people's coverage against each judge's, as SVG, PDF or the description it is drawn from."""
     chosen = _criterion(request, name, criterion)
-    chart = figures_of(request, "coverage", chosen.study, criterion=chosen.pk)
+    chart = figures_of(request, "evaluation.computations:coverage", chosen.study, criterion=chosen.pk)
     nothing = "No judge has graded texts with several items that assessors judged."
     return chart_file(request, chart, form=form, stem=file_stem(name, criterion, "coverage"), nothing=nothing)
 
@@ -67,7 +67,7 @@ def coverage_chart(request: SignedInRequest, name: str, criterion: str, form: st
 def agreement_json(request: SignedInRequest, name: str, criterion: str) -> HttpResponse:
     """Everything on the page, as JSON."""
     chosen = _criterion(request, name, criterion)
-    figures = figures_of(request, "agreement", chosen.study, criterion=chosen.pk)
+    figures = figures_of(request, "evaluation.computations:agreement", chosen.study, criterion=chosen.pk)
     return json_file(figures.as_dict(), f"{file_stem(name, criterion, 'agreement')}.json")
 
 
@@ -76,6 +76,6 @@ def agreement_json(request: SignedInRequest, name: str, criterion: str) -> HttpR
 def agreement_table(request: SignedInRequest, name: str, criterion: str, table: str, table_format: str) -> HttpResponse:
     """One of the page's tables: `coefficients`, `pairs`, `assessors`, `judges` or `coverage`, as CSV or LaTeX."""
     chosen = _criterion(request, name, criterion)
-    tables = figures_of(request, "agreement", chosen.study, criterion=chosen.pk).tables()
+    tables = figures_of(request, "evaluation.computations:agreement", chosen.study, criterion=chosen.pk).tables()
     caption = f"{CAPTIONS.get(table, table.capitalize())}, study {name}, criterion {criterion}"
     return table_file(tables, table, table_format=table_format, stem=file_stem(name, criterion, table), caption=caption)

@@ -28,7 +28,11 @@ from evaluation.data.population import find_judge, judge_choices, load_populatio
 def calibration(request: Request, name: str) -> Response:
     criterion = criterion_of(request, name)
     asked = chosen_by(request, CalibrationChoice)
-    return Response(figures_of(request, "calibration", criterion.study, criterion=criterion.pk, **asked).as_dict())
+    return Response(
+        figures_of(
+            request, "evaluation.computations:calibration", criterion.study, criterion=criterion.pk, **asked
+        ).as_dict()
+    )
 
 
 @shows(
@@ -41,7 +45,9 @@ def calibration(request: Request, name: str) -> Response:
 def label_plan(request: Request, name: str) -> Response:
     criterion = criterion_of(request, name)
     asked = chosen_by(request, PlanChoice)
-    return Response(figures_of(request, "label_plan", criterion.study, criterion=criterion.pk, **asked))
+    return Response(
+        figures_of(request, "evaluation.computations:label_plan", criterion.study, criterion=criterion.pk, **asked)
+    )
 
 
 @extend_schema(

@@ -94,12 +94,12 @@ def _planning(
     }
     if measures and figures.population.sight.part != "test":
         of = {"criterion": criterion.pk, "judge": figures.choice.key, "measure": measures[0]}
-        found["corrected"] = figures_of(request, "corrected_scores", criterion.study, **of)
+        found["corrected"] = figures_of(request, "evaluation.computations:corrected_scores", criterion.study, **of)
         found["measure"] = measures[0]
     if form.is_valid():
         chosen = ("measure", "half_width", "system", "first", "second", "difference")
         wanted = {name: form.cleaned_data[name] for name in chosen}
-        plans = figures_of(request, "label_plans", figures.criterion.study, **wanted, **asked)
+        plans = figures_of(request, "evaluation.computations:label_plans", figures.criterion.study, **wanted, **asked)
         found["interval_plan"], found["separation_plan"] = plans["interval"], plans["separation"]
         for field, reason in plans["refused"].items():
             form.add_error(field, reason)
@@ -179,7 +179,9 @@ def calibration_table(request: SignedInRequest, name: str, table: str, table_for
 def calibration_chart(request: SignedInRequest, name: str, chart: str, form: str) -> HttpResponse:
     """A chart, `recalibration` or `scores`, as SVG, PDF or the Vega-Lite description it is drawn from."""
     figures, asked = _asked_for(request, name)
-    found = figures_of(request, "calibration_chart", figures.criterion.study, chart=chart, **asked)
+    found = figures_of(
+        request, "evaluation.computations:calibration_chart", figures.criterion.study, chart=chart, **asked
+    )
     return chart_file(request, found, form=form, stem=_stem(figures, chart))
 
 
@@ -192,7 +194,9 @@ def _figures(
     """
     if criterion is None:
         return [], [], None, None, ""
-    choices, measures = figures_of(request, "calibration_choices", criterion.study, criterion=criterion.pk)
+    choices, measures = figures_of(
+        request, "evaluation.computations:calibration_choices", criterion.study, criterion=criterion.pk
+    )
     if not choices:
         return [], [], None, None, ""
     form = CalibrationForm({"judge": choices[0][0], **request.GET.dict()}, judges=choices)
@@ -201,7 +205,7 @@ def _figures(
     try:
         with locked_is_not_found():
             asked = _asked(request, criterion, form)
-            figures: Calibration = figures_of(request, "calibration", criterion.study, **asked)
+            figures: Calibration = figures_of(request, "evaluation.computations:calibration", criterion.study, **asked)
     except NothingInSight as nothing:
         return choices, measures, form, None, str(nothing)
     return choices, measures, form, figures, ""

@@ -16,5 +16,10 @@ from evaluation.cited_reports.serializers import CitedReportsChoice
     CitedReportsChoice,
 )
 def reports(request: Request, name: str) -> Response:
-    found = figures_of(request, "cited_reports", study_of(request, name), **chosen_by(request, CitedReportsChoice))
+    found = figures_of(
+        request,
+        "evaluation.computations:cited_reports",
+        study_of(request, name),
+        **chosen_by(request, CitedReportsChoice),
+    )
     return Response(found.as_dict())

@@ -18,7 +18,9 @@ def cited_reports(request: SignedInRequest, name: str) -> HttpResponse:
     """Every report that the study asks about, with its citations and scores by one source."""
     study = my_study(request, name)
     with refused_is_not_found():
-        found = figures_of(request, "cited_reports", study, source=request.GET.get("source", ""))
+        found = figures_of(
+            request, "evaluation.computations:cited_reports", study, source=request.GET.get("source", "")
+        )
     return render(request, "evaluation/cited_reports.html", {"study": study, "found": found})
 
 
@@ -28,7 +30,9 @@ def cited_report(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """One report, each sentence by the support of its citations, with the nuggets beside it."""
     study = my_study(request, name)
     with refused_is_not_found():
-        found = figures_of(request, "cited_report", study, report=pk, source=request.GET.get("source", ""))
+        found = figures_of(
+            request, "evaluation.computations:cited_report", study, report=pk, source=request.GET.get("source", "")
+        )
     sources = DocumentSource.objects.filter(collection=study.collection_id)
     has_source = any(one.text is None for one in found.documents) and sources.exists()
     context = {"study": study, "found": found, "has_source": has_source}

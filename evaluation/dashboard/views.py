@@ -29,7 +29,9 @@ def dashboard(request: SignedInRequest, name: str) -> HttpResponse:
     if not Judgment.objects.filter(criterion__study=study).exists():  # no worker is needed to say so
         return render(request, page, {"study": study, "ask_again": seconds_between(study, None)})
 
-    figures, computed, is_current = recent_result("dashboard", study, shown=request.GET.getlist("shown"))
+    figures, computed, is_current = recent_result(
+        "evaluation.computations:dashboard", study, shown=request.GET.getlist("shown")
+    )
     seen = f"{computed:.3f}"
     if request.htmx and request.GET.get("seen") == seen:
         return HttpResponse(status=204)

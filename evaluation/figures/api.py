@@ -22,4 +22,6 @@ def figures(request: Request, name: str) -> Response:
 def figure(request: Request, name: str, figure: str) -> Response:
     study = study_of(request, name)
     asked = chosen_by(request, FigureChoice) | rests_on(study, figure)
-    return Response(figures_of(request, "study_figure", study, figure=figure, **asked).as_dict())
+    return Response(
+        figures_of(request, "evaluation.computations:study_figure", study, figure=figure, **asked).as_dict()
+    )

@@ -48,7 +48,9 @@ def figure(request: SignedInRequest, name: str, figure: str) -> HttpResponse:
     found, refusal = None, ""
     try:
         with locked_is_not_found():
-            found = figures_of(request, "study_figure", study, figure=figure, **_asked(request, study, figure))
+            found = figures_of(
+                request, "evaluation.computations:study_figure", study, figure=figure, **_asked(request, study, figure)
+            )
     except Refused as refused:
         refusal = str(refused)
 
@@ -78,7 +80,13 @@ def figure_chart(request: SignedInRequest, name: str, figure: str, form: str) ->
     """The picture, as SVG, PDF or the Vega-Lite description it is drawn from."""
     study = my_study(request, name)
     with refused_is_not_found():
-        chart = figures_of(request, "study_figure_chart", study, figure=figure, **_asked(request, study, figure))
+        chart = figures_of(
+            request,
+            "evaluation.computations:study_figure_chart",
+            study,
+            figure=figure,
+            **_asked(request, study, figure),
+        )
     return chart_file(request, chart, form=form, stem=file_stem(name, figure))
 
 
@@ -88,7 +96,9 @@ def figure_table(request: SignedInRequest, name: str, figure: str, table: str, t
     """The numbers beside the picture, or all that it shows, as CSV or LaTeX."""
     study = my_study(request, name)
     with refused_is_not_found():
-        found = figures_of(request, "study_figure", study, figure=figure, **_asked(request, study, figure))
+        found = figures_of(
+            request, "evaluation.computations:study_figure", study, figure=figure, **_asked(request, study, figure)
+        )
     caption = f"{found.title}, study {name}{in_words(found.sight, 'score')}"
     return table_file(
         found.tables(), table, table_format=table_format, stem=file_stem(name, figure, table), caption=caption

@@ -38,7 +38,11 @@ def leaderboard(request: Request, name: str) -> Response:
     study = study_of(request, name)
     chosen = chosen_by(request, LeaderboardChoice)
     sources = chosen.pop("source")
-    return Response(leaderboard_as_dict(figures_of(request, "leaderboard", study, sources=sources, **chosen)))
+    return Response(
+        leaderboard_as_dict(
+            figures_of(request, "evaluation.computations:leaderboard", study, sources=sources, **chosen)
+        )
+    )
 
 
 @shows(
@@ -51,7 +55,11 @@ def measures_board(request: Request, name: str) -> Response:
 
     chosen = chosen_by(request, MeasuresChoice)
     sort = chosen.pop("sort")
-    return Response(board_as_dict(figures_of(request, "measures_board", study_of(request, name), **chosen), sort))
+    return Response(
+        board_as_dict(
+            figures_of(request, "evaluation.computations:measures_board", study_of(request, name), **chosen), sort
+        )
+    )
 
 
 @shows(
@@ -60,7 +68,9 @@ def measures_board(request: Request, name: str) -> Response:
     DivergenceChoice,
 )
 def divergence(request: Request, name: str) -> Response:
-    found = figures_of(request, "divergence", study_of(request, name), **chosen_by(request, DivergenceChoice))
+    found = figures_of(
+        request, "evaluation.computations:divergence", study_of(request, name), **chosen_by(request, DivergenceChoice)
+    )
     return Response(found.as_dict())
 
 
@@ -76,7 +86,7 @@ def leaderboard_evaluation(request: Request, name: str) -> HttpResponse:
     study = study_of(request, name)
     chosen = chosen_by(request, EvaluationChoice)
     form, sources = chosen.pop("form"), chosen.pop("source")
-    board = figures_of(request, "leaderboard", study, sources=sources, **chosen)
+    board = figures_of(request, "evaluation.computations:leaderboard", study, sources=sources, **chosen)
     filename, content = evaluation_download(board, form=form)
     return as_file(content, filename.replace("/", "-"), "application/octet-stream")
 

@@ -97,7 +97,9 @@ def leaderboard_chart(request: SignedInRequest, name: str, form: str) -> HttpRes
         raise Http404(_errors(chosen))
     with refused_is_not_found():
         sort = request.GET.get("sort", "")
-        chart = figures_of(request, "leaderboard_chart", study, sort=sort, **_asked(request, chosen))
+        chart = figures_of(
+            request, "evaluation.computations:leaderboard_chart", study, sort=sort, **_asked(request, chosen)
+        )
     whose = "people" if _without_judges(request) else ""
     on_test = "test" if asked_part(request) == "test" else ""
     order = chosen.cleaned_data["order"]
@@ -181,7 +183,7 @@ def _board(request: SignedInRequest, study: Study, form: LeaderboardForm) -> tup
         return None, _errors(form)
     try:
         with locked_is_not_found():
-            return figures_of(request, "leaderboard", study, **_asked(request, form)), ""
+            return figures_of(request, "evaluation.computations:leaderboard", study, **_asked(request, form)), ""
     except Refused as refused:
         return None, str(refused)
 

@@ -93,7 +93,7 @@ def _asked(request: SignedInRequest, name: str) -> QrelsChoice:
 
     def more(study: Study, criterion: Criterion) -> dict[str, Choices]:
         return {
-            "judge": figures_of(request, "filling_judges", study, criterion=criterion.pk),
+            "judge": figures_of(request, "evaluation.computations:filling_judges", study, criterion=criterion.pk),
             "run": [(run, run) for run in study.collection.runs.order_by("name").values_list("name", flat=True)],
             "measure": [(one, one) for one in with_asked(FilledQrelsForm.measures, *measures)],
         }
@@ -109,6 +109,8 @@ def _figures(asked: QrelsChoice, kind: str, *, hashed: bool) -> tuple[Any, str]:
     choice = {"criterion": asked.criterion.pk, **filling_of({**asked.form.cleaned_data, "part": part})}
     try:
         with locked_is_not_found():
-            return figures_of(asked.request, kind, asked.study, hashed=hashed, **choice), ""
+            return figures_of(
+                asked.request, f"evaluation.computations:{kind}", asked.study, hashed=hashed, **choice
+            ), ""
     except Refused as refused:
         return None, str(refused)

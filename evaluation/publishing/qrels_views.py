@@ -146,7 +146,7 @@ def chosen_qrels(
     if "criterion" not in data and criteria:
         data["criterion"] = next(iter([*judged_criteria(criteria), *criteria])).name
     chosen = next((criterion for criterion in criteria if criterion.name == data.get("criterion")), None)
-    raters = figures_of(request, "qrels_raters", study, criterion=chosen.pk) if chosen else []
+    raters = figures_of(request, "evaluation.computations:qrels_raters", study, criterion=chosen.pk) if chosen else []
     others = more(study, chosen) if more and chosen else {}
     first = {"judge": found[0][0]} if (found := others.get("judge")) else {}
     for field, value in {**form.usual(), **usual, **first}.items():
@@ -176,6 +176,6 @@ def _figures(asked: QrelsChoice, kind: str, *, hashed: bool = False) -> tuple[An
     if kind == "qrels":
         choice |= {"holes_at": form.cleaned_data["holes_at"], "hashed": hashed}
     try:
-        return figures_of(asked.request, kind, asked.study, **choice), ""
+        return figures_of(asked.request, f"evaluation.computations:{kind}", asked.study, **choice), ""
     except Refused as refused:
         return None, str(refused)

@@ -42,10 +42,12 @@ def masking(request: Request, name: str) -> Response:
 
     study = study_of(request, name)
     if request.method == "GET":
-        return Response(figures_of(request, "masking", study, **chosen_by(request, MaskingChoice)).as_dict())
+        return Response(
+            figures_of(request, "evaluation.computations:masking", study, **chosen_by(request, MaskingChoice)).as_dict()
+        )
     chosen = chosen_by(request, MaskingSent)
     reason = chosen.pop("reason")
-    found = compute_now("masking", study, **chosen)
+    found = compute_now("evaluation.computations:masking", study, **chosen)
     n = mask_unfulfilled(found, reason=reason, by=user_of(request), at=now())
     return Response(found.as_dict() | {"masked": n})
 
@@ -68,13 +70,15 @@ def masking(request: Request, name: str) -> Response:
 def redundancy(request: Request, name: str) -> Response:
     study = study_of(request, name)
     if request.method == "GET":
-        found = figures_of(request, "redundancy", study, **chosen_by(request, RedundancyChoice))
+        found = figures_of(request, "evaluation.computations:redundancy", study, **chosen_by(request, RedundancyChoice))
         return Response({**found.as_dict(), "qrels": found.qrels})
     from evaluation.rubrics.oracle import keep_oracle  # it takes pandas
 
     chosen = chosen_by(request, OracleSent)
     run = chosen.pop("name")
-    kept = keep_oracle(compute_now("redundancy", study, **chosen), name=run, by=user_of(request), at=now())
+    kept = keep_oracle(
+        compute_now("evaluation.computations:redundancy", study, **chosen), name=run, by=user_of(request), at=now()
+    )
     return Response({"run": kept.name, **kept.attributes["oracle"]})
 
 
@@ -84,17 +88,29 @@ def redundancy(request: Request, name: str) -> Response:
     BankCheckChoice,
 )
 def bank_check(request: Request, name: str) -> Response:
-    found = figures_of(request, "bank_check", study_of(request, name), **chosen_by(request, BankCheckChoice))
+    found = figures_of(
+        request, "evaluation.computations:bank_check", study_of(request, name), **chosen_by(request, BankCheckChoice)
+    )
     return Response(found.as_dict())
 
 
 @shows("studies_graded_passage", "A passage’s questions by rater, with their reasons.", GradedPassageChoice)
 def graded_passage(request: Request, name: str) -> Response:
-    found = figures_of(request, "graded_passage", study_of(request, name), **chosen_by(request, GradedPassageChoice))
+    found = figures_of(
+        request,
+        "evaluation.computations:graded_passage",
+        study_of(request, name),
+        **chosen_by(request, GradedPassageChoice),
+    )
     return Response(found.as_dict())
 
 
 @shows("studies_graded_answer", "A run’s passages on a topic with the questions that each answers.", GradedAnswerChoice)
 def graded_answer(request: Request, name: str) -> Response:
-    found = figures_of(request, "graded_answer", study_of(request, name), **chosen_by(request, GradedAnswerChoice))
+    found = figures_of(
+        request,
+        "evaluation.computations:graded_answer",
+        study_of(request, name),
+        **chosen_by(request, GradedAnswerChoice),
+    )
     return Response(found.as_dict())

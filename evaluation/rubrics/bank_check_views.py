@@ -60,7 +60,7 @@ def bank_check_table(request: SignedInRequest, name: str, table: str, table_form
 
 
 def _found(request: SignedInRequest, study: Study) -> tuple[BankCheck | None, BankCheckForm, str]:
-    there, relevance = figures_of(request, "bank_check_choices", study)
+    there, relevance = figures_of(request, "evaluation.computations:bank_check_choices", study)
     sources = [(one.name, one.shown) for one in there]
     sent = {"minimum": MINIMUM, "likeness": LIKENESS} | {
         key: value for key, value in request.GET.dict().items() if value
@@ -69,6 +69,6 @@ def _found(request: SignedInRequest, study: Study) -> tuple[BankCheck | None, Ba
     if not form.is_valid():
         return None, form, ""
     try:
-        return figures_of(request, "bank_check", study, **form.cleaned_data), form, ""
+        return figures_of(request, "evaluation.computations:bank_check", study, **form.cleaned_data), form, ""
     except Refused as refused:
         return None, form, str(refused)

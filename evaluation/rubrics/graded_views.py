@@ -24,7 +24,7 @@ def graded_passage(request: SignedInRequest, name: str) -> HttpResponse:
     study = my_study(request, name)
     with refused_is_not_found():
         asked = choose(GradedPassageChoice, request.GET.dict())
-        found = figures_of(request, "graded_passage", study, **asked)
+        found = figures_of(request, "evaluation.computations:graded_passage", study, **asked)
     return render(request, "evaluation/graded_passage.html", {"study": study, "found": found})
 
 
@@ -36,7 +36,7 @@ def graded_answer(request: SignedInRequest, name: str) -> HttpResponse:
     given = {key: value for key, value in request.GET.dict().items() if value and key != "shown"}
     found, form, refusal = None, None, ""
     try:
-        found = figures_of(request, "graded_answer", study, **choose(GradedAnswerChoice, given))
+        found = figures_of(request, "evaluation.computations:graded_answer", study, **choose(GradedAnswerChoice, given))
     except Refused as refused:
         refusal = str(refused)
     if found:

@@ -58,7 +58,7 @@ def masking(request: SignedInRequest, name: str) -> HttpResponse:
 
 def _found(request: SignedInRequest, study: Study) -> tuple[MaskingByGrades | None, MaskingByGradesForm, str]:
     """Return what the chosen grades say, with the form; and why they say nothing where something was chosen."""
-    there, runs = _figures(request, "masking_choices", study)
+    there, runs = _figures(request, "evaluation.computations:masking_choices", study)
     sent = request.POST if request.method == "POST" else QueryDict(query_without(request, "shown"))
     sources = [(f"{one.criterion.name}:{one.name}", f"{one.shown}, {one.criterion.name}") for one in there]
     form = MaskingByGradesForm(sent, sources=sources, runs=runs)
@@ -66,7 +66,14 @@ def _found(request: SignedInRequest, study: Study) -> tuple[MaskingByGrades | No
         return None, form, ""
     criterion, _, source = form.cleaned_data["source"].partition(":")
     try:
-        found = _figures(request, "masking", study, source=source, criterion=criterion, run=form.cleaned_data["run"])
+        found = _figures(
+            request,
+            "evaluation.computations:masking",
+            study,
+            source=source,
+            criterion=criterion,
+            run=form.cleaned_data["run"],
+        )
     except Refused as refused:
         return None, form, str(refused)
     return found, form, ""

@@ -71,14 +71,14 @@ def _chosen(sent: QueryDict) -> str:
 
 def _found(request: SignedInRequest, study: Study) -> tuple[Redundancy | None, RedundancyForm | OracleForm, str]:
     posted = request.method == "POST"
-    there, runs, written = _figures(request, "redundancy_choices", study)
+    there, runs, written = _figures(request, "evaluation.computations:redundancy_choices", study)
     told: dict[str, Any] = {"sources": [(one.name, one.shown) for one in there], "runs": runs, "written": written}
     form = OracleForm(request.POST, **told) if posted else RedundancyForm(_asked(request), **told)
     if not there or not form.is_valid():
         return None, form, ""
     asked = {name: form.cleaned_data[name] for name in RedundancyForm.asked}
     try:
-        return _figures(request, "redundancy", study, **asked), form, ""
+        return _figures(request, "evaluation.computations:redundancy", study, **asked), form, ""
     except Refused as refused:
         return None, form, str(refused)
 

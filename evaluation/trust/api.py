@@ -38,7 +38,7 @@ def trust(request: Request, name: str) -> Response:
     chosen = chosen_by(request, TrustChoice)
     asked = {name: chosen[name] for name in ("judge", "against", "rule")}
     asked |= {"people_are": chosen["people"], "on_test": chosen["part"] == "test"}
-    found = figures_of(request, "examination", criterion.study, criterion=criterion.pk, **asked)
+    found = figures_of(request, "evaluation.computations:examination", criterion.study, criterion=criterion.pk, **asked)
     if not found.name:
         raise JudgeNotFound("No judge can be compared with humans under this criterion yet.")
     return Response(found.as_dict())
@@ -87,5 +87,10 @@ def submitted_judges(request: Request, name: str) -> Response:
     EffectsChoice,
 )
 def suggestion_effects(request: Request, name: str) -> Response:
-    found = figures_of(request, "suggestion_effects", study_of(request, name), **chosen_by(request, EffectsChoice))
+    found = figures_of(
+        request,
+        "evaluation.computations:suggestion_effects",
+        study_of(request, name),
+        **chosen_by(request, EffectsChoice),
+    )
     return Response(found.as_dict())

@@ -118,7 +118,11 @@ def kept_trust_in_judges(studies: QuerySet[Study], *, sort: str = "") -> TrustIn
     found = trust_in_judges(studies, sort=sort, measure=False)
     if found.waiting:
         key = hashlib.sha256(repr(found.waiting).encode()).hexdigest()
-        computed_aside("trust_in_judges", key, studies=list(studies.order_by("pk").values_list("pk", flat=True)))
+        computed_aside(
+            "evaluation.computations:trust_in_judges",
+            key,
+            studies=list(studies.order_by("pk").values_list("pk", flat=True)),
+        )
         found = trust_in_judges(studies, sort=sort)
     return found
 

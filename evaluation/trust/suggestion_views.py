@@ -18,7 +18,7 @@ from stats.refusals import Refused
 def suggestion_effects(request: SignedInRequest, name: str) -> HttpResponse:
     """The arms of a study's suggestions side by side."""
     study = my_study(request, name)
-    there = figures_of(request, "suggested", study)
+    there = figures_of(request, "evaluation.computations:suggested", study)
     form = EffectsForm(
         QueryDict(query_without(request, "shown")),
         choices={kind: [(one, one) for one in dict.fromkeys(there[kind])] for kind in ("criterion", "judge")},
@@ -26,7 +26,7 @@ def suggestion_effects(request: SignedInRequest, name: str) -> HttpResponse:
     found, refusal = None, ""
     if there["criterion"] and form.is_valid():
         try:
-            found = figures_of(request, "suggestion_effects", study, **form.cleaned_data)
+            found = figures_of(request, "evaluation.computations:suggestion_effects", study, **form.cleaned_data)
         except Refused as refused:
             refusal = str(refused)
     context = {"study": study, "form": form, "found": found, "refusal": refusal, "there": there["criterion"]}

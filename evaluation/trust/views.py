@@ -93,7 +93,9 @@ def thresholds_chart(request: SignedInRequest, name: str, form: str) -> HttpResp
     """Precision, recall, F1 and κ over the thresholds, on the part that had no say (or, if it is locked, the other)."""
     criterion = asked_criterion(request, name)
     with refused_is_not_found():
-        chart = figures_of(request, "thresholds_chart", criterion.study, **_asked(request, criterion))
+        chart = figures_of(
+            request, "evaluation.computations:thresholds_chart", criterion.study, **_asked(request, criterion)
+        )
     if chart is None:
         found = _asked_for(request, name).same_items
         raise Http404(found.choice_reason if found else "Assessors and the judge have no item in common.")
@@ -113,7 +115,9 @@ def _asked_for(request: SignedInRequest, name: str) -> Examination:
 def _examined(request: SignedInRequest, criterion: Criterion) -> Examination:
     """Examine the judge on the part that is asked for. The test part is shown to whom has read it by POST alone."""
     with refused_is_not_found():
-        found: Examination = figures_of(request, "examination", criterion.study, **_asked(request, criterion))
+        found: Examination = figures_of(
+            request, "evaluation.computations:examination", criterion.study, **_asked(request, criterion)
+        )
     return found
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest
-from django.utils.module_loading import import_string
 
 from collection.models import Criterion
+from collection.web.cached_results import cached_result
 from judging.comparison.figures import Comparison
 from judging.models import Judge
 
@@ -27,7 +26,7 @@ def kept_pair(request: HttpRequest, criterion: Criterion, pair: Sequence[Judge])
 
 
 def _kept(request: HttpRequest, kind: str, criterion: Criterion, judges: Any) -> Any:
-    # The app that keeps figures is none that this one may import; the settings name what it offers.
-    kept = import_string(settings.KEPT)
     asked = {"criterion": criterion.pk, "judges": [judge.pk for judge in judges]}
-    return kept(kind, criterion.study, shown=request.GET.getlist("shown"), **asked)
+    return cached_result(
+        f"judging.comparison.computations:{kind}", criterion.study, shown=request.GET.getlist("shown"), **asked
+    )

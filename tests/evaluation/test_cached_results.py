@@ -69,8 +69,8 @@ def nobody_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[
 
 
 def work(message: tuple[Any, ...]) -> None:
-    kind, study, asked, key = message
-    cached_results.compute(kind=kind, study=study, asked=asked, key=key)
+    kind, study, asked, key, lately = message
+    cached_results.compute(kind=kind, study=study, asked=asked, key=key, lately=lately)
 
 
 # --- Computed once ---------------------------------------------------------------------------------
@@ -91,7 +91,12 @@ def test_what_is_refused_is_kept_too(judged: Study, computed: list[str]) -> None
     for _ in range(2):
         with pytest.raises(NoLeaderboard, match="Name a measure"):
             cached_results.cached_result(
-                "leaderboard", judged, measure="", combine="majority", oracle=None, order="score"
+                "evaluation.computations:leaderboard",
+                judged,
+                measure="",
+                combine="majority",
+                oracle=None,
+                order="score",
             )
 
     assert computed == ["leaderboard"]
@@ -182,10 +187,10 @@ def test_nothing_is_shown_that_a_change_made_stale(
 ) -> None:
     criterion = criterion_of(judged).pk
     before = fingerprint_of(judged)
-    cached_results.cached_result("agreement", judged, criterion=criterion)
+    cached_results.cached_result("evaluation.computations:agreement", judged, criterion=criterion)
 
     change(judged, rosa)
-    cached_results.cached_result("agreement", judged, criterion=criterion)
+    cached_results.cached_result("evaluation.computations:agreement", judged, criterion=criterion)
 
     assert fingerprint_of(judged) != before
     assert computed == ["agreement", "agreement"]
@@ -370,7 +375,7 @@ def test_somebody_else_is_asked_where_the_worker_is_gone(
 ) -> None:
     def ask() -> None:
         with pytest.raises(cached_results.StillComputing):
-            cached_results.cached_result("agreement", judged, criterion=criterion_of(judged).pk)
+            cached_results.cached_result("evaluation.computations:agreement", judged, criterion=criterion_of(judged).pk)
 
     ask()
     ask()
@@ -385,21 +390,21 @@ def test_somebody_else_is_asked_where_the_worker_is_gone(
 def test_what_ends_its_worker_again_and_again_is_given_up(judged: Study, nobody_works: list[Any]) -> None:
     criterion = criterion_of(judged).pk
     with pytest.raises(cached_results.StillComputing):
-        cached_results.cached_result("agreement", judged, criterion=criterion)
+        cached_results.cached_result("evaluation.computations:agreement", judged, criterion=criterion)
     key = nobody_works[0][3]
     (Path(settings.DATA_DIR) / "computing" / f"{key}.lock").write_text("." * cached_results.MOST_ATTEMPTS)
 
     work(nobody_works[0])
 
     with pytest.raises(cached_results.NotComputed, match="stopped 3 times"):
-        cached_results.cached_result("agreement", judged, criterion=criterion)
+        cached_results.cached_result("evaluation.computations:agreement", judged, criterion=criterion)
 
 
 def test_nobody_computes_what_somebody_is_computing(
     judged: Study, nobody_works: list[Any], computed: list[str]
 ) -> None:
     with pytest.raises(cached_results.StillComputing):
-        cached_results.cached_result("agreement", judged, criterion=criterion_of(judged).pk)
+        cached_results.cached_result("evaluation.computations:agreement", judged, criterion=criterion_of(judged).pk)
 
     with cached_results._lock(nobody_works[0][3]) as attempt:
         work(nobody_works[0])

@@ -45,5 +45,7 @@ def error_items_page(request: Request, name: str) -> Response:
 
 
 def _errors(request: Request, criterion: Criterion, chosen: dict[str, Any]) -> Errors:
-    found: Errors = figures_of(request, "errors", criterion.study, criterion=criterion.pk, **chosen)
+    found: Errors = figures_of(
+        request, "evaluation.computations:errors", criterion.study, criterion=criterion.pk, **chosen
+    )
     return found

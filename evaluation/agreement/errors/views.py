@@ -143,7 +143,7 @@ def _errors(request: SignedInRequest, criterion: Criterion) -> Errors:
         "by": by,
         "part": asked_part(request),
     }
-    found: Errors = figures_of(request, "errors", criterion.study, **asked)
+    found: Errors = figures_of(request, "evaluation.computations:errors", criterion.study, **asked)
     return found
 
 

@@ -84,7 +84,7 @@ def measures_chart(request: SignedInRequest, name: str, form: str) -> HttpRespon
     """The figure of the board, as SVG, PDF or the Vega-Lite description it is drawn from."""
     study = my_study(request, name)
     with refused_is_not_found():
-        chart = figures_of(request, "measures_chart", study, **_asked(request))
+        chart = figures_of(request, "evaluation.computations:measures_chart", study, **_asked(request))
     return chart_file(request, chart, form=form, stem=file_stem(name, "measures"), nothing="No system has a score.")
 
 
@@ -135,7 +135,7 @@ def _board(request: SignedInRequest, study: Study) -> tuple[MeasuresBoard, str]:
     """Return the board that the address asks for, and by which column it is sorted. Raises Refused."""
     asked = _asked(request)
     sort = asked.pop("sort")
-    return figures_of(request, "measures_board", study, **asked), sort
+    return figures_of(request, "evaluation.computations:measures_board", study, **asked), sort
 
 
 def _asked_for(request: SignedInRequest, name: str) -> tuple[MeasuresBoard, str]:

@@ -116,7 +116,7 @@ def test_shows_the_figures_of_before_while_new_ones_are_computed(
     assert "18 judgments by 3 raters" in page
     assert "newer ones are being counted" in page
     (message,) = asked
-    cached_results.compute(kind=message[0], study=message[1], asked=message[2], key=message[3])
+    cached_results.compute(kind=message[0], study=message[1], asked=message[2], key=message[3], lately=message[4])
     assert "19 judgments by 4 raters" in client.get(PAGE, headers=HTMX).content.decode()
 
 
