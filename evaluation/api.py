@@ -8,7 +8,6 @@ from evaluation.agreement.errors import api as errors
 from evaluation.agreement.nuggets import api as nugget_sets
 from evaluation.battles import api as battles
 from evaluation.calibration import api as calibration
-from evaluation.cited_reports import api as cited_reports
 from evaluation.dashboard import api as dashboard
 from evaluation.figures import api as figures
 from evaluation.leaderboards import api as leaderboards
@@ -31,7 +30,6 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:name>/trust/", trust.trust, name="study_trust"),
     path("studies/<slug:name>/battles/draw/", battles.draw, name="study_battles_draw"),
     *report_api_paths("evaluation"),
-    path("studies/<slug:name>/reports/", cited_reports.reports, name="study_reports"),
     path("studies/<slug:name>/figures/", figures.figures, name="study_figures"),
     path("studies/<slug:name>/figures/<slug:figure>/", figures.figure, name="study_figure"),
     path("studies/<slug:name>/split/", splits.split, name="study_split"),

@@ -21,7 +21,6 @@ from evaluation.charts.coverage import coverage_chart
 from evaluation.charts.leaderboard import scores_chart
 from evaluation.charts.reliability import OVERALL, recalibration_chart, threshold_chart
 from evaluation.charts.reliability import scores_chart as corrected_scores_chart
-from evaluation.cited_reports.reading import CitedReports, ReadReport, read_report, read_reports
 from evaluation.dashboard.figures import Dashboard, measure_dashboard
 from evaluation.data.judgments import load_criterion, marked_raters_of
 from evaluation.data.population import judge_choices, population_of
@@ -279,14 +278,6 @@ def graded_passage(study: Study, **asked: Any) -> GradedPassage:
 
 def graded_answer(study: Study, **asked: Any) -> GradedAnswer:
     return read_graded_answer(StudySources(study), **asked)
-
-
-def cited_reports(study: Study, **asked: Any) -> CitedReports:
-    return read_reports(StudySources(study), **asked)
-
-
-def cited_report(study: Study, **asked: Any) -> ReadReport:
-    return read_report(StudySources(study), **asked)
 
 
 def suggested(study: Study) -> dict[str, list[str]]:

@@ -69,8 +69,9 @@ def shown_cell(column: Column, value: Any) -> Any:
             return estimate(value)
         case None:
             return "–"
-        case Link(text, address):
-            return format_html('<a href="{}">{}</a>', address, text)
+        case Link(text, address, of):
+            spoken = format_html('<span class="visually-hidden">, {}</span>', of) if of else ""
+            return format_html('<a href="{}">{}{}</a>', address, text, spoken)
         case (name, Completeness() as completeness):
             return format_html("{}{}", name, judge_mark(completeness))
     show = PLAIN.get(column.kind, str)

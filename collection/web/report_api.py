@@ -15,7 +15,7 @@ from collection.web.reports import NothingToReport, Report, reports
 def report_api_paths(app: str) -> list[URLPattern]:
     """Return the addresses of an app's reports in the API."""
     return [
-        path(f"studies/<slug:name>/{report.path}/", _view(report), name=f"study_{report.name}")
+        path(f"studies/<slug:name>/{report.api_path or report.path}/", _view(report), name=f"study_{report.name}")
         for report in reports().values()
         if report.app == app
     ]

@@ -102,14 +102,15 @@ def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> H
     result, refusal, form = None, "", None
     if subject is not None:
         asked = _asked(report, request, subject)
-        form = report.form(request.GET, report.offered(subject, **_how(request)))
-        refusal = _marked(form, asked)
         if not asked.errors:
             try:
                 with locked_is_not_found():
                     result = report.result(subject, asked.chosen, **_how(request))
             except REFUSALS as refused:
                 refusal = str(refused)
+        offered = {**report.offered(subject, **_how(request)), **(report.choices(result) if result else {})}
+        form = report.form(request.GET, offered)
+        refusal = refusal or _marked(form, asked)
 
     missing = report.missing(result) if not refusal else ""
     sight = getattr(result, "sight", None)

@@ -65,7 +65,8 @@ class Report:
     """A declaration.
 
     - `name`: of page, view of the API and command; `title`, `lead`: what its page begins with; `about`: what it shows,
-      for API and command; `path`: its address behind the study's; `file`: of its JSON;
+      for API and command; `path`: its address behind the study's, `api_path` that in the API where it differs; `file`:
+      the name of its JSON;
     - `options`: what may be asked; `shown`: those in the page's form, the others stay as the address has them;
     - `compute`: the function that makes the result, `module:name`, of a study, or a criterion where `of_criterion`, and
       of the options by name. It is imported where it is called: it may take pandas and scipy;
@@ -79,6 +80,7 @@ class Report:
     lead: ClassVar[str] = ""
     about: ClassVar[str]
     path: ClassVar[str]
+    api_path: ClassVar[str] = ""
     options: ClassVar[Options] = NoOptions
     shown: ClassVar[tuple[str, ...]] = ()
     of_criterion: ClassVar[bool] = False
@@ -99,6 +101,11 @@ class Report:
             if values:
                 asked[name] = values if isinstance(field, serializers.ListField) else values[-1]
         return asked
+
+    def choices(self, result: Any) -> dict[str, Choices]:
+        """Return by option what the page offers for it, as far as the result says it."""
+        del result
+        return {}
 
     def missing(self, result: Any) -> str:
         """Say why there is nothing to show; empty where there is."""

@@ -27,10 +27,11 @@ LONGEST_OF_TERMINAL = 60
 
 
 class Link(NamedTuple):
-    """A cell that leads elsewhere on a page."""
+    """A cell that leads elsewhere on a page; `of` tells links with one text apart for a screen reader."""
 
     text: str
     address: str
+    of: str = ""
 
 
 @dataclass(frozen=True)

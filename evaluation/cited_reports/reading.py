@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
-from collection.models import Report
+from django.urls import reverse
+
+from collection.models import Report, Study
 from collection.texts.cited_reports import CitedReport, CitingSentence, passages_to_show
+from collection.web.tables import Column, Link, Table
 from evaluation.cited_reports.runs import ReportFigures, RunFigures, figures_by_run
 from evaluation.data.cited_sentences import CitationGrades, judged_sentences
 from evaluation.leaderboards.citations.answered_nuggets import Answered, NuggetsOfReports
@@ -104,6 +108,12 @@ class ReportRow:
     n_holes: int
     scores: tuple[float | None, ...]
 
+    def cells(self, by: CitedReports) -> tuple[Any, ...]:
+        """Return its row of the table of reports."""
+        address = reverse("evaluation:cited_report", args=[by.study, self.pk])
+        topic = Link(self.topic, f"{address}?{urlencode({'source': by.source})}", of=self.run)
+        return (topic, self.run, self.n_sentences, self.n_citations, self.n_judged, self.n_holes, *self.scores)
+
     def as_dict(self) -> dict[str, Any]:
         counts = {"sentences": self.n_sentences, "citations": self.n_citations, "judged": self.n_judged}
         scores = dict(zip(CITATIONS, self.scores, strict=True))
@@ -119,6 +129,7 @@ class CitedReports:
     simulated: bool
     measures: tuple[str, ...]
     rows: tuple[ReportRow, ...]
+    study: str
     runs: tuple[RunFigures, ...] = ()
     mark: Completeness = UNMARKED
 
@@ -145,6 +156,27 @@ class CitedReports:
             "runs": [run.as_dict() for run in self.runs],
             "reports": [row.as_dict() for row in self.rows],
         }
+
+    def tables(self) -> dict[str, Table]:
+        shares = self.runs[0].shares if self.runs else ()
+        runs = [Column("run", "Run"), Column("n_topics", "Topics", "count")]
+        for share in shares:
+            key, name = share.name.replace(" ", "_"), share.name.capitalize()
+            runs += [Column(f"{key}_counted", f"{name}: counted")] if share.counted else []
+            runs += [Column(f"{key}_micro", f"{name}: micro", "estimate")]
+            runs += [Column(f"{key}_macro", f"{name}: macro", "estimate"), Column(f"{key}_topics", kind="count")]
+        reports = [*REPORTS, *(Column(name, name, "number") for name in self.measures)]
+        return {
+            "runs": Table.of("Runs", runs, (run.row() for run in self.runs)),
+            "reports": Table.of("Reports", reports, (row.cells(self) for row in self.rows)),
+        }
+
+
+REPORTS = (
+    *(Column("topic", "Topic", "link"), Column("run", "Run"), Column("sentences", "Sentences", "count")),
+    *(Column("citations", "Citations", "count"), Column("judged", "Judged", "count")),
+    Column("without_text", "Without text", "count"),
+)
 
 
 @dataclass(frozen=True)
@@ -180,11 +212,19 @@ class ReadReport:
         return list(zip(CITATIONS, self.row.scores, strict=True))
 
 
+def reports_of(study: Study, *, source: str = "") -> CitedReports:
+    return read_reports(StudySources(study), source=source)
+
+
+def report_of(study: Study, *, report: int, source: str = "") -> ReadReport:
+    return read_report(StudySources(study), report=report, source=source)
+
+
 def read_reports(boards: StudySources, *, source: str = "") -> CitedReports:
     """Return every report that the study asks about, by a source, the first if none is named. Raises NoLeaderboard."""
     names, chosen = _chosen(boards, source)
     if chosen is None:
-        return CitedReports(names, "", simulated=False, measures=tuple(CITATIONS), rows=())
+        return CitedReports(names, "", simulated=False, measures=tuple(CITATIONS), rows=(), study=boards.study.name)
     seen = boards.seen([chosen])
     grades = citation_grades(seen, chosen)
     nuggets = NuggetsOfReports(seen, chosen)
@@ -194,7 +234,8 @@ def read_reports(boards: StudySources, *, source: str = "") -> CitedReports:
         ReportFigures(report.topic_id, report.run, argue(sentences, nuggets.of_report(report)))
         for report, sentences in judged
     )
-    return CitedReports(names, chosen.name, chosen.simulated, tuple(CITATIONS), rows, runs, mark=chosen.completeness)
+    measures, study = tuple(CITATIONS), boards.study.name
+    return CitedReports(names, chosen.name, chosen.simulated, measures, rows, study, runs, chosen.completeness)
 
 
 def read_report(boards: StudySources, *, report: int, source: str = "") -> ReadReport:

@@ -73,6 +73,16 @@ class RunFigures:
     def share(self, name: str) -> Share:
         return next(one for one in self.shares if one.name == name)
 
+    def row(self) -> list[Any]:
+        """Return its row of a table: the topics, then of each share what is counted, both means and its topics."""
+        cells: list[Any] = [self.run, self.n_topics]
+        for share in self.shares:
+            if share.counted:
+                left_out = f" ({share.left_out})" if share.left_out else ""
+                cells.append(f"{share.counted.yes:,} of {share.counted.of:,}{left_out}")
+            cells += [share.micro, share.macro, share.n_topics]
+        return cells
+
     def as_dict(self) -> dict[str, Any]:
         shares = {share.name.replace(" ", "_"): share.as_dict() for share in self.shares}
         return {"run": self.run, "n_topics": self.n_topics, **shares}

@@ -1,4 +1,4 @@
-"""Cited reports: all that a study asks about, and one with its sentences by support and its nuggets beside them."""
+"""A cited report with its sentences by support and its nuggets beside them."""
 
 from __future__ import annotations
 
@@ -14,24 +14,16 @@ from collection.web.pages import figures_of, my_study, refused_is_not_found
 
 @require_safe
 @login_required
-def cited_reports(request: SignedInRequest, name: str) -> HttpResponse:
-    """Every report that the study asks about, with its citations and scores by one source."""
-    study = my_study(request, name)
-    with refused_is_not_found():
-        found = figures_of(
-            request, "evaluation.computations:cited_reports", study, source=request.GET.get("source", "")
-        )
-    return render(request, "evaluation/cited_reports.html", {"study": study, "found": found})
-
-
-@require_safe
-@login_required
 def cited_report(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """One report, each sentence by the support of its citations, with the nuggets beside it."""
     study = my_study(request, name)
     with refused_is_not_found():
         found = figures_of(
-            request, "evaluation.computations:cited_report", study, report=pk, source=request.GET.get("source", "")
+            request,
+            "evaluation.cited_reports.reading:report_of",
+            study,
+            report=pk,
+            source=request.GET.get("source", ""),
         )
     sources = DocumentSource.objects.filter(collection=study.collection_id)
     has_source = any(one.text is None for one in found.documents) and sources.exists()

@@ -15,6 +15,7 @@ from evaluation.leaderboards.serializers import CorrelationsChoice
 
 class CorrelationsReport(Report):
     name, path, file = "correlations", "leaderboard/correlations", "correlations"
+    api_path = "correlations"
     title = "Correlations between measures"
     lead = "Whether measures, thresholds and values of k rank the systems in the same order."
     about = "How far measures put the systems in the same order, two by two, at other thresholds and values of k."

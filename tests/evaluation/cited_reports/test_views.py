@@ -98,7 +98,7 @@ def test_what_the_study_does_not_ask_about_is_not_there(cited: Study, rosa: User
     other = Report.objects.exclude(run__name="cited-1")[0]
 
     assert client.get(reverse("evaluation:cited_report", args=[cited.name, other.pk])).status_code == 404
-    assert client.get(reverse("evaluation:cited_reports", args=[cited.name]), {"source": "nobody"}).status_code == 404
+    assert client.get(reverse("evaluation:cited_reports", args=[cited.name]), {"source": "nobody"}).status_code == 422
 
 
 def test_a_study_without_judged_citations_says_so(collection: Collection, rosa: User, client: Client) -> None:
@@ -208,7 +208,7 @@ def test_api_and_command_say_what_the_page_says(cited: Study, rosa: User, client
     )
     assert answer["answer"] in page
     assert answer["reports"][0]["scores"]["citation-precision"] == 0.5
-    assert "micro 0.333  macro 0.333  over 1 topic; 1 of 3, 2 citations not judged" in text.getvalue()
+    assert "1 of 3 (2 citations not judged)" in text.getvalue()
     assert "1 of 3" in page
     assert "2 citations not judged" in page
 
