@@ -34,7 +34,6 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:name>/figures/<slug:figure>/", figures.figure, name="study_figure"),
     path("studies/<slug:name>/split/", splits.split, name="study_split"),
     path("studies/<slug:name>/split/readings/", splits.readings, name="study_readings"),
-    path("studies/<slug:name>/suggestions/effects/", trust.suggestion_effects, name="study_suggestion_effects"),
     path("studies/<slug:name>/families/", splits.families, name="study_families"),
     path("studies/<slug:name>/masking/", rubrics.masking, name="study_masking"),
     path("studies/<slug:name>/calibration/", calibration.calibration, name="study_calibration"),

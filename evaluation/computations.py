@@ -49,7 +49,6 @@ from evaluation.rubrics.masking import MaskingByGrades, masking_by_grades, maski
 from evaluation.rubrics.redundancy import Redundancy, measure_redundancy, rating_sources
 from evaluation.trust.overview import trust_in_judges as measure_trust_in_judges
 from evaluation.trust.page import Examination, examine
-from evaluation.trust.suggestion_effects import SuggestionEffects, measure_effects, suggested_in
 from stats.completeness import Completeness
 from stats.qrels import Rule
 from stats.ranking.measure_names import parse_measure
@@ -278,18 +277,6 @@ def graded_passage(study: Study, **asked: Any) -> GradedPassage:
 
 def graded_answer(study: Study, **asked: Any) -> GradedAnswer:
     return read_graded_answer(StudySources(study), **asked)
-
-
-def suggested(study: Study) -> dict[str, list[str]]:
-    """Return under which criteria which judges' grades were suggested, by name."""
-    there = suggested_in(study)
-    return {"criterion": [one.criterion.name for one in there], "judge": [one.judge.name for one in there]}
-
-
-def suggestion_effects(study: Study, **asked: Any) -> SuggestionEffects:
-    found = measure_effects(study, **asked)
-    found.as_dict()
-    return found
 
 
 def masking_choices(study: Study) -> tuple[list[Source], list[str]]:

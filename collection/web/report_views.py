@@ -28,7 +28,7 @@ from collection.web.pages import (
     my_study,
     query_without,
 )
-from collection.web.reports import Report, reports
+from collection.web.reports import NothingToReport, Report, reports
 
 View = Callable[..., HttpResponse]
 
@@ -99,20 +99,22 @@ def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> H
     criterion = chosen_criterion(criteria, request.GET.get("criterion"))
     subject: Study | Criterion | None = criterion if report.of_criterion else study
 
-    result, refusal, form = None, "", None
+    result, refusal, nothing, form = None, "", "", None
     if subject is not None:
         asked = _asked(report, request, subject)
         if not asked.errors:
             try:
                 with locked_is_not_found():
                     result = report.result(subject, asked.chosen, **_how(request))
+            except NothingToReport as none:
+                nothing = str(none)
             except REFUSALS as refused:
                 refusal = str(refused)
         offered = {**report.offered(subject, **_how(request)), **(report.choices(result) if result else {})}
         form = report.form(request.GET, offered)
         refusal = refusal or _marked(form, asked)
 
-    missing = report.missing(result) if not refusal else ""
+    missing = "" if refusal else nothing or report.missing(result)
     sight = getattr(result, "sight", None)
     context = {
         "study": study,

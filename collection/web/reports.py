@@ -43,7 +43,7 @@ class Result(Protocol):
 
 
 class NothingToReport(Refused):
-    """The study has nothing yet that the report is of."""
+    """The study has nothing yet that the report is of; a page says so in its place, files are not found."""
 
 
 class NoOptions(serializers.Serializer[Any]):

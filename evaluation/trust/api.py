@@ -11,7 +11,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from collection.api_tools import checked, invalid_on, study_of, user_of
+from collection.api_tools import checked, invalid_on, user_of
 from collection.formats.problems import BrokenFile
 from collection.models import Study
 from collection.web.api import CRITERION, answers, chosen_by, criterion_of, figures_of, shows
@@ -19,7 +19,6 @@ from evaluation.data.population import JudgeNotFound
 from evaluation.leaderboards.forms import MOST_MB
 from evaluation.trust.overview import kept_trust_in_judges
 from evaluation.trust.serializers import (
-    EffectsChoice,
     JudgesChoice,
     SubmissionsChoice,
     TrustChoice,
@@ -79,18 +78,3 @@ def submitted_judges(request: Request, name: str) -> Response:
         raise ValidationError({"file": [f"Files of more than {MOST_MB} MB are for the command submitted_judges."]})
     with invalid_on(BrokenFile, field="file"):
         return Response(compared_files(criterion, sent["file"], sent).as_dict())
-
-
-@shows(
-    "studies_suggestion_effects",
-    "By arm of the study's suggestions: the shift towards the judge, time, agreement, and the leaderboard.",
-    EffectsChoice,
-)
-def suggestion_effects(request: Request, name: str) -> Response:
-    found = figures_of(
-        request,
-        "evaluation.computations:suggestion_effects",
-        study_of(request, name),
-        **chosen_by(request, EffectsChoice),
-    )
-    return Response(found.as_dict())

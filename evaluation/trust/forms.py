@@ -10,7 +10,7 @@ from collection.models import Criterion, Rater, Study, System
 from collection.web.options import OptionsForm
 from evaluation.data.model_families import LONGEST, family_of
 from evaluation.leaderboards.forms import MOST_MB
-from evaluation.trust.serializers import EffectsChoice, SubmissionsChoice
+from evaluation.trust.serializers import SubmissionsChoice
 from stats.completeness import Completeness
 
 
@@ -52,13 +52,6 @@ class FamiliesForm(forms.Form):
     def families(self, kind: str) -> dict[int, str]:
         """Return what was stated of judges or systems, by primary key."""
         return {int(field.name.rpartition("-")[2]): self.cleaned_data[field.name] for field in self.of(kind)}
-
-
-class EffectsForm(OptionsForm):
-    """Under which criterion, and of which judge, suggestions are looked at."""
-
-    options = EffectsChoice
-    asked = ("criterion", "judge")
 
 
 class SubmissionsForm(OptionsForm):

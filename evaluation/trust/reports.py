@@ -1,9 +1,9 @@
-"""Comparison of judges: whom to trust, and what each makes of the order of systems."""
+"""Reports about judges: how they compare, and what suggesting their grades does to labels."""
 
 from __future__ import annotations
 
 from collection.web.reports import Chart, Report
-from evaluation.trust.serializers import JudgeComparisonChoice
+from evaluation.trust.serializers import EffectsChoice, JudgeComparisonChoice
 
 
 class JudgeComparisonReport(Report):
@@ -24,3 +24,14 @@ class JudgeComparisonReport(Report):
         "ranks": Chart("evaluation.trust.comparison_charts:systems_chart"),
     }
     template = "evaluation/judge_comparison.html"
+
+
+class SuggestionEffectsReport(Report):
+    name, path, file = "suggestion_effects", "suggestions/effects", "suggestion-effects"
+    title = "Effects of suggestions"
+    lead = "What it does to labels that assessors see a judge’s grade."
+    about = "By arm of a study's suggestions: the shift towards the judge, time, agreement, and the leaderboard."
+    options, shown = EffectsChoice, ("criterion", "judge")
+    compute = "evaluation.trust.suggestion_effects:measure_effects"
+    offers = "evaluation.trust.suggestion_effects:offered"
+    template = "evaluation/suggestion_effects.html"

@@ -13,11 +13,14 @@ from django.db.models import Min
 from collection.judgments.judged_criteria import CriterionNotFound
 from collection.masking import uncounted_items
 from collection.models import Arm, Criterion, Judgment, Rater, Study, Suggestion
+from collection.web.options import Choices
+from collection.web.reports import NothingToReport
+from collection.web.tables import Column, Table
 from evaluation.data.population import systems_of
 from evaluation.data.visibility import Sight, in_sight, parts_of
 from stats.answers_in_words import pull_of_suggestions
 from stats.intervals import Estimate, undefined
-from stats.judges.suggested_boards import SuggestedBoards, boards_of
+from stats.judges.suggested_boards import SuggestedBoards, SystemScores, boards_of
 from stats.judges.suggested_labels import (
     AFTER,
     ARMS,
@@ -33,12 +36,12 @@ from stats.judges.suggested_labels import (
     shift,
     turned,
 )
-from stats.refusals import Refused
+from stats.plurals import counted
 
 NO_COMPARISON = undefined("it is what the others are compared with")
 
 
-class NothingSuggested(Refused):
+class NothingSuggested(NothingToReport):
     """No label of this study was given in an assignment that drew an arm."""
 
 
@@ -115,26 +118,28 @@ class SuggestionEffects:
         """All labels, of whatever arm."""
         return sum(one.n_labels for one in self.arms)
 
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """The table of the arms: a figure a row, an arm a column."""
-        return [
-            {"name": words, "estimates": [getattr(arm, name) for arm in self.arms]} for name, words in FIGURES.items()
+    def tables(self) -> dict[str, Table]:
+        arms = [Column("figure"), Column("words", "Figure", filed=False)]
+        arms += [
+            Column(one.arm.value, f"{one.name}, {counted(one.n_labels, 'labels')}", "estimate") for one in self.arms
         ]
+        systems = [Column("system", "System")]
+        for one in self.arms:
+            systems += [Column(one.arm.value, one.name, "estimate"), Column(f"{one.arm.value}_rank", "Rank", "count")]
+            if one.arm != Arm.NONE:
+                systems.append(Column(f"{one.arm.value}_difference", "Difference from none", "estimate"))
+        figures = ((name, words, *(getattr(arm, name) for arm in self.arms)) for name, words in FIGURES.items())
+        return {
+            "arms": Table.of("By arm", arms, figures),
+            "systems": Table.of("The leaderboard under each arm", systems, map(self._row, self.boards.systems)),
+        }
 
-    @property
-    def board_rows(self) -> list[dict[str, Any]]:
-        """The table of the systems: an arm a column."""
-        return [
-            {
-                "name": one.name,
-                "cells": [
-                    {"score": score, "rank": one.ranks.get(arm), "difference": one.differences.get(arm)}
-                    for arm, score in one.scores.items()
-                ],
-            }
-            for one in self.boards.systems
-        ]
+    def _row(self, one: SystemScores) -> list[Any]:
+        cells: list[Any] = [one.name]
+        for arm in (ARMS.index(each.arm.value) for each in self.arms):
+            cells += [one.scores.get(arm), one.ranks.get(arm)]
+            cells += [] if arm == NONE else [one.differences.get(arm)]
+        return cells
 
     @property
     def kendalls(self) -> list[tuple[str, Estimate]]:
@@ -186,6 +191,15 @@ def suggested_in(study: Study) -> list[Suggested]:
     judges = Rater.objects.in_bulk([judge for _, judge in counts])
     ordered = sorted(counts.items(), key=lambda one: -one[1])
     return [Suggested(criteria[criterion], judges[judge], n) for (criterion, judge), n in ordered]
+
+
+def offered(study: Study) -> dict[str, Choices]:
+    """Return the criteria and judges that there are suggestions of, to choose from."""
+    there = suggested_in(study)
+    criteria, judges = ([one.criterion.name for one in there], [one.judge.name for one in there])
+    return {
+        name: [(one, one) for one in dict.fromkeys(of)] for name, of in (("criterion", criteria), ("judge", judges))
+    }
 
 
 def measure_effects(study: Study, *, criterion: str = "", judge: str = "") -> SuggestionEffects:

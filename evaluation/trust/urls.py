@@ -4,7 +4,6 @@ from collection.web.charts.urls import chart_paths
 from evaluation.trust import (
     model_family_views,
     overview_views,
-    suggestion_views,
     views,
 )
 from evaluation.trust.submitted import views as submitted_views
@@ -12,7 +11,6 @@ from evaluation.trust.submitted import views as submitted_views
 of_study: list[URLPattern] = [
     path("families/", model_family_views.families, name="families"),
     path("submitted-judges/", submitted_views.submitted_judges, name="submitted_judges"),
-    path("suggestions/effects/", suggestion_views.suggestion_effects, name="suggestion_effects"),
     path("trust/", views.trust, name="trust"),
     path("trust/trust.json", views.trust_json, name="trust_json"),
     *chart_paths("trust/thresholds", views.thresholds_chart, "thresholds"),

@@ -172,7 +172,7 @@ def test_the_page_refuses_another_judge(criterion: Criterion, rosa: User) -> Non
     answer = signed_in(rosa).get(address(criterion.study), {"judge": "nobody"})
 
     assert answer.status_code == 422
-    assert "Select a valid choice" in answer.content.decode()
+    assert "Choose among" in answer.content.decode()
 
 
 def test_strangers_see_nothing(criterion: Criterion, mallory: User, ada: User) -> None:
