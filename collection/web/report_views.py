@@ -96,7 +96,7 @@ def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> H
     """Show the report; `more`: what a form beside it that was refused shows, which makes it a 422."""
     study = my_study(request, name)
     criteria = list(criteria_queryset(study)) if report.of_criterion else []
-    criterion = chosen_criterion(criteria, request.GET.get("criterion"))
+    criterion = chosen_criterion(criteria, request.GET.get("criterion")) if report.of_criterion else None
     subject: Study | Criterion | None = criterion if report.of_criterion else study
 
     result, refusal, nothing, form = None, "", "", None

@@ -26,6 +26,7 @@ from collection.web.charts.drawing import drawn
 from collection.web.file_names import file_stem
 from collection.web.options import Choices, Options, OptionsForm
 from collection.web.tables import Table
+from stats.plurals import counted
 from stats.refusals import Refused
 
 APPS = ("annotate", "judging", "evaluation")
@@ -129,7 +130,9 @@ class Report:
         sight = getattr(result, "sight", None)
         part = f", {sight.words}" if sight and sight.words else ""
         simulated = ", some grades simulated" if getattr(result, "simulated", False) else ""
-        return f"{table.title}{under}, study {study.name}{part}{simulated}"
+        n_topics = getattr(result, "n_topics", None)
+        over = f", {counted(n_topics, 'topics')}" if n_topics else ""
+        return f"{self.title}: {table.title}{under}, study {study.name}{over}{part}{simulated}"
 
     def read_test_part(self, subject: Study | Criterion, chosen: Mapping[str, Any]) -> None:
         """Note that a command with `--test` reads the test part of the judges that it is about to show."""
@@ -144,7 +147,7 @@ class Report:
         for name, value in {**kind.usual(), **self.asked_in(query)}.items():
             data.setlist(name, value if isinstance(value, list) else [value])
         choices = {
-            name: [*of, *((one, one) for one in data.getlist(name) if one not in dict(of))]
+            name: [*of, *((one, one) for one in data.getlist(name) if one and one not in dict(of))]
             for name, of in offered.items()
         }
         return kind(data, choices=choices)

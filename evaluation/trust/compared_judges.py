@@ -11,7 +11,6 @@ from collection.web.tables import Column, Table
 from stats.answers_in_words import best_judge, order_of_judge, same_first
 from stats.completeness import Completeness
 from stats.intervals import Estimate
-from stats.plurals import counted
 
 if TYPE_CHECKING:
     from stats.ranking.order_verdict import OrderVerdict
@@ -292,11 +291,7 @@ class JudgeComparison:
         }
 
     def tables(self) -> dict[str, Table]:
-        tables = {
-            "judges": Table.of(
-                f"Judges beside people, {counted(self.n_topics, 'topics')}", JUDGES, map(self._row, self.judges)
-            )
-        }
+        tables = {"judges": Table.of("Judges beside people", JUDGES, map(self._row, self.judges))}
         ranked = [one for one in self.judges if one.order]
         if ranked and self.orders:
             names = [f"{one.name}{end}" for one in ranked for end in ("", " recalibrated")]
