@@ -54,7 +54,6 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:name>/leaderboard/measures/", leaderboards.measures_board, name="study_measures_board"),
     path("studies/<slug:name>/correlate/", leaderboards.correlate, name="study_correlate"),
     path("studies/<slug:name>/divergence/", leaderboards.divergence, name="study_divergence"),
-    path("studies/<slug:name>/bank-check/", rubrics.bank_check, name="study_bank_check"),
     path("studies/<slug:name>/graded-passage/", rubrics.graded_passage, name="study_graded_passage"),
     path("studies/<slug:name>/graded-answer/", rubrics.graded_answer, name="study_graded_answer"),
     path("studies/<slug:name>/redundancy/", rubrics.redundancy, name="study_redundancy"),

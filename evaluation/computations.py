@@ -41,7 +41,6 @@ from evaluation.publishing.filled_qrels import FilledQrels
 from evaluation.publishing.hole_filling import fill_qrels, filled_files
 from evaluation.publishing.hole_filling import filling_judges as judges_that_fill
 from evaluation.publishing.qrels import Qrels, compile_each, compile_qrels
-from evaluation.rubrics.bank_check import BankCheck, check_bank, relevance_sources
 from evaluation.rubrics.graded_texts import GradedAnswer, GradedPassage
 from evaluation.rubrics.graded_texts import graded_answer as read_graded_answer
 from evaluation.rubrics.graded_texts import graded_passage as read_graded_passage
@@ -257,18 +256,6 @@ def redundancy_choices(study: Study) -> tuple[list[Source], list[str], list[str]
 
 def redundancy(study: Study, **asked: Any) -> Redundancy:
     return measure_redundancy(StudySources(study), **asked)
-
-
-def bank_check_choices(study: Study) -> tuple[list[Source], list[str]]:
-    """Return whose grades of passages there are, and under which criteria people judged relevance."""
-    boards = StudySources(study)
-    return rating_sources(boards), [one.criterion.name for one in relevance_sources(boards)]
-
-
-def bank_check(study: Study, **asked: Any) -> BankCheck:
-    found = check_bank(StudySources(study), **asked)
-    found.as_dict()
-    return found
 
 
 def graded_passage(study: Study, **asked: Any) -> GradedPassage:

@@ -29,7 +29,7 @@ PLAIN: dict[Kind, Any] = {
 def table(of: Table, *, most: int = 0, **wanted: Any) -> dict[str, Any]:
     """Show the table: the rows with the values that are `wanted` by column, of more than `most` the first."""
     if wanted:
-        of = of.where(title=", ".join([of.title, *map(str, wanted.values())]), **wanted)
+        of = of.where(title=", ".join([of.title, *(str(one) for one in wanted.values() if one is not True)]), **wanted)
     shown = of.shown()
     rows = of.rows[:most] if most else of.rows
     return {

@@ -2,7 +2,8 @@
 
 A column's kind says how its cells read on a page and which columns it has in files:
 
-- `text`, `grade`: as it is; `count`: a whole number; `number`, `signed`, `share`: a float, or None;
+- `text`, `grade`: as it is; `words`: a sentence in its own direction; `count`: a whole number;
+- `number`, `signed`, `share`: a float, or None;
 - `estimate`: a `stats.intervals.Estimate`, which files have as several columns (`parts` of `Estimate.cells`);
 - `judge`: a name with its `stats.completeness.Completeness`, in files the name and `mark`;
 - `link`: a `Link`, in files its text.
@@ -20,7 +21,7 @@ from collection.web.latex import latex_table
 from stats.csv_files import csv_text
 from stats.intervals import CELLS, Estimate
 
-Kind = Literal["text", "grade", "count", "number", "signed", "share", "estimate", "judge", "link"]
+Kind = Literal["text", "words", "grade", "count", "number", "signed", "share", "estimate", "judge", "link"]
 BOUNDS = ("value", "low", "high")
 NUMBERS = {"grade", "count", "number", "signed", "share", "estimate"}
 LONGEST_OF_TERMINAL = 60

@@ -12,7 +12,6 @@ from collection.api_tools import study_of, user_of
 from collection.web.api import answers, chosen_by, figures_of, shows
 from collection.web.cached_results import compute_now
 from evaluation.rubrics.serializers import (
-    BankCheckChoice,
     GradedAnswerChoice,
     GradedPassageChoice,
     MaskingChoice,
@@ -80,18 +79,6 @@ def redundancy(request: Request, name: str) -> Response:
         compute_now("evaluation.computations:redundancy", study, **chosen), name=run, by=user_of(request), at=now()
     )
     return Response({"run": kept.name, **kept.attributes["oracle"]})
-
-
-@shows(
-    "studies_bank_check",
-    "Bad questions, relevant passages that no question covers, and questions asked twice.",
-    BankCheckChoice,
-)
-def bank_check(request: Request, name: str) -> Response:
-    found = figures_of(
-        request, "evaluation.computations:bank_check", study_of(request, name), **chosen_by(request, BankCheckChoice)
-    )
-    return Response(found.as_dict())
 
 
 @shows("studies_graded_passage", "A passage’s questions by rater, with their reasons.", GradedPassageChoice)

@@ -11,12 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
+from django.urls import reverse
 
 from collection.banks.versions import dropped_elements
 from collection.models import Rater, RubricElement, Study
 from collection.models.studies import TaskType
+from collection.web.options import Choices
+from collection.web.tables import Column, Link, Table
 from evaluation.data.visibility import Sight, tested_elsewhere
 from evaluation.leaderboards.sources import Source, StudySources
 from evaluation.rubrics.choosing import named_or_first
@@ -58,16 +62,6 @@ class GradesBesideRelevance:
     hidden: frozenset[str]
     n_graded: int
     n_labelled: int
-
-    @cached_property
-    def bad(self) -> list[CheckedQuestion]:
-        """The questions that mostly passages called not relevant answer, as far as they may be listed."""
-        return [one for one in self.questions if one.mostly and one.topic not in self.hidden]
-
-    @cached_property
-    def uncovered(self) -> list[RelevantPassage]:
-        """The relevant passages that answer no question, as far as they may be listed."""
-        return [one for one in self.passages if one.state == "uncovered" and one.topic not in self.hidden]
 
     @cached_property
     def n_bad(self) -> int:
@@ -145,68 +139,85 @@ class BankCheck:
     graded: GradesBesideRelevance | None
     reason: str = ""
 
-    def tables(self) -> dict[str, list[list[Any]]]:
-        """Return the tables by name, each with a first row of names."""
-        found: dict[str, list[list[Any]]] = {
-            "duplicates": [
-                ["topic", "first", "first_text", "second", "second_text", "rouge_l"],
-                *(
-                    [one.topic, one.first, self.text(one.topic, one.first), one.second,
-                     self.text(one.topic, one.second), one.likeness]
-                    for one in self.duplicates
-                ),
-            ]
-        }  # fmt: skip
+    @property
+    def answer(self) -> str:
+        return self.graded.answer if self.graded else self.reason
+
+    @property
+    def sight(self) -> Sight | None:
+        return self.graded.sight if self.graded else None
+
+    @property
+    def simulated(self) -> bool:
+        return bool(self.graded and self.graded.simulated)
+
+    def tables(self) -> dict[str, Table]:
+        found = {"duplicates": Table.of("Duplicates", DUPLICATES, map(self._duplicate, self.duplicates))}
         if self.graded is not None:
-            found["questions"] = [
-                ["topic", "question", "text", "not_relevant", "wrongly", "share", "low", "high", "relevant",
-                 "rightly", "mostly"],
-                *(
-                    [one.topic, one.question, self.text(one.topic, one.question), one.n_not_relevant, one.n_wrongly,
-                     one.share.value, one.share.low, one.share.high, one.n_relevant, one.n_rightly, one.mostly]
-                    for one in self.graded.questions if one.topic not in self.graded.hidden
-                ),
-            ]  # fmt: skip
-            found["passages"] = [
-                ["topic", "passage", "state", "highest", "question", "missing"],
-                *(
-                    [one.topic, one.passage, one.state, one.best, one.question, one.n_missing]
-                    for one in self.graded.passages if one.topic not in self.graded.hidden
-                ),
-            ]  # fmt: skip
+            hidden, graded = self.graded.hidden, self.graded
+            questions = (self._question(one) for one in graded.questions if one.topic not in hidden)
+            passages = (self._passage(one) for one in graded.passages if one.topic not in hidden)
+            found["questions"] = Table.of("Questions, by passages called not relevant", QUESTIONS, questions)
+            found["passages"] = Table.of("Passages that people called relevant", PASSAGES, passages)
         return found
+
+    def _duplicate(self, one: Duplicate) -> tuple[Any, ...]:
+        first, second = (self.text(one.topic, name) for name in (one.first, one.second))
+        return one.topic, one.first, first, one.second, second, one.likeness
+
+    def _question(self, one: CheckedQuestion) -> tuple[Any, ...]:
+        text = self.text(one.topic, one.question)
+        counts = (one.n_not_relevant, one.n_wrongly, one.share, one.n_relevant, one.n_rightly)
+        return (one.topic, one.question, text, text or one.question, *counts, one.mostly)
+
+    def _passage(self, one: RelevantPassage) -> tuple[Any, ...]:
+        query = urlencode({"topic": one.topic, "passage": one.passage})
+        passage = Link(one.passage, f"{reverse('evaluation:graded_passage', args=[self.study.name])}?{query}")
+        nearest = self.text(one.topic, one.question) or one.question
+        return one.topic, passage, one.state, one.best, one.question, nearest, one.n_missing
 
     def text(self, topic: str, question: str) -> str:
         return self.texts.get((topic, question), "")
 
-    @property
-    def shown_duplicates(self) -> list[tuple[Duplicate, str, str]]:
-        """Each pair with its texts."""
-        return [(one, self.text(one.topic, one.first), self.text(one.topic, one.second)) for one in self.duplicates]
-
-    @property
-    def shown_bad(self) -> list[tuple[CheckedQuestion, str]]:
-        """Each bad question with its text."""
-        return [(one, self.text(one.topic, one.question)) for one in (self.graded.bad if self.graded else [])]
-
-    @property
-    def shown_uncovered(self) -> list[tuple[RelevantPassage, str]]:
-        """Each uncovered passage with the text of the question that it comes nearest to."""
-        return [(one, self.text(one.topic, one.question)) for one in (self.graded.uncovered if self.graded else [])]
-
     def as_dict(self) -> dict[str, Any]:
         """Return what API and command print."""
-        rows = {
-            name: [dict(zip(table[0], row, strict=True)) for row in table[1:]] for name, table in self.tables().items()
-        }
         return {
             "study": self.study.name,
             "likeness": self.likeness,
             "elements": self.n_elements,
             "reason": self.reason,
             "grades": self.graded.as_dict() if self.graded else None,
-            "tables": rows,
+            "tables": {name: table.file_dicts() for name, table in self.tables().items()},
         }
+
+
+DUPLICATES = (
+    *(Column("topic", "Topic"), Column("first"), Column("first_text", "Question", "words"), Column("second")),
+    *(Column("second_text", "Much like", "words"), Column("rouge_l", "ROUGE-L", "number")),
+)
+QUESTIONS = (
+    *(Column("topic", "Topic"), Column("question"), Column("text"), Column("shown", "Question", "words", filed=False)),
+    *(Column("not_relevant", "Passages not relevant", "count"), Column("wrongly", "that answer it", "count")),
+    Column("share", "Share", "estimate", names=("share", "low", "high")),
+    *(Column("relevant", "Passages relevant", "count"), Column("rightly", "that answer it", "count"), Column("mostly")),
+)
+PASSAGES = (
+    *(Column("topic", "Topic"), Column("passage", "Passage", "link"), Column("state")),
+    *(Column("highest", "Highest grade", "grade"), Column("question")),
+    *(Column("nearest", "On the question", "words", filed=False), Column("missing", kind="count")),
+)
+
+
+def offered(study: Study) -> dict[str, Choices]:
+    """Return whose grades of passages there are, and under which criteria people judged relevance."""
+    boards = StudySources(study)
+    relevance = [one.criterion.name for one in relevance_sources(boards)]
+    sources = [(one.name, one.shown) for one in rating_sources(boards)]
+    return {"source": sources, "relevance": [(name, name) for name in relevance]}
+
+
+def bank_check_of(study: Study, **options: Any) -> BankCheck:
+    return check_bank(StudySources(study), **options)
 
 
 def relevance_sources(boards: StudySources) -> list[Source]:

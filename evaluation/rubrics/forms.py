@@ -5,7 +5,6 @@ from typing import Any
 
 from collection.web.options import OptionsForm
 from evaluation.rubrics.serializers import (
-    BankCheckChoice,
     GradedAnswerChoice,
     MaskingSent,
     OracleSent,
@@ -51,17 +50,6 @@ class OracleForm(GradesOfPassagesForm):
 
     options = OracleSent
     asked = (*RedundancyForm.asked, "name")
-
-
-class BankCheckForm(OptionsForm):
-    """Whose grades are held against people's relevance, and the two thresholds."""
-
-    options = BankCheckChoice
-    asked = ("source", "relevance", "minimum", "likeness")
-
-    def __init__(self, *args: Any, sources: list[tuple[str, str]], relevance: list[str], **kwargs: Any) -> None:
-        named = [(name, name) for name in relevance]
-        super().__init__(*args, choices={"source": sources, "relevance": named}, **kwargs)
 
 
 class GradedAnswerForm(OptionsForm):

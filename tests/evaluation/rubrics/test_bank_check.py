@@ -48,14 +48,16 @@ def by_judge(study: Study, **options: Any) -> BankCheck:
 
 
 def test_a_question_that_only_irrelevant_passages_answer_is_bad(labelled: Study) -> None:
-    found = by_judge(labelled).graded
+    check = by_judge(labelled)
+    found, tables = check.graded, check.tables()
 
     assert found is not None
-    assert [(one.topic, one.question, one.n_wrongly) for one in found.bad] == [
+    bad = tables["questions"].where(mostly=True)
+    assert [(row["topic"], row["question"], row["wrongly"]) for row in bad.file_dicts()] == [
         (f"t{number}", f"t{number}-q1", 1) for number in range(6)
     ]
     assert found.states == {"covered": 6, "uncovered": 1, "unknown": 5, "ungraded": 0}
-    assert [one.passage for one in found.uncovered] == ["t5-p2"]
+    assert [row["passage"] for row in tables["passages"].where(state="uncovered").file_dicts()] == ["t5-p2"]
     assert (found.wrongly.value, found.missed.value) == (6 / 18, 1 / 7)
     assert (found.n_graded, found.n_labelled) == (18, 18)
     assert "6 of 18 questions are mostly graded 4 or more" in found.answer
@@ -97,8 +99,7 @@ def test_test_topics_are_left_out_and_what_another_study_tests_on_is_not_listed(
     assert elsewhere.graded is not None
     assert here is not None
     assert elsewhere.graded.n_bad == 6
-    assert hidden not in {one.topic for one in elsewhere.graded.bad}
-    assert hidden not in {row[0] for row in elsewhere.tables()["questions"]}
+    assert hidden not in {row[0] for row in elsewhere.tables()["questions"].rows}
     assert here.sight.part == "development"
     assert here.n_checked == 9
 
