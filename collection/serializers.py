@@ -157,6 +157,9 @@ class NewJudgmentSerializer(serializers.Serializer[Any]):
         min_value=1, max_value=32_767, required=False, allow_null=True, help_text="What the rater was shown."
     )
     unsure = serializers.BooleanField(default=False, help_text="Whether the rater is not sure of the grade.")
+    page_changed = serializers.BooleanField(
+        default=False, help_text="Whether the rater chose something about the item on a page with other words."
+    )
 
 
 def judgment_row(sent: dict[str, Any]) -> JudgmentRow:

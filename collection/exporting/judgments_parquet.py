@@ -15,7 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from collection.formats.judgments_writer import COLUMNS, FLAGS, Extras, WrittenJudgment
+from collection.formats.judgments_reader import FLAGS
+from collection.formats.judgments_writer import COLUMNS, Extras, WrittenJudgment
 
 ROWS_IN_A_GROUP = 10_000
 

@@ -26,6 +26,8 @@ Format = Literal["csv", "jsonl"]
 RATER_KINDS = ("assessor", "judge")
 PURPOSES = ("support", "rationale")
 REQUIRED = ("item_id", "criterion", "rater", "grade")
+# Yes or no of each row; a table has their columns where any row says yes.
+FLAGS = ("unsure", "page_changed")
 # What the item says already: written for the reader of a table, not needed to read it back.
 CONTEXT = ("task_type", "run", "passage_id", "element_id", "other_run", "round")
 
@@ -84,6 +86,7 @@ class JudgmentLine(NamedTuple):
     answer: AnswerLine | None = None
     revises: RevisesLine | None = None
     unsure: bool = False
+    page_changed: bool = False
     inclusion_probability: float | None = None
     rest: tuple[str, ...] = ()
 
@@ -118,7 +121,7 @@ NUMBERS = (
     ("seconds", lru_cache(maxsize=4096)(read_number)),
     ("guideline_version", read_whole),
 )
-AS_JSON = ("orders", "unsure", "inclusion_probability")
+AS_JSON = ("orders", *FLAGS, "inclusion_probability")
 EXTRAS = {"answer", "confirmations", "revises_item_id", "revises_writer", *AS_JSON}
 
 
@@ -208,7 +211,7 @@ def _with_care(found: dict[str, Any]) -> JudgmentLine:
         orders=tuple(_order(found) for found in _list("orders", fields.rest.pop("orders", None))),
         answer=_answer(fields.rest.pop("answer", None)),
         revises=_revises(fields.rest.pop("revises", None)),
-        unsure=_unsure(fields.rest.pop("unsure", None)),
+        **{name: _flag(name, fields.rest.pop(name, None)) for name in FLAGS},
         inclusion_probability=fields.optional_number("inclusion_probability"),
         rest=tuple(sorted(fields.rest.keys() - {*CONTEXT, "rater_kind"})),
     )
@@ -258,9 +261,9 @@ def _answer(found: Any) -> AnswerLine | None:
     return AnswerLine(text, tuple(confirmations), fields.attributes())
 
 
-def _unsure(found: Any) -> bool:
+def _flag(name: str, found: Any) -> bool:
     if found is not None and not isinstance(found, bool):
-        raise BrokenLine(f"“unsure” is {shown(found)}, neither true nor false.")
+        raise BrokenLine(f"“{name}” is {shown(found)}, neither true nor false.")
     return bool(found)
 
 

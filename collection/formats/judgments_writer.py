@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from collection.formats.judgments_reader import AnswerLine, OrderLine, RevisesLine
+from collection.formats.judgments_reader import FLAGS, AnswerLine, OrderLine, RevisesLine
 from stats.csv_files import csv_lines
 
 
@@ -97,8 +97,6 @@ ANSWER_COLUMNS = ("round", "answer", "confirmations", "revises_item_id", "revise
 SUGGESTION_COLUMNS = (
     "suggestion_arm", "suggestion_probability", "suggestion_judge", "suggestion_grade", "suggestion_own_grade"
 )  # fmt: skip
-# Yes or no of each row, where any row says yes.
-FLAGS = ("unsure", "page_changed")
 NO_EXTRAS = Extras()
 
 

@@ -17,6 +17,7 @@ from collection.importing.judgments import JudgmentRows, Key, key_of
 from collection.importing.rows import BATCH, Imported
 from collection.importing.written_answers import Revisions, WrittenAnswers, batched
 from collection.judgments.pair_orders import add_orders
+from collection.judgments.recording import note_changed_pages
 from collection.judgments.services import HighlightDoesNotFit, NewJudgment, Span, check_spans, stored_among
 from collection.models import Criterion, Highlight, Item, Judgment, PairOrder, Rater, Study
 from collection.models.texts import text_hash
@@ -109,6 +110,7 @@ class _Table:
         self.left_out: set[str] = set()
         self.undated = 0
         self.draws = DrawRows(study, file=file, imported=imported, at=at)
+        self.changed: set[tuple[int, int]] = set()
 
     def add(self, lines: Sequence[tuple[int, JudgmentLine]]) -> None:
         """Take a batch of rows; those of round 2 wait until the answers that were read are stored."""
@@ -135,6 +137,7 @@ class _Table:
         """Store the rest of it."""
         self.flush()
         self.draws.flush()
+        note_changed_pages(self.changed, at=self.at)
 
     def _take_all(self, lines: Sequence[tuple[int, JudgmentLine]], items: Mapping[str, _Item]) -> None:
         marked = {items[line.item_id].pk for _, line in lines if line.highlights and line.item_id in items}
@@ -152,6 +155,8 @@ class _Table:
         if line.orders:
             self.orders[judgment.key] = _orders(line.orders, item, self.criteria[line.criterion])
         self.draws.add(number, item.pk, line.inclusion_probability)
+        if line.page_changed and self._rater(line).collection_id:  # a file says nothing of those who judge here
+            self.changed.add((item.pk, judgment.rater_id))
         if line.answer:
             self.answers.add(number, judgment, line.answer, item.item_id, item.task_type)
         self.left_out.update(line.rest)

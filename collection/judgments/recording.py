@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
 
 from collection.judgments.services import GradeNotOnScale, HighlightDoesNotFit, Span, record_judgment
-from collection.models import Collection, Criterion, Item, Judgment, Rater, Study, User
+from collection.models import ChangedPage, Collection, Criterion, Item, Judgment, Rater, Study, User
 from stats.plurals import counted
 
 
@@ -41,6 +41,7 @@ class JudgmentRow:
     rater_kind: str = Rater.Kind.ASSESSOR
     guideline_version: int | None = None
     unsure: bool = False
+    page_changed: bool = False
 
 
 @transaction.atomic
@@ -59,6 +60,8 @@ def record_judgments(*, study: Study, rows: Sequence[JudgmentRow], by: User, at:
             errors[number] = str(refusal)
     if errors:
         raise RowsRefused(errors)
+    on_changed_pages = [one for one, row in zip(judgments, rows, strict=True) if row.page_changed]
+    note_changed_pages(((one.item_id, one.rater_id) for one in on_changed_pages), at=at)
     return judgments
 
 
@@ -111,6 +114,12 @@ class _Desk:
         defaults = {"kind": Rater.Kind.ASSESSOR, "name": self.by.username}
         rater, _ = Rater.objects.get_or_create(user=self.by, defaults=defaults)
         return rater
+
+
+def note_changed_pages(pages: Iterable[tuple[int, int]], *, at: datetime) -> None:
+    """Note, once, of these items that these raters chose on a page with other words: (item, rater) by primary key."""
+    notes = [ChangedPage(item_id=item, rater_id=rater, noted_at=at) for item, rater in pages]
+    ChangedPage.objects.bulk_create(notes, ignore_conflicts=True)
 
 
 def imported_rater(collection: Collection, *, kind: str, name: str, source: str) -> Rater:

@@ -10,6 +10,7 @@ from typing import IO, Any
 from django.db.models import OuterRef, Subquery
 
 from collection.completeness import Part, judges_of_studies
+from collection.formats.judgments_reader import FLAGS
 from collection.judgments.rater_names import published_names, study_raters
 from collection.judgments.unaided import own_grades
 from collection.masking import uncounted_items
@@ -175,9 +176,9 @@ def _judgments(study: Study, called: dict[int, str]) -> bytes:
         "judged_at",
         "seconds",
         "guideline__version",
-        "unsure",
+        *FLAGS,
     )
-    judgments = Judgment.objects.of_study(study).order_by("item_id", "criterion_id", "rater_id")
+    judgments = Judgment.objects.of_study(study).with_changed_pages().order_by("item_id", "criterion_id", "rater_id")
     own = {
         (item, criterion.name, rater): grade
         for criterion in study.criteria.all()
@@ -186,10 +187,21 @@ def _judgments(study: Study, called: dict[int, str]) -> bytes:
     rows = _unaided(judgments.values_list("item_id", *fields).iterator(CHUNK), own)
     names = ["topic_id", "item_id", "criterion", "rater", "grade", "ungraded", "judged_at", "seconds"]
     return _written(
-        [*names, "guideline_version", "unsure"],
+        [*names, "guideline_version", *FLAGS],
         (
-            (topic, item, criterion, called[rater], _plain(grade), ungraded, _time(at), seconds, version, int(unsure))
-            for topic, item, criterion, rater, grade, ungraded, at, seconds, version, unsure in rows
+            (
+                topic,
+                item,
+                criterion,
+                called[rater],
+                _plain(grade),
+                ungraded,
+                _time(at),
+                seconds,
+                version,
+                *map(int, flags),
+            )
+            for topic, item, criterion, rater, grade, ungraded, at, seconds, version, *flags in rows
         ),
     )
 

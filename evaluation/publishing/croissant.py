@@ -63,6 +63,7 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "seconds": ("sc:Float", "The active time spent on it, in seconds."),
     "guideline_version": ("sc:Integer", "The version of the guidelines that the assessor saw."),
     "unsure": ("sc:Integer", "1 where the assessor said that they were not sure."),
+    "page_changed": ("sc:Integer", "1 where the assessor chose something about the item on a page with other words."),
     "purpose": ("sc:Text", "What the item was drawn for."),
     "inclusion_probability": ("sc:Float", "With which probability it was drawn."),
     "design": ("sc:Text", "The design of the draw."),

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
+import zipfile
 import zlib
 from collections.abc import Callable
 from html.parser import HTMLParser
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pyarrow.parquet as pq
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils.timezone import now
 
 from annotate.models import Assignment
 from collection.exporting.judgments import exported_judgments, exported_parquet
 from collection.models import ChangedPage, Collection, Judgment, Study, User
+from evaluation.publishing.audit_bundle import write_bundle
 from tests.annotate.battles import a_collection_with_reports, a_study_of_battles
 from tests.annotate.cited_reports import with_cited_reports
 from tests.annotate.evaluated_answers import a_study_of_answers, in_hands, judge_the_answers_alone, see_the_passages
@@ -110,11 +115,11 @@ def test_judged_texts_are_checked_and_not_translated_unless_the_study_allows_it(
 
 def in_every_format(study: Study) -> list[list[Any]]:
     """What each export says of the pages, row by row."""
-    csv = [line.rstrip().split(",") for line in exported_judgments(study, table="csv")]
+    cells = list(csv.DictReader(exported_judgments(study, table="csv")))
     lines = [json.loads(line) for line in exported_judgments(study, table="jsonl")]
     table = pq.read_table(io.BytesIO(b"".join(exported_parquet(study)))).to_pylist()
     return [
-        [json.loads(row[csv[0].index("page_changed")]) for row in csv[1:]],
+        [json.loads(row["page_changed"]) for row in cells],
         [line["page_changed"] for line in lines],
         [row["page_changed"] for row in table],
     ]
@@ -139,8 +144,54 @@ def test_a_choice_on_a_changed_page_is_noted_once_and_exported_with_its_judgment
     expected = [one.item_id == first for one in Judgment.objects.order_by("item__item_id")]
     assert in_every_format(study) == [expected] * 3
     client.force_login(rosa)
-    results = client.get(f"/api/v1/studies/{study.name}/judgments/").json()["results"]
-    assert sorted(row["page_changed"] for row in results) == [False, True]
+    address = f"/api/v1/studies/{study.name}/judgments/"
+    rows = client.get(address).json()["results"]
+    assert sorted(row["page_changed"] for row in rows) == [False, True]
+    bundle = io.BytesIO()
+    write_bundle(study, bundle, at=now())
+    table = zipfile.ZipFile(bundle).read("judgments.csv").decode().splitlines()
+    assert [row["page_changed"] for row in csv.DictReader(table)] == [str(int(one)) for one in expected]
+
+
+@pytest.mark.parametrize("door", ["csv", "jsonl", "api"])
+def test_what_an_export_says_of_changed_pages_comes_back_with_its_judgments(
+    client: Client, rosa: User, ada: User, study: Study, tmp_path: Path, door: str
+) -> None:
+    assignment = in_hands_of(ada, a_report_task(study))
+    client.force_login(ada)
+    first = assignment.asked.all()[0].item_id
+    send(client, assignment, item=first, page_changed=True)
+    send(client, assignment, item=assignment.asked.all()[1].item_id)
+    client.force_login(rosa)
+
+    if door == "api":
+        address = f"/api/v1/studies/{study.name}/judgments/"
+        asked = ("item_id", "criterion", "grade", "page_changed")
+        rows = client.get(address).json()["results"]
+        sent = [{name: row[name] for name in asked} | {"rater": "nist"} for row in rows]
+        client.post(address, sent, content_type="application/json")
+    else:
+        path = tmp_path / f"judgments.{door}"
+        path.write_text("".join(exported_judgments(study, table=cast("Any", door))).replace("ada", "nist"))
+        call_command("import_judgments", path, "--study", study.name)
+
+    note = ChangedPage.objects.get(rater__name="nist")
+    assert (note.item_id, Judgment.objects.filter(rater=note.rater).count()) == (first, 2)
+
+
+def test_a_file_notes_no_changed_page_for_those_who_judge_here(
+    client: Client, ada: User, study: Study, tmp_path: Path
+) -> None:
+    assignment = in_hands_of(ada, a_report_task(study))
+    client.force_login(ada)
+    send(client, assignment, item=assignment.asked.all()[0].item_id)
+    [line] = exported_judgments(study, table="jsonl")
+    path = tmp_path / "judgments.jsonl"
+    path.write_text(json.dumps(json.loads(line) | {"page_changed": True}))
+
+    call_command("import_judgments", path, "--study", study.name)
+
+    assert not ChangedPage.objects.exists()
 
 
 def test_that_browsers_may_translate_is_set_by_page_api_and_command(client: Client, rosa: User, study: Study) -> None:
