@@ -129,6 +129,20 @@ def write_bytes(stdout: OutputWrapper, pieces: Iterable[bytes], *, advice: str) 
     out.flush()
 
 
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Give a place for a folder's files: they come into it, over those of their names, once the block has ended.
+
+    If the block fails nothing of it stays. Raises OSError.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as beside:
+        yield Path(beside)
+        folder.mkdir(exist_ok=True)
+        for path in Path(beside).iterdir():
+            path.replace(folder / path.name)
+
+
 def write_file(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all: beside its place, and then there. Raises CommandError."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")

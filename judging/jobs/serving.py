@@ -19,6 +19,7 @@ from typing import Any
 
 from django.db import transaction
 
+from collection.finished_files import whole_folder
 from collection.formats.json_fields import Fields, json_objects
 from collection.formats.problems import BrokenFile, InputFile, Problem
 from collection.formats.scores.evaluation_files import ALL, EvaluationRow, written_evaluation
@@ -130,27 +131,27 @@ def start_serving(judge: Judge, criterion: Criterion, *, at: datetime) -> Gradin
 
 def write_served(judge: Judge, criterion: Criterion, folder: Path) -> Served:
     """Write the folder of what the judge replied. Raises NotServed where a grade is not that of its reply."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / JUDGE).write_text(_pretty(_who(judge, criterion)), encoding="utf-8")
-    with (folder / REPLIES).open("w", encoding="utf-8") as out:
-        for line in _replies(judge, criterion):
-            out.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
-    served = _write_what_follows(folder, folder)
-    stored = _last_completions(judge, criterion)
-    n_graded = sum(completion.grade is not None for completion in stored.values())
-    if (served.n_graded, served.n_ungraded) != (n_graded, len(stored) - n_graded):
-        raise NotServed("The replies do not give the stored grades: the rule of reading has changed since.")
+    with whole_folder(folder) as beside:
+        (beside / JUDGE).write_text(_pretty(_who(judge, criterion)), encoding="utf-8")
+        replies = (json.dumps(line, ensure_ascii=False, allow_nan=False) for line in _replies(judge, criterion))
+        _write(beside / REPLIES, (f"{reply}\n" for reply in replies))
+        served = _write_what_follows(beside)
+        stored = _last_completions(judge, criterion)
+        n_graded = sum(completion.grade is not None for completion in stored.values())
+        if (served.n_graded, served.n_ungraded) != (n_graded, len(stored) - n_graded):
+            raise NotServed("The replies do not give the stored grades: the rule of reading has changed since.")
     return served
 
 
 def replay(source: Path, folder: Path) -> Served:
     """Make the files anew in another folder, from the replies of the first. Raises BrokenFile."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in (JUDGE, REPLIES):
-        if not (source / name).is_file():
-            raise BrokenFile(str(source), [Problem(None, f"The folder has no {name}.", "Choose one that was served.")])
-        shutil.copyfile(source / name, folder / name)
-    return _write_what_follows(source, folder)
+    with whole_folder(folder) as beside:
+        for name in (JUDGE, REPLIES):
+            if not (source / name).is_file():
+                problem = Problem(None, f"The folder has no {name}.", "Choose one that was served.")
+                raise BrokenFile(str(source), [problem])
+            shutil.copyfile(source / name, beside / name)
+        return _write_what_follows(beside)
 
 
 def _who(judge: Judge, criterion: Criterion) -> dict[str, Any]:
@@ -213,10 +214,10 @@ def _hash_of(request: GradeRequest) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _write_what_follows(source: Path, folder: Path) -> Served:
-    """Read every reply by its rule, and write the grades, the evaluation file and the qrels."""
-    who = _object_of(source / JUDGE)
-    grades = list(_grades(source / REPLIES))
+def _write_what_follows(folder: Path) -> Served:
+    """Read every reply in the folder by its rule, and write the grades, the evaluation file and the qrels."""
+    who = _object_of(folder / JUDGE)
+    grades = list(_grades(folder / REPLIES))
     _write(folder / GRADES, (json.dumps(grade, ensure_ascii=False) + "\n" for grade in grades))
     by_text: dict[tuple[str, str], list[float]] = defaultdict(list)
     for grade in grades:

@@ -129,6 +129,22 @@ def test_a_reply_without_a_grade_is_counted_and_is_no_zero(
     assert "1 replies without one" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("stands", [True, False])
+def test_a_replay_that_fails_changes_nothing(served: Path, tmp_path: Path, stands: bool) -> None:
+    out = tmp_path / "again"
+    if stands:
+        call_command("serve_judge", replay=served, out=out)
+    before = [(path, path.read_bytes()) for path in sorted(out.glob("*"))]
+    with (served / "replies.jsonl").open("a") as replies:
+        replies.write("not a reply\n")
+
+    with pytest.raises(CommandError, match=r"replies\.jsonl"):
+        call_command("serve_judge", replay=served, out=out)
+
+    assert [(path, path.read_bytes()) for path in sorted(out.glob("*"))] == before
+    assert {path.name for path in tmp_path.iterdir()} == {"served", *(["again"] if stands else [])}
+
+
 def test_a_folder_of_reports_becomes_a_collection(rosa: User, judge: Judge, tmp_path: Path) -> None:
     folder = tmp_path / "reports"
     folder.mkdir()
