@@ -168,6 +168,7 @@ class DesignSerializer(serializers.Serializer[Any]):
         return Design(**super().to_internal_value(data))
 
 
+TRANSLATABLE = "Whether browsers may translate the texts."
 TERMS = "To scan the texts for, one a line: assessors see them highlighted."
 
 
@@ -183,6 +184,7 @@ class NewStudySerializer(serializers.Serializer[Any]):
         help_text="Of the questions, grades and shipped guidelines, and of assessors' pages for people of the study.",
     )
     terms = serializers.CharField(default="", allow_blank=True, validators=[check_terms], help_text=TERMS)
+    translatable = serializers.BooleanField(default=False, help_text=TRANSLATABLE)
     depth = WholeField(min_value=1, max_value=1000, default=10)
     sample_sizes = serializers.DictField(child=WholeField(min_value=1), required=False)
     revise = serializers.ChoiceField([NON_CONSECUTIVE, ALL], default=NON_CONSECUTIVE)
@@ -256,7 +258,7 @@ class EditSerializer(serializers.Serializer[Any]):
     title = serializers.CharField(max_length=200, allow_blank=True, required=False)
     language = serializers.ChoiceField(list(NAMES.items()), required=False, help_text="Of assessors' pages.")
     terms = serializers.CharField(allow_blank=True, required=False, validators=[check_terms], help_text=TERMS)
-    translatable = serializers.BooleanField(required=False, help_text="Whether browsers may translate the texts.")
+    translatable = serializers.BooleanField(required=False, help_text=TRANSLATABLE)
     overlap = WholeField(min_value=1, max_value=MOST_ASSESSORS, required=False)
     quota = WholeField(min_value=1, max_value=MOST, allow_null=True, required=False)
     batch_size = WholeField(min_value=1, max_value=MOST, allow_null=True, required=False)

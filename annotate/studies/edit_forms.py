@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from annotate.studies.edits import EDITABLE, MOST_ASSESSORS, name_for
-from annotate.studies.forms import TermsField
+from annotate.studies.forms import TermsField, TranslatableField
 from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
 from collection.languages.languages import NAMES
 from collection.models import Study
@@ -51,11 +51,7 @@ class EditForm(forms.ModelForm[Study]):
 
     terms = TermsField()
 
-    translatable = forms.BooleanField(
-        required=False,
-        label="Browsers may translate the texts",
-        help_text="Then people judge words that are not the stored ones, and cannot mark any in a translated text.",
-    )
+    translatable = TranslatableField()
 
     class Meta:
         model = Study

@@ -61,6 +61,19 @@ class TermsField(forms.CharField):
         super().__init__(**{**said, **kwargs})
 
 
+class TranslatableField(forms.BooleanField):
+    """Whether browsers may translate the texts that are judged."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        said = {
+            "required": False,
+            "label": "Browsers may translate the texts",
+            "help_text": "Then people judge words that are not the stored ones, and cannot mark any in a translated "
+            "text.",
+        }
+        super().__init__(**{**said, **kwargs})
+
+
 class PeopleForm(forms.Form):
     """Whom to let into a study: people whom the researcher worked with before, and names."""
 
@@ -133,6 +146,7 @@ class StudyForm(PeopleForm):
         "words below. Those that you changed stay as they are.",
     )
     terms = TermsField()
+    translatable = TranslatableField()
     depth = forms.IntegerField(
         min_value=1,
         max_value=1000,

@@ -90,6 +90,7 @@ def make_study(
     guidelines: str = "",
     language: str = ENGLISH,
     terms: str = "",
+    translatable: bool = False,
     assessors: Iterable[User] = (),
     by: User,
     at: datetime,
@@ -110,7 +111,8 @@ def make_study(
     round ("non_consecutive" or "all"), `revision_places` how many people then read each; `without_title` whether
     answers are made of sentences alone, and the passage's title is not offered; `confidence` whether who evaluates
     answers says of each question how confident they are. `terms` is what assessors see highlighted in texts, one a
-    line. `frame` is which runs, topics and passages it asks about. Raises NothingWasAsked, NameTaken and FrameRefused.
+    line; `translatable` whether browsers may translate them. `frame` is which runs, topics and passages it asks about.
+    Raises NothingWasAsked, NameTaken and FrameRefused.
     """
     if not task_types:
         raise NothingWasAsked("Choose at least one task type.")
@@ -135,6 +137,7 @@ def make_study(
         attributes={name: True for name, wanted in wishes.items() if wanted},
         language=language,
         terms=terms,
+        translatable=translatable,
         frame=settled(frame).as_dict(),
         **design.as_dict(),
     )

@@ -60,6 +60,7 @@ AS_SENT = (
     "overlap",
     "depth",
     "terms",
+    "translatable",
     "guidelines",
     "why_missed",
     "without_title",

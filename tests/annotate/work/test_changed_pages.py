@@ -194,6 +194,27 @@ def test_a_file_notes_no_changed_page_for_those_who_judge_here(
     assert not ChangedPage.objects.exists()
 
 
+@pytest.mark.parametrize("allowed", [True, False])
+def test_that_browsers_may_translate_is_set_where_a_study_is_made(
+    client: Client, rosa: User, collection: Collection, allowed: bool
+) -> None:
+    client.force_login(rosa)
+    made = {"collection": collection.name, "task_types": ["relevance"], "overlap": 1, "depth": 1}
+    form = client.get("/studies/new/").context["form"]
+    words = {
+        f"{criterion.prefix}-{name}": field.initial
+        for criterion in form.criteria["relevance"]
+        for name, field in criterion.fields.items()
+    }
+    drawn = {"sampling": "simple", "strata": "topic", "weight": "length"}
+    box = {"translatable": "on"} if allowed else {}
+
+    client.post("/api/v1/studies/", made | {"name": "by-api", "translatable": allowed}, content_type="application/json")
+    client.post("/studies/new/", made | drawn | words | box | {"title": "By page"})
+
+    assert dict(collection.studies.values_list("name", "translatable")) == {"by-api": allowed, "by-page": allowed}
+
+
 def test_that_browsers_may_translate_is_set_by_page_api_and_command(client: Client, rosa: User, study: Study) -> None:
     client.force_login(rosa)
     page, api = f"/studies/{study.name}/edit/", f"/api/v1/studies/{study.name}/"
