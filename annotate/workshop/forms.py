@@ -58,11 +58,18 @@ class WorkshopForm(forms.Form):
 
 
 class HighlightForm(forms.Form):
-    """A place in a text: `source` is `p-` or `r-` and a primary key."""
+    """A place in a text: `source` is `p-` or `r-` and a primary key, `quote` the words that the page shows there."""
 
     source = forms.RegexField(r"^[pr]-[0-9]{1,9}$", required=False, widget=forms.HiddenInput)
     start = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
     end = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
+    quote = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
+
+    def span_in(self, text: str | None) -> dict[str, Any]:
+        """Return start, end and quote as services check them: in the text's own line ends; forms write all alike."""
+        start, end, quote = (self.cleaned_data[name] for name in ("start", "end", "quote"))
+        stored = (text or "")[start:end]
+        return {"start": start, "end": end, "quote": stored if stored.splitlines() == quote.splitlines() else quote}
 
 
 class ProposalForm(HighlightForm, ChangeForm):

@@ -50,7 +50,6 @@ def workshop_topic(request: SignedInRequest, pk: int, topic: int) -> HttpRespons
     form = ProposalForm(sent, elements=[one.key for one in nuggets], initial=_begun(request, nuggets))
     if form.is_valid():
         source = text_named(held, form.cleaned_data["source"])
-        start, end = form.cleaned_data["start"], form.cleaned_data["end"]
         try:
             propose(
                 workshop_topic=held,
@@ -60,9 +59,7 @@ def workshop_topic(request: SignedInRequest, pk: int, topic: int) -> HttpRespons
                 elements=form.cleaned_data["elements"],
                 aggregator=form.change.aggregator,
                 source=source,
-                start=start,
-                end=end,
-                quote=(source.text or "")[start:end] if source and start is not None else "",
+                **form.span_in(source.text if source else None),
                 wording=_taken(held, person, form.cleaned_data["wording"]),
                 at=now(),
             )

@@ -31,8 +31,8 @@ def workshop_wordings(request: SignedInRequest, pk: int, topic: int) -> HttpResp
         if not form.is_valid():
             raise SpanDoesNotFit("")
         source = text_named(held, form.cleaned_data["source"])
-        start, end = form.cleaned_data["start"], form.cleaned_data["end"]
-        asked = ask_for_words(workshop_topic=held, person=person, source=source, start=start, end=end, at=now())
+        span = form.span_in(source.text if source else None)
+        asked = ask_for_words(workshop_topic=held, person=person, source=source, **span, at=now())
     except NoJudge:
         raise Http404 from None
     except (WorkIsOver, DoesNotFit, SpanDoesNotFit) as refused:

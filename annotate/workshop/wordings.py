@@ -42,6 +42,7 @@ def ask_for_words(
     source: Passage | Report | None,
     start: int | None,
     end: int | None,
+    quote: str,
     at: datetime,
 ) -> NuggetWording:
     """Have a worker ask the judge to word what is highlighted. Who has asked already and waits, gets that.
@@ -53,7 +54,6 @@ def ask_for_words(
     if judge is None or person.role != Role.PROPOSES:
         raise NoJudge
     refuse_what_is_over(held, person)
-    quote = ((source.text if source else None) or "")[start:end]
     check_span(source, start, end, quote)
     assert start is not None  # or it is refused
     assert end is not None

@@ -22,6 +22,7 @@ if (element && wording) {
     byId("source").value = element.dataset.key;
     byId("start").value = span.start;
     byId("end").value = span.end;
+    byId("quote").value = text.quote(span);
     forgetJudge();
     show(span);
     return true;
@@ -34,7 +35,7 @@ if (element && wording) {
   };
 
   const unmark = () => {
-    for (const id of ["source", "start", "end"]) byId(id).value = "";
+    for (const id of ["source", "start", "end", "quote"]) byId(id).value = "";
     forgetJudge();
     draw(text, "support", []);
     highlight.hidden = tools.hidden = true;

@@ -15,6 +15,7 @@ from collection.models import (
     Collection,
     NuggetProposal,
     NuggetWorkshop,
+    Passage,
     RankedPassage,
     User,
     WorkshopRelevance,
@@ -51,7 +52,7 @@ def sent(**fields: Any) -> dict[str, Any]:
 
 
 def test_a_highlight_becomes_a_proposal(workshop: NuggetWorkshop, ada: User, ranked: list[str]) -> None:
-    response = by(ada).post(at(workshop), sent(source=ranked[0], start=0, end=7))
+    response = by(ada).post(at(workshop), sent(source=ranked[0], start=0, end=7, quote="Passage"))
 
     assert response.status_code == 302
     proposal = NuggetProposal.objects.get()
@@ -71,8 +72,8 @@ def test_a_highlight_becomes_a_proposal(workshop: NuggetWorkshop, ada: User, ran
         {"weight": "1e300"},
         {"importance": "great"},
         {"elements": "999999"},
-        {"source": "x-1", "start": 0, "end": 3},
-        {"source": "p-999999", "start": 0, "end": 3},
+        {"source": "x-1", "start": 0, "end": 3, "quote": "Pas"},
+        {"source": "p-999999", "start": 0, "end": 3, "quote": "Pas"},
         {"start": 3, "end": 3},
         {"kind": "split"},
         {"kind": "drop"},
@@ -84,6 +85,27 @@ def test_what_does_not_fit_is_answered_with_the_page(workshop: NuggetWorkshop, a
     assert response.status_code == 422
     assert 'role="alert"' in response.content.decode()
     assert not NuggetProposal.objects.exists()
+
+
+@pytest.mark.parametrize("quote", ["", "Abschnitt", "Passage "])
+def test_words_that_are_not_the_stored_ones_are_refused(
+    workshop: NuggetWorkshop, ada: User, ranked: list[str], quote: str
+) -> None:
+    """A browser had translated the page, say: its places are not those of the stored text."""
+    marked = {"source": ranked[0], "start": 0, "end": 7, "quote": quote}
+
+    proposed = by(ada).post(at(workshop), sent(**marked))
+
+    assert proposed.status_code == 422
+    assert not NuggetProposal.objects.exists()
+
+
+def test_a_highlight_keeps_the_line_ends_of_its_text(workshop: NuggetWorkshop, ada: User, ranked: list[str]) -> None:
+    Passage.objects.filter(pk=ranked[0][2:]).update(text="Built\nof oak,\rthen\r\nof stone.")
+
+    by(ada).post(at(workshop), sent(source=ranked[0], start=0, end=18, quote="Built\r\nof oak,\r\nthen"))
+
+    assert NuggetProposal.objects.get().quote == "Built\nof oak,\rthen"
 
 
 def test_nuggets_are_split_merged_and_removed(workshop: NuggetWorkshop, ada: User) -> None:

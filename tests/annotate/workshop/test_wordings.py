@@ -29,6 +29,7 @@ from tests.judging.world import ScriptedEngine
 
 pytestmark = pytest.mark.django_db
 
+PLACE = {"start": 0, "end": 7, "quote": "Passage"}
 WORDS = "The bridge had a chapel."
 
 
@@ -65,9 +66,8 @@ def at(workshop: NuggetWorkshop, part: str = "") -> str:
 
 
 def asked(workshop: NuggetWorkshop, user: User, passage: Passage, *, end: int = 7) -> NuggetWording:
-    return ask_for_words(
-        workshop_topic=the_topic(workshop), person=person(workshop, user), source=passage, start=0, end=end, at=now()
-    )
+    span = {"source": passage, "start": 0, "end": end, "quote": (passage.text or "")[:end]}
+    return ask_for_words(workshop_topic=the_topic(workshop), person=person(workshop, user), **span, at=now())
 
 
 def replied(wording: NuggetWording, text: str = WORDS, **fields: Any) -> ScriptedEngine:
@@ -89,7 +89,7 @@ def replied(wording: NuggetWording, text: str = WORDS, **fields: Any) -> Scripte
 def test_the_page_asks_a_worker_and_shows_the_words(
     workshop: NuggetWorkshop, ada: User, passage: Passage, sent: list[Any], django_capture_on_commit_callbacks: Any
 ) -> None:
-    client, source = by(ada), {"source": f"p-{passage.pk}", "start": 0, "end": 7}
+    client, source = by(ada), {"source": f"p-{passage.pk}", **PLACE}
 
     with django_capture_on_commit_callbacks(execute=True):
         waiting = client.post(at(workshop, "wordings/"), source).content.decode()
@@ -124,7 +124,7 @@ def test_who_worded_it_goes_out_with_the_bank(
 
     by(ada).post(
         at(workshop),
-        {"kind": "new", "text": text, "source": f"p-{passage.pk}", "start": 0, "end": 7, "wording": wording.pk},
+        {"kind": "new", "text": text, "source": f"p-{passage.pk}", **PLACE, "wording": wording.pk},
     )
     all_hand_in(workshop)
     decided = person(workshop, dan)
@@ -150,7 +150,7 @@ def test_the_deciding_person_is_not_told_that_a_judge_worded_it(
     replied(wording)
     by(ada).post(
         at(workshop),
-        {"kind": "new", "text": "A chapel.", "source": f"p-{passage.pk}", "start": 0, "end": 7, "wording": wording.pk},
+        {"kind": "new", "text": "A chapel.", "source": f"p-{passage.pk}", **PLACE, "wording": wording.pk},
     )
     all_hand_in(workshop)
 
@@ -168,7 +168,7 @@ def test_the_deciding_person_is_not_told_that_a_judge_worded_it(
 def test_only_who_proposes_where_a_judge_is_may_ask(
     workshop: NuggetWorkshop, ada: User, ben: User, dan: User, rosa: User, mallory: User, passage: Passage
 ) -> None:
-    source = {"source": f"p-{passage.pk}", "start": 0, "end": 7}
+    source = {"source": f"p-{passage.pk}", **PLACE}
     without = by(ada).post(at(workshop, "wordings/"), source).status_code
     shown = "Ask the judge" in by(ada).get(at(workshop)).content.decode()
     NuggetWorkshop.objects.update(judge=a_judge().rater)
@@ -182,7 +182,8 @@ def test_only_who_proposes_where_a_judge_is_may_ask(
 
 @pytest.mark.usefixtures("judge")
 def test_a_bad_highlight_is_refused(workshop: NuggetWorkshop, ada: User, passage: Passage) -> None:
-    for fields in ({}, {"source": "x"}, {"source": f"p-{passage.pk}", "start": 7, "end": 7}):
+    source = {"source": f"p-{passage.pk}"}
+    for fields in ({}, {"source": "x"}, source | {"start": 7, "end": 7}, source | PLACE | {"quote": "Absatz"}):
         assert by(ada).post(at(workshop, "wordings/"), fields).status_code == 422
     with pytest.raises(SpanDoesNotFit):
         asked(workshop, ada, passage, end=100_000)
