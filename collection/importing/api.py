@@ -58,6 +58,7 @@ class CollectionFiles(APIView):
                 "with_topics": sent["with_topics"],
                 "seed": sent["seed"],
                 "criterion": sent["criterion"],
+                "irrelevant": dict(sent["irrelevant"]),
                 "others": Rater.Kind.JUDGE if sent["judges"] or sent["people"] else "",
                 "formats": dict(sent["format"]),
                 "stray_grades": sent["stray_grades"],

@@ -17,6 +17,7 @@ from tqdm import tqdm
 from collection.formats.problems import BrokenFile, InputFile
 from collection.importing.rows import Imported
 from collection.importing.trec import RELEVANT_FROM
+from collection.judgments.declarations import IRRELEVANT, source_and_reason
 from collection.models import Collection, Criterion, Study, User
 
 Row = TypeVar("Row", Collection, Study, Criterion)
@@ -61,15 +62,15 @@ def add_declarations(parser: ArgumentParser) -> None:
         default=[],
         type=_source_and_reason,
         metavar="SOURCE=REASON",
-        help="what people, or this judge, do not name is irrelevant, since …; an empty reason takes it back",
+        help=IRRELEVANT,
     )
 
 
 def _source_and_reason(written: str) -> tuple[str, str]:
-    source, sign, reason = written.partition("=")
-    if not sign or not source.strip():
-        raise ArgumentTypeError(f"“{written}” is not SOURCE=REASON.")
-    return source.strip(), reason.strip()
+    try:
+        return source_and_reason(written)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from error
 
 
 @contextmanager

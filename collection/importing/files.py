@@ -45,6 +45,7 @@ from collection.importing.trec import (
     relevance_scale_of,
     widen_scale,
 )
+from collection.judgments.declarations import declare
 from collection.models import Collection, Rater, Study, User
 
 # Each needs only what stands before it.
@@ -66,7 +67,8 @@ class FilesOptions:
 
     `run` and `system` name a single run otherwise than its tag. `criterion` is that of scores whose file names none of
     the study's. `study` is the one that judgments go into; where none is given, they go into closed ones, but for
-    tables and scores. `by` is who imports. `seed` is that of what an import draws.
+    tables and scores. `by` is who imports. `seed` is that of what an import draws. `random_sample` and `irrelevant` are
+    what is declared of those studies, as `declare` takes it.
     """
 
     study: Study | None = None
@@ -82,6 +84,8 @@ class FilesOptions:
     stray_grades: Choice = "ungraded"
     by: User | None = None
     seed: int = 0
+    random_sample: bool | None = None
+    irrelevant: Mapping[str, str] = field(default_factory=dict)
 
 
 @transaction.atomic
@@ -121,6 +125,7 @@ def import_files(
                 waits = " ".join(map(str, waiting.problems))
             whole.add(imported)
             about.append(about_file(file, imported, waits))
+        together.declare(whole)
     return _outcome(whole, about, has_strays=together.has_strays)
 
 
@@ -145,6 +150,7 @@ def import_as(
     together = _Together([one], collection, options, at)
     imported = together.bring(file, one)
     imported.remarks += together.scale.remarks
+    together.declare(imported)
     return _outcome(imported, [about_file(one, imported, "")], has_strays=together.has_strays)
 
 
@@ -160,6 +166,7 @@ class _Together:
         preset = people_among(names)
         # Where nobody has said it yet, no file's grades count as people's.
         self.knows_people = options.raters is not None or bool(preset)
+        self.knows_raters = self.knows_people or not qrels
         if options.raters is None:
             self.raters: Mapping[str, QrelsRater] = with_preset(names, preset or names)
         else:
@@ -169,6 +176,16 @@ class _Together:
         self.has_people = any(self.rater_of(file).kind == Rater.Kind.ASSESSOR for file in qrels)
         self.suffix = "rubric" if any(file.file_format == "graded" for file in known) else "qrels"
         self.scale = self._shared_scale(qrels)
+
+    def declare(self, imported: Imported) -> None:
+        """Declare what is said of the studies that judgments went into. Raises ValidationError.
+
+        As long as nobody has said whose the qrels are, their sources have no names yet.
+        """
+        said = {"random_sample": self.options.random_sample, "irrelevant": self.options.irrelevant}
+        if self.knows_raters:
+            for study in Study.objects.filter(name__in=imported.studies):
+                declare(study, **said)
 
     @property
     def has_strays(self) -> bool:

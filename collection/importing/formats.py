@@ -139,6 +139,7 @@ def options_of(upload: Upload) -> FilesOptions:
         criterion=upload.said.get("criterion", ""),
         by=upload.user,
         seed=upload.said.get("seed") or 0,
+        irrelevant=upload.said.get("irrelevant", {}),
     )
 
 

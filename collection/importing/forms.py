@@ -16,7 +16,11 @@ from collection.importing.formats import FORMATS
 from collection.importing.raters import QUESTION, tally
 from collection.importing.trec import RELEVANT_FROM
 from collection.importing.uploads import in_one
+from collection.judgments.declarations import source_and_reason
 from collection.models import Collection, Rater, Study, User
+
+# What an upload keeps of the form as it is said there.
+SAID = ("relevant_from", "with_topics", "criterion", "seed", "irrelevant")
 
 STRAY_GRADES = [
     ("ungraded", "Leave ungraded"),
@@ -33,6 +37,19 @@ def relevant_from_field() -> forms.FloatField:
         help_text=f"η of a new criterion: a grade of at least this is relevant. Leave empty for {RELEVANT_FROM:g}; "
         "TREC’s Deep Learning track counts from 2. If the study already asks for relevance, its own η is kept.",
     )
+
+
+class IrrelevantField(forms.CharField):
+    """What sources do not name, declared irrelevant: reasons by source."""
+
+    widget = forms.Textarea(attrs={"rows": 2})
+
+    def clean(self, value: Any) -> Any:
+        """Return the reasons by source. Raises ValidationError."""
+        try:
+            return dict(map(source_and_reason, filter(str.strip, (super().clean(value) or "").splitlines())))
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
 
 
 class FilesInput(forms.ClearableFileInput):
@@ -184,6 +201,12 @@ class ImportForm(forms.Form):
         help_text="Of scores whose file names none of the study’s criteria; of Ragas’s metrics, the only one to take.",
     )
     relevant_from = relevant_from_field()
+    irrelevant = IrrelevantField(
+        label="What is not named is irrelevant",
+        required=False,
+        help_text="Gold passages, say, are all that is relevant to their topics. SOURCE=REASON, one a line: people, or "
+        "a judge by its name, and why. It is published with the figures.",
+    )
     with_topics = forms.BooleanField(
         label="Create missing topics with only an id",
         required=False,
@@ -265,7 +288,7 @@ class ImportForm(forms.Form):
             "rater": self.cleaned_data["rater"],
             "without_texts": self.cleaned_data["without_texts"],
             "said": {
-                **{name: self.cleaned_data[name] for name in ("relevant_from", "with_topics", "criterion", "seed")},
+                **{name: self.cleaned_data[name] for name in SAID},
                 **({FORMAT: asdict(self.wanted)} if self.wanted else {}),
             },
         }

@@ -10,6 +10,7 @@ from collection.api_tools import NumberField, WholeField
 from collection.importing.datasets.ir_dataset import MOST_ID
 from collection.importing.raters import rater_of_file
 from collection.importing.stray_grades import CHOICES
+from collection.judgments.declarations import IRRELEVANT, source_and_reason
 from collection.models import Upload
 
 
@@ -27,6 +28,16 @@ class RaterOfFileField(serializers.CharField):
     def to_internal_value(self, data: Any) -> Any:
         try:
             return rater_of_file(super().to_internal_value(data))
+        except ValueError as error:
+            raise serializers.ValidationError(str(error)) from error
+
+
+class SourceAndReasonField(serializers.CharField):
+    """“SOURCE=REASON”."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        try:
+            return source_and_reason(super().to_internal_value(data))
         except ValueError as error:
             raise serializers.ValidationError(str(error)) from error
 
@@ -92,6 +103,9 @@ class FilesSerializer(serializers.Serializer[Any]):
         default=0, min_value=0, max_value=2**31 - 2, help_text="Of the unanswerable Natural Questions that are drawn."
     )
     without_texts = serializers.BooleanField(default=False, help_text="Create missing passages with only an id.")
+    irrelevant = serializers.ListField(
+        child=SourceAndReasonField(), required=False, default=list, help_text=f"SOURCE=REASON: {IRRELEVANT}"
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if bool(attrs["file"]) == bool(attrs["ir_dataset"]):

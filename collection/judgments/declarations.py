@@ -12,6 +12,7 @@ from collection.models import Judgment, Rater, Study
 
 KEPT_AS = "declared"
 PEOPLE = "people"
+IRRELEVANT = "what people, or this judge, do not name is irrelevant, since …; an empty reason takes it back"
 CONTRADICTION = (
     "People’s labels cannot both be a random sample of the items and name all that is relevant. Declare one of the two."
 )
@@ -37,6 +38,14 @@ def irrelevant_by_origin(study: Study, source: str) -> str:
     return str(declarations_of(study)["irrelevant"].get(source, ""))
 
 
+def source_and_reason(written: str) -> tuple[str, str]:
+    """Return the source and the reason in “SOURCE=REASON”. Raises ValueError."""
+    source, sign, reason = written.partition("=")
+    if not sign or not source.strip():
+        raise ValueError(f"“{written}” is not SOURCE=REASON.")
+    return source.strip(), reason.strip()
+
+
 def sources_to_declare(study: Study) -> list[str]:
     """Return people, where any judged in the study, and the names of its judges."""
     raters = Rater.objects.filter(pk__in=Judgment.objects.of_study(study).order_by().values("rater"))
@@ -52,6 +61,8 @@ def declare(study: Study, *, random_sample: bool | None = None, irrelevant: Mapp
     `irrelevant` has reasons by source; an empty one takes it back, and sources that are not in it do not change. Raises
     ValidationError for sources that judged nothing, and for declarations that contradict each other.
     """
+    if random_sample is None and not irrelevant:
+        return
     stored = Study.objects.select_for_update().get(pk=study.pk)
     declared = declarations_of(stored)
     if random_sample is not None:

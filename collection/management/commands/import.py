@@ -19,7 +19,6 @@ from collection.importing.datasets.ir_dataset import Wanted, named_passages, wri
 from collection.importing.files import FilesOptions, import_files
 from collection.importing.raters import rater_of_file, raters_of
 from collection.importing.stray_grades import CHOICES
-from collection.judgments.declarations import declare
 from collection.management.commands.import_collection import collection_of
 from collection.models import Collection, Rater
 from stats.plurals import counted
@@ -106,14 +105,13 @@ class Command(BaseCommand):
                         raters=raters_of(options["rater"], options["judge"], unnamed_people=options["people"]),
                         others=Rater.Kind.JUDGE if options["judges"] or options["people"] else "",
                         formats=dict(options["format"]),
+                        random_sample=options["random_sample"],
+                        irrelevant=dict(options["irrelevant"]),
                         **{name: options[name] for name in SAID},
                     ),
                     at=now(),
                     advance=bar.update,
                 )
-                declared = {"random_sample": options["random_sample"], "irrelevant": dict(options["irrelevant"])}
-                for name in outcome.details.get("studies", ()):
-                    declare(the_study(name), **declared)
         for file in outcome.details["files"]:
             new = ", ".join(counted(new, name) for name, new, _ in file["counts"] if new) or "nothing new"
             said = f"not imported: {file['waits']}" if file["waits"] else new

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
 from django.utils.timezone import now
+from pytest_django.fixtures import Settings
 
 from collection.judgments.declarations import declarations_of
-from collection.models import Collection, Draw, Item, Study
+from collection.models import Collection, Draw, Item, Study, User
 from tests.collection.files import everything, refused, run_command
 from tests.evaluation.judged import report_items
 
@@ -99,14 +102,62 @@ def test_the_judgments_table_has_a_column_of_them(tmp_path: Path, study: Study, 
     assert Draw.objects.get(item=item).inclusion_probability == 0.125
 
 
-def test_an_import_declares_what_the_files_do_not_say(tmp_path: Path, collection: Collection) -> None:
-    path = qrels(tmp_path, "t0 0 t0-p0 1", "t1 0 t1-p0 1")
+def by_command(path: Path, declared: str, client: Client) -> None:
     said = ["--collection", "bridges", "--people", path.name, "--quiet"]
+    call_command("import", str(path), *said, "--irrelevant", declared)
 
-    call_command("import", str(path), *said, "--irrelevant", f"people={GOLD}")
+
+def by_api(path: Path, declared: str, client: Client) -> None:
+    with path.open("rb") as file:
+        sent = {"file": file, "people": path.name, "irrelevant": declared}
+        response = client.post("/api/v1/collections/bridges/files/", sent)
+    assert response.status_code == 201, response.content
+
+
+def by_page(path: Path, declared: str, client: Client) -> None:
+    with path.open("rb") as file:
+        sent = {"file_format": "files", "file": file, "irrelevant": declared}
+        preview = client.post("/collections/bridges/import/", sent)["Location"]
+    client.post(preview, {"name-0": "NIST", "people": [path.name]})
+
+
+@pytest.mark.parametrize("door", [by_command, by_api, by_page])
+def test_an_import_declares_what_the_files_do_not_say(
+    tmp_path: Path, collection: Collection, rosa: User, client: Client, settings: Settings, door: Callable[..., None]
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    client.force_login(rosa)
+    path = qrels(tmp_path, "t0 0 t0-p0 1", "t1 0 t1-p0 1")
+
+    door(path, f"people={GOLD}", client)
 
     declared = declarations_of(Study.objects.get(name="bridges-qrels"))
     assert declared["irrelevant"] == {"people": GOLD}
+
+
+@pytest.mark.parametrize("declared", ["people", "=gold", "nobody=gold"])
+def test_a_declaration_that_cannot_be_is_refused_by_page_and_api(
+    tmp_path: Path, collection: Collection, rosa: User, client: Client, settings: Settings, declared: str
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    client.force_login(rosa)
+    path = qrels(tmp_path, "t0 0 t0-p0 1")
+    before = everything()
+
+    with path.open("rb") as file:
+        posted = client.post(
+            "/api/v1/collections/bridges/files/", {"file": file, "people": path.name, "irrelevant": declared}
+        )
+        file.seek(0)
+        page = client.post(
+            "/collections/bridges/import/",
+            {"file_format": "qrels", "file": file, "irrelevant": declared, "rater": "NIST"},
+            follow=True,
+        )
+
+    assert posted.status_code == 400
+    assert 'role="alert"' in page.content.decode()
+    assert everything() == before
 
 
 def test_an_import_of_a_declaration_that_cannot_be_changes_nothing(tmp_path: Path, collection: Collection) -> None:
