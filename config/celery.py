@@ -28,6 +28,13 @@ def import_figures(sender: Any, **_: Any) -> None:
         import_now()
 
 
+@worker_init.connect
+def say_what_is_not_translated(**_: Any) -> None:
+    """Workers write to people in their language, and may run where no web server says it."""
+    checks = import_module("config.checks")
+    checks.say(checks.translations_are_compiled())
+
+
 @worker_process_init.connect
 def leave_the_group(**_: Any) -> None:
     """Leave a pool process's end to its worker: what stops a process group would signal both at once."""

@@ -123,5 +123,10 @@ def refuse_an_unsafe_start() -> None:
     errors = [message for message in found if message.is_serious()]
     if errors:
         raise ImproperlyConfigured("\n".join(f"{error.msg} {error.hint}" for error in errors))
+    say(found)
+
+
+def say(found: Sequence[CheckMessage]) -> None:
+    """Say what was found on standard error."""
     for concern in found:
         sys.stderr.write(f"{concern.msg} {concern.hint}\n")

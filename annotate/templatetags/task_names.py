@@ -5,6 +5,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotate.models import Task
 from annotate.studies.guidelines import heading_of
+from collection.languages.languages import NAMES
 
 register = template.Library()
 
@@ -32,8 +33,12 @@ def task_name(task: Task) -> str:
 
 
 @register.filter
-def guidelines_sections(task: Task) -> str:
-    """Return what a heading of the guidelines about this task type may say, the surest first, divided by bars."""
+def guidelines_sections(task: Task, markdown: str) -> str:
+    """Return what a heading of these guidelines about this task type may say, the surest first, divided by bars.
+
+    Ours stand in the language that the study had when they were written.
+    """
     name = str(TEXTS.get(task.task_type, "")).removeprefix("an ")
-    ours = heading_of(task.task_type, task.study.language), heading_of(task.task_type)
+    headings = (heading_of(task.task_type, language) for language in NAMES)
+    ours = [heading for heading in headings if f"# {heading}" in markdown]
     return "|".join(dict.fromkeys(part for part in (*ours, str(task.get_task_type_display()), name) if part))

@@ -25,7 +25,9 @@ from collection.formats.problems import BrokenFile, InputFile, Problem
 from collection.formats.scores.evaluation_files import ALL, EvaluationRow, written_evaluation
 from collection.importing.studies import closed_study
 from collection.models import Collection, Criterion, Item, Judgment, Report, Study
+from collection.models.studies import TaskType
 from collection.task_types import TASK_TYPES
+from collection.wordings import in_language, language_stored_in
 from judging.data.items import with_texts
 from judging.data.selection import Selection, items_asked
 from judging.engines import GradeRequest, Reply
@@ -63,10 +65,13 @@ def criterion_like(judge: Judge, study: Study) -> Criterion:
 
 
 def planned_criterion(judge: Judge, study: Study) -> Criterion:
-    """Return the same, not stored if it is new."""
+    """Return the same, not stored if it is new: its question is in the language of the judge's grades."""
     asked = next((one for one in TASK_TYPES[judge.task_type].criteria if one.name == judge.criterion_name), None)
     there = list(study.criteria.all()) if study.pk else []
-    return next((one for one in there if one.name == judge.criterion_name), None) or Criterion(
+    stored = next((one for one in there if one.name == judge.criterion_name), None)
+    if stored is not None:
+        return stored
+    planned = Criterion(
         study=study,
         name=judge.criterion_name,
         task_type=judge.task_type,
@@ -75,6 +80,9 @@ def planned_criterion(judge: Judge, study: Study) -> Criterion:
         threshold=asked.threshold if asked else judge.scale.values[-1],
         position=len(there),
     )
+    if asked:
+        planned.question = in_language(asked, TaskType(judge.task_type), language_stored_in(planned)).question
+    return planned
 
 
 def name_of_study(judge: Judge, collection: Collection, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gettext
 import os
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 from config import translations
+from config.celery import say_what_is_not_translated
 from config.checks import refuse_an_unsafe_start, translations_are_compiled
 from config.translations import compile_catalogues, stale_catalogues
 
@@ -88,8 +90,11 @@ def test_a_check_names_what_is_stale_until_it_is_compiled(folder: Path) -> None:
     assert translations_are_compiled() == []
 
 
-def test_a_web_server_says_so_and_starts(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    refuse_an_unsafe_start()
+@pytest.mark.parametrize("start", [refuse_an_unsafe_start, say_what_is_not_translated], ids=["web", "worker"])
+def test_a_web_server_and_a_worker_say_so_and_start(
+    folder: Path, capsys: pytest.CaptureFixture[str], start: Callable[[], None]
+) -> None:
+    start()
 
     assert "locale/" in capsys.readouterr().err
 

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from annotate.models import Task
 from annotate.studies import guidelines
 from annotate.studies.guidelines import heading_of, standard_guidelines
 from annotate.task_types import RULES
+from annotate.templatetags.task_names import guidelines_sections
 from collection import wordings
 from collection.languages.languages import ENGLISH, NAMES
 from collection.models.studies import TaskType
@@ -93,3 +95,12 @@ def test_a_researchers_own_criterion_is_not_translated() -> None:
 
     assert in_language(own, TaskType.RELEVANCE, "de") is own
     assert in_language(shape, TaskType.RELEVANCE, ENGLISH) is shape
+
+
+@pytest.mark.parametrize("language", [ENGLISH, *SPOKEN])
+@pytest.mark.parametrize("task_type", list(RULES))
+def test_the_part_about_a_task_is_found_in_the_language_of_the_guidelines(task_type: str, language: str) -> None:
+    """A study whose language is another one since keeps its guidelines."""
+    sections = guidelines_sections(Task(task_type=task_type), standard_guidelines(list(RULES), language))
+
+    assert sections.split("|")[0] == heading_of(task_type, language)

@@ -100,7 +100,8 @@ def test_serving_again_asks_nobody_and_writes_the_same(served: Path, judge: Judg
 
 def test_judges_of_other_languages_are_served_beside_one_another(served: Path, judge: Judge, tmp_path: Path) -> None:
     [shape] = TASK_TYPES[judge.task_type].criteria
-    scale = in_language(shape, TaskType(judge.task_type), "de").scale.stored()
+    words = in_language(shape, TaskType(judge.task_type), "de")
+    scale = words.scale.stored()
     german, _ = make_judge(
         engine=judge.engine, task_type=judge.task_type, criterion_name=judge.criterion_name, scale=scale
     )
@@ -109,8 +110,11 @@ def test_judges_of_other_languages_are_served_beside_one_another(served: Path, j
     for one in (german, judge, german):
         call_command("serve_judge", one.name, collection=collection, out=tmp_path / one.content_hash)
 
-    of_scales = Criterion.objects.filter(study__attributes__imported_from="serve_judge").values_list("scale", "name")
-    assert sorted(of_scales) == sorted((one.scale_id, judge.criterion_name) for one in (judge, german))
+    of_scales = Criterion.objects.filter(study__attributes__imported_from="serve_judge").values_list(
+        "scale", "question"
+    )
+    asked = {judge.scale_id: shape.question, german.scale_id: words.question}
+    assert sorted(of_scales) == sorted(asked.items())
     assert json.loads((tmp_path / german.content_hash / "judge.json").read_text())["scale"] == scale.points
     assert (tmp_path / judge.content_hash / "replies.jsonl").read_bytes() == (served / "replies.jsonl").read_bytes()
 
