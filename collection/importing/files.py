@@ -108,6 +108,7 @@ def import_files(
             imported = import_crux_folder(
                 folder, name=name, collection=collection, by=options.by, at=at, advance=advance
             )
+            declare_said(imported, options)
             return _outcome(imported, [about_file(KnownFile(name, path, "crux"), imported, "")])
     with without_zips(files) as plain:
         _refuse_unknown(options, [name for name, _ in (*plain, *files)])
@@ -125,7 +126,8 @@ def import_files(
                 waits = " ".join(map(str, waiting.problems))
             whole.add(imported)
             about.append(about_file(file, imported, waits))
-        together.declare(whole)
+        if together.knows_raters:
+            declare_said(whole, options)
     return _outcome(whole, about, has_strays=together.has_strays)
 
 
@@ -150,8 +152,15 @@ def import_as(
     together = _Together([one], collection, options, at)
     imported = together.bring(file, one)
     imported.remarks += together.scale.remarks
-    together.declare(imported)
+    if together.knows_raters:
+        declare_said(imported, options)
     return _outcome(imported, [about_file(one, imported, "")], has_strays=together.has_strays)
+
+
+def declare_said(imported: Imported, options: FilesOptions) -> None:
+    """Declare what is said of the studies that judgments went into. Raises ValidationError."""
+    for study in Study.objects.filter(name__in=imported.studies):
+        declare(study, random_sample=options.random_sample, irrelevant=options.irrelevant)
 
 
 class _Together:
@@ -166,6 +175,7 @@ class _Together:
         preset = people_among(names)
         # Where nobody has said it yet, no file's grades count as people's.
         self.knows_people = options.raters is not None or bool(preset)
+        # Till then the sources of qrels have no names.
         self.knows_raters = self.knows_people or not qrels
         if options.raters is None:
             self.raters: Mapping[str, QrelsRater] = with_preset(names, preset or names)
@@ -176,16 +186,6 @@ class _Together:
         self.has_people = any(self.rater_of(file).kind == Rater.Kind.ASSESSOR for file in qrels)
         self.suffix = "rubric" if any(file.file_format == "graded" for file in known) else "qrels"
         self.scale = self._shared_scale(qrels)
-
-    def declare(self, imported: Imported) -> None:
-        """Declare what is said of the studies that judgments went into. Raises ValidationError.
-
-        As long as nobody has said whose the qrels are, their sources have no names yet.
-        """
-        said = {"random_sample": self.options.random_sample, "irrelevant": self.options.irrelevant}
-        if self.knows_raters:
-            for study in Study.objects.filter(name__in=imported.studies):
-                declare(study, **said)
 
     @property
     def has_strays(self) -> bool:

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from collection.formats.problems import InputFile
 from collection.importing.archives import Advance, import_crux_zip
-from collection.importing.files import FilesOptions, import_as, import_files
+from collection.importing.files import FilesOptions, declare_said, import_as, import_files
 from collection.importing.origins import QrelsRater
 from collection.importing.outcomes import ImportOutcome
 from collection.importing.raters import supposed_assigner
@@ -110,9 +110,11 @@ def import_upload(
             return import_files(files=files, collection=collection, options=options, at=at, advance=advance)
         case "crux":
             name = upload.name
-            return ImportOutcome.of(
-                import_crux_zip(upload.path, name=name, collection=collection, by=upload.user, at=at, advance=advance)
+            imported = import_crux_zip(
+                upload.path, name=name, collection=collection, by=upload.user, at=at, advance=advance
             )
+            declare_said(imported, options_of(upload))
+            return ImportOutcome.of(imported)
         case file_format:
             file = InputFile(upload.path, name=upload.name, advance=advance)
             options = options_of(upload)
