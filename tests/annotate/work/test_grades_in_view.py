@@ -30,6 +30,7 @@ pytestmark = pytest.mark.browser
 
 LAPTOPS = [(1366, 768), (1280, 720)]
 PHONES = [(390, 844), (360, 640)]
+SMALL_PHONES = [(320, 568), (375, 553)]
 LONG_TEXT = "All of it says little of fact 0, and more of fact 1, which stands in a bridge of oak.\n" * 60
 LONG_MEANING = (
     "Says all of it that somebody who asked the question would want to read, and says it exactly, "
@@ -239,4 +240,21 @@ def test_the_text_keeps_half_of_a_phone(phone: Page, sign_in: SignIn, rosa: User
             if words == "plain":
                 unanswered = lists_of_grades(phone).filter(has_not=phone.locator(".choice:not(.none) :checked"))
                 assert unanswered.first.evaluate(f"list => ({UNSEEN})([list])") == [], name
+            check_no_sideways_scroll(phone)
+
+
+def test_grades_and_submit_are_in_view_on_a_small_phone(phone: Page, sign_in: SignIn, rosa: User, ada: User) -> None:
+    """In German, whose buttons are the longest."""
+    User.objects.filter(pk=ada.pk).update(language="de")
+    assignments = in_studies_of_their_own(ON_THE_TEXT, rosa, ada)
+    sign_in(phone, ada)
+    for width, height in SMALL_PHONES:
+        phone.set_viewport_size({"width": width, "height": height})
+        for work, assignment in zip(ON_THE_TEXT, assignments, strict=True):
+            open_at(phone, assignment)
+            name = f"{work.__name__}-{width}"
+            picture(phone, name)
+
+            assert lists_of_grades(phone).first.evaluate(f"list => ({UNSEEN})([list])") == [], name
+            expect(phone.locator("#submit-button"), name).to_be_in_viewport(ratio=1)
             check_no_sideways_scroll(phone)
