@@ -122,6 +122,9 @@ def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
                 *_bound_cells(None),
                 *_micro_cells(None),
             ]
+        for system, reason in corrected.withheld.items():
+            named = (system, corrected.source, corrected.completeness.mark, "", board.measure.name)
+            yield [*named, *[None] * 6, 1, None, None, None, 0, reason, *_bound_cells(None), *_micro_cells(None)]
 
 
 def _bound_cells(bounds: MeanBounds | None) -> list[Any]:

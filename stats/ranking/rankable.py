@@ -12,6 +12,7 @@ A run that ranks nothing on some topics, but something on half of them or more, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -51,9 +52,10 @@ def with_few_topics(table: pd.DataFrame, unranked: pd.DataFrame | None = None) -
     scored = known.any(axis=0)
     there = known if unranked is None else known & ~unranked.loc[table.index, table.columns].to_numpy()
     what, of = "a score" if unranked is None else "a ranking", counted(int(scored.sum()), "topics")
-    few = known.any(axis=1) & (there.sum(axis=1) < FEWEST_OF_TOPICS * scored.sum())
+    needed = math.ceil(FEWEST_OF_TOPICS * scored.sum())
+    few = known.any(axis=1) & (there.sum(axis=1) < needed)
     return {
-        str(system): f"{what} on {n} of {of} alone"
+        str(system): f"{what} on {n} of {of} alone; it needs one on {needed}"
         for system, n in zip(table.index[few], there[few].sum(axis=1).tolist(), strict=True)
     }
 

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from collection.models import Draw, Item, Judgment, Rater, Study, User
+from collection.models import Draw, Item, Judgment, RankedPassage, Rater, Study, User
 from evaluation.leaderboards.corrected.correction import NOT_BY_PEOPLE, Corrected
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.sources import StudySources
@@ -171,6 +171,33 @@ def test_page_file_answer_and_command_show_the_same(
     assert sum(row["source"] == board.source for row in pairs) == 66
     assert "small-judge, corrected by human labels (PPI++)" in printed
     assert board.draw in printed
+
+
+def test_page_answer_files_and_command_say_how_many_topics_a_run_of_few_needs(
+    client: Client, drawn: Study, rosa: User, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of_run = RankedPassage.objects.filter(run__system__name="random")
+    of_run.exclude(topic__topic_id__in=[f"q{number}" for number in range(8)]).delete()
+    reason = "a ranking on 8 of 25 topics alone; it needs one on 13"
+    client.force_login(rosa)
+
+    page = client.get(PAGE, {"measure": MEASURE}).content.decode()
+    found = client.get("/api/v1/studies/drawn/leaderboard/", {"measure": MEASURE}).json()
+    files = {
+        name: list(csv.DictReader(io.StringIO(client.get(f"{PAGE}{name}.csv", {"measure": MEASURE}).content.decode())))
+        for name in ("scores", "corrected")
+    }
+    call_command("leaderboard", study="drawn", measure=MEASURE)
+
+    estimated, corrected = found["sources"][0], found["corrected"][0]
+    assert estimated["estimated"]
+    assert {one["system"]: one.get("reason") for one in estimated["systems"]}["random"] == reason
+    assert corrected["systems"]["random"] == {"value": None, "reason": reason}
+    of_random = {(row["source"], row["reason"]) for row in files["scores"] if row["system"] == "random"}
+    assert {(estimated["source"], reason), (f"PPI++ of {corrected['judge']}", reason)} <= of_random
+    assert reason in {row["reason"] for row in files["corrected"] if row["system"] == "random"}
+    assert page.count(reason) >= 2
+    assert capsys.readouterr().out.count(reason) >= 2
 
 
 def test_a_stranger_gets_no_file_of_it(client: Client, drawn: Study, mallory: User) -> None:

@@ -30,7 +30,7 @@ from tests.evaluation.tied import tied
 
 __all__ = ["tied"]
 
-MEASURE, FEW = "nDCG@5", "a ranking on 5 of 12 topics alone"
+MEASURE, FEW = "nDCG@5", "a ranking on 5 of 12 topics alone; it needs one on 6"
 
 
 @pytest.fixture
