@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Count, Min, Q
 
-from collection.models import Judgment, Rater, Study
+from collection.models import Draw, Judgment, RankedPassage, Rater, Study
+from stats.ranking.sampled_labels import chance_of_the_top
 
 KEPT_AS = "declared"
 PEOPLE = "people"
+# A declaration is doubted where chance would bring such labels more seldom.
+UNLIKELY = 0.01
 IRRELEVANT = "what people, or this judge, do not name is irrelevant, since …; an empty reason takes it back"
 CONTRADICTION = (
     "People’s labels cannot both be a random sample of the items and name all that is relevant. Declare one of the two."
@@ -36,6 +41,43 @@ def declarations_of(study: Study) -> dict[str, Any]:
 def irrelevant_by_origin(study: Study, source: str) -> str:
     """Return why what this source does not name is irrelevant; empty where nobody declared it."""
     return str(declarations_of(study)["irrelevant"].get(source, ""))
+
+
+def declared_types(study: Study) -> set[str]:
+    """Return the task types of which labels are a random sample by declaration: people's, and no sample is stored."""
+    if not declarations_of(study)["random_sample"]:
+        return set()
+    labels = Judgment.objects.filter(criterion__study=study, rater__kind=Rater.Kind.ASSESSOR, grade__isnull=False)
+    samples = Draw.objects.filter(item__study=study).exclude(purpose=Draw.Purpose.ACTIVE)
+    labelled = set(labels.order_by().values_list("criterion__task_type", flat=True).distinct())
+    return labelled - set(samples.order_by().values_list("item__task_type", flat=True).distinct())
+
+
+def doubt_about_sample(study: Study) -> str:
+    """Return, in a sentence, why labels can hardly be the random sample that they are declared to be; empty: no doubt.
+
+    The labelled passages are then the first of the runs' rankings, and no other: where a sample is random that happens
+    in fewer than one of a hundred studies.
+    """
+    types = declared_types(study)
+    judged = Judgment.objects.filter(criterion__study=study, item__passage__isnull=False, item__task_type__in=types)
+    if not types or not judged.exists():
+        return ""
+    of_people = Q(rater__kind=Rater.Kind.ASSESSOR, grade__isnull=False)
+    pairs = judged.order_by().values_list("item__topic", "item__passage__passage_id")
+    labelled = {pair[:2]: bool(pair[2]) for pair in pairs.annotate(n=Count("pk", filter=of_people))}
+    ranked = RankedPassage.objects.filter(topic__in={topic for topic, _ in labelled}).order_by()
+    best = {row[:2]: row[2] for row in ranked.values_list("topic", "passage_id").annotate(best=Min("rank"))}
+    depths = np.array([best.get(pair, np.inf) for pair in labelled])
+    is_labelled = np.array(list(labelled.values()), dtype=bool)
+    if chance_of_the_top(depths, is_labelled) >= UNLIKELY:
+        return ""
+    deepest = depths[is_labelled].max()
+    return (
+        f"All {is_labelled.sum():,} labelled passages are among the first {deepest:.0f} of a run, and "
+        f"{(depths > deepest).sum():,} of the {len(depths):,} judged ones are not: a random sample hardly ever is. "
+        "If people labelled what stands first, take the declaration back."
+    )
 
 
 def source_and_reason(written: str) -> tuple[str, str]:

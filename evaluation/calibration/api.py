@@ -11,10 +11,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from collection.api_tools import study_of
-from collection.judgments.declarations import declarations_of, declare
+from collection.judgments.declarations import declarations_of, declare, doubt_about_sample
 from collection.web.api import CRITERION, answers, chosen_by, criterion_of, figures_of, shows
 from evaluation.calibration.planning import draw_next
-from evaluation.calibration.serializers import CalibrationChoice, DeclarationsChoice, DrawChoice, PlanChoice
+from evaluation.calibration.serializers import (
+    CalibrationChoice,
+    DeclarationsChoice,
+    DeclaredSerializer,
+    DrawChoice,
+    PlanChoice,
+)
 from evaluation.data.judgments import load_criterion
 from evaluation.data.population import find_judge, judge_choices, load_population
 
@@ -72,14 +78,14 @@ def draw(request: Request, name: str) -> Response:
     operation_id="studies_declarations",
     methods=["GET"],
     description="What is declared of the study's labels.",
-    responses=DeclarationsChoice,
+    responses=DeclaredSerializer,
 )
 @extend_schema(
     operation_id="studies_declare",
     methods=["POST"],
     description="Declare something of the study's labels, or take it back; what is not named does not change.",
     request=DeclarationsChoice,
-    responses=DeclarationsChoice,
+    responses=DeclaredSerializer,
 )
 @answers("GET", "POST")
 def declarations(request: Request, name: str) -> Response:
@@ -89,4 +95,4 @@ def declarations(request: Request, name: str) -> Response:
             declare(study, **chosen_by(request, DeclarationsChoice))
         except Contradiction as refused:
             raise ValidationError(refused.messages) from refused
-    return Response(declarations_of(study))
+    return Response({**declarations_of(study), "doubt": doubt_about_sample(study)})

@@ -119,6 +119,8 @@ class Calibration:
             warning if len(labels) == n_methods > 1 else f"{' and '.join(labels)}: {warning}"
             for warning, labels in of_methods.items()
         ]
+        if self.population.doubt:
+            found.append(self.population.doubt.removesuffix("."))
         if self.population.n_waiting:
             found.append(
                 f"{self.population.n_waiting} drawn items are waiting for their first judgment. The estimates assume "

@@ -103,3 +103,9 @@ class DeclarationsChoice(serializers.Serializer[Any]):
             "empty reason takes it back."
         ),
     )
+
+
+class DeclaredSerializer(DeclarationsChoice):
+    """What is declared, and why the labels can hardly be the sample that they are declared to be."""
+
+    doubt = serializers.CharField(help_text="Empty where there is none.")

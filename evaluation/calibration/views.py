@@ -15,7 +15,7 @@ from django.utils.timezone import now
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from collection.accounts.views import SignedInRequest
-from collection.judgments.declarations import declarations_of, declare, sources_to_declare
+from collection.judgments.declarations import declarations_of, declare, doubt_about_sample, sources_to_declare
 from collection.models import Criterion
 from collection.web.downloads import table_file
 from collection.web.file_names import file_stem
@@ -150,7 +150,7 @@ def declarations(request: SignedInRequest, name: str) -> HttpResponse:
             messages.success(request, "The declarations are stored. All figures of the study follow them.")
             return redirect("evaluation:declarations", name)
 
-    context = {"study": study, "form": form, "irrelevant": declared["irrelevant"]}
+    context = {"study": study, "form": form, "irrelevant": declared["irrelevant"], "doubt": doubt_about_sample(study)}
     return render(request, "evaluation/declarations.html", context, status=422 if form.errors else 200)
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from collection.judgments.declarations import PEOPLE, declarations_of, irrelevant_by_origin
+from collection.judgments.declarations import PEOPLE, declared_types, irrelevant_by_origin
 from collection.models import Criterion, Draw, Judgment, Rater, Study
 from collection.models.studies import TaskType
 from stats.calibration.labels import weights_of_waves
@@ -78,16 +78,6 @@ def draws_of_items(criterion: Criterion, item_ids: IntArray) -> Draws:
         waves[sample], probabilities[sample] = 0, sample.mean() if len(sample) else 1.0
         designs |= {DECLARED}
     return Draws(waves, probabilities, ", ".join(sorted(designs)), declared)
-
-
-def declared_types(study: Study) -> set[str]:
-    """Return the task types of which labels are a random sample by declaration: people's, and no sample is stored."""
-    if not declarations_of(study)["random_sample"]:
-        return set()
-    labels = Judgment.objects.filter(criterion__study=study, rater__kind=Rater.Kind.ASSESSOR, grade__isnull=False)
-    samples = Draw.objects.filter(item__study=study).exclude(purpose=Draw.Purpose.ACTIVE)
-    labelled = set(labels.order_by().values_list("criterion__task_type", flat=True).distinct())
-    return labelled - set(samples.order_by().values_list("item__task_type", flat=True).distinct())
 
 
 def names_all(criterion: Criterion, source: str = PEOPLE) -> bool:

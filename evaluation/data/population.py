@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collection.completeness import judges_of_studies
+from collection.judgments.declarations import doubt_about_sample
 from collection.models import Criterion, Item, RankedPassage, Rater, Report
 from collection.splits import AskedPart
 from evaluation.data.drawn_labels import NEVER, Known, draws_of_items, names_all, weights_of_labels
@@ -74,7 +75,8 @@ class Population:
     - `n_waiting`: items that were drawn and that nobody has judged yet;
     - `n_set_aside`: labelled items outside the draw, whose labels are not used;
     - `n_people_only`: items that people judged and the judge was not asked about, no part of the population;
-    - `disagreement`: for each item how far its people are divided; NaN for fewer than two.
+    - `disagreement`: for each item how far its people are divided; NaN for fewer than two;
+    - `doubt`: why the labels can hardly be the sample that they are declared to be, in a sentence; empty without one.
     """
 
     criterion: Criterion
@@ -91,6 +93,7 @@ class Population:
     n_people_only: int
     disagreement: FloatArray
     people: tuple[Rater, ...]
+    doubt: str = ""
 
     @property
     def at(self) -> float:
@@ -211,6 +214,7 @@ def load_population(of_people: CriterionRatings, choice: JudgeChoice, *, part: A
         n_people_only=votes.n_elsewhere,
         disagreement=votes.disagreement,
         people=tuple(of_people.raters[column] for column in of_people.columns(Rater.Kind.ASSESSOR)),
+        doubt=doubt_about_sample(criterion.study) if known == "declared" else "",
     )
 
 

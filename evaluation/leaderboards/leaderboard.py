@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from collection.judgments.declarations import irrelevant_by_origin
+from collection.judgments.declarations import doubt_about_sample, irrelevant_by_origin
 from collection.models import Rater, Study
 from collection.rankings import ORDERS, Order
 from evaluation.charts.leaderboard import ScorePoint
@@ -62,6 +62,7 @@ class Leaderboard:
     left_out: tuple[str, ...] = ()
     chosen_by_kappa: bool = True
     confidence: Confidence | None = None
+    doubt: str = ""
 
     @cached_property
     def agreements(self) -> tuple[Agreement, ...]:
@@ -111,6 +112,7 @@ class Leaderboard:
         sources = [column.board.source for column in self.columns if self.measure.of_rankings]
         declared = {source.name: irrelevant_by_origin(self.study, source.declared_as) for source in sources}
         found += [f"What {name} does not name is declared irrelevant: {why}" for name, why in declared.items() if why]
+        found += [self.doubt] if self.doubt else []
         if self.measure.family in ("coverage", "density"):
             found.append(self._what_is_answerable())
         if self.measure.needs_texts:
@@ -258,6 +260,7 @@ def measure_leaderboard(
         left_out=tuple(source.name for source in there if source not in shown),
         chosen_by_kappa=by_kappa,
         confidence=confidence,
+        doubt=doubt_about_sample(boards.study) if measure.of_rankings else "",
     )
 
 

@@ -17,6 +17,7 @@ and how often the intervals given here hold the truth, `tests/sampled_labels_che
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ from stats.measures.grades import GradeTable
 from stats.plurals import counted
 from stats.ranking.rankable import with_few_rankings
 from stats.ranking.unjudged import MOST_UNJUDGED
-from stats.ratings import FloatArray
+from stats.ratings import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +68,23 @@ def waiting_for(n_waiting: int, n_drawn: int) -> str:
     if n_waiting <= MOST_UNJUDGED * n_drawn:
         return ""
     return f"{n_waiting:,} of the {n_drawn:,} drawn items have no label yet"
+
+
+def chance_of_the_top(depths: FloatArray, labelled: BoolArray) -> float:
+    """Return how often a simple random sample reaches no deeper than the labelled passages do.
+
+    `depths`, shape (passages,): the best rank of each that could be labelled, inf without one. It is the lower tail of
+    the sample's maximum, C(m, n) / C(N, n) with m of N passages down to that rank, and so an exact p-value.
+    """
+    n = int(labelled.sum())
+    if not n:
+        return 1.0
+    within = int((depths <= depths[labelled].max()).sum())
+    return float(np.exp(_log_choose(within, n) - _log_choose(len(depths), n)))
+
+
+def _log_choose(of: int, n: int) -> float:
+    return math.lgamma(of + 1) - math.lgamma(n + 1) - math.lgamma(of - n + 1)
 
 
 def withheld_outside(rankings: Rankings, draw: LabelDraw, cutoffs: Mapping[str, int]) -> dict[str, str]:

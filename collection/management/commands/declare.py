@@ -5,7 +5,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from collection.importing.commands import add_declarations, the_study
-from collection.judgments.declarations import declarations_of, declare
+from collection.judgments.declarations import declarations_of, declare, doubt_about_sample
 
 
 class Command(BaseCommand):
@@ -23,3 +23,5 @@ class Command(BaseCommand):
             raise CommandError(" ".join(refused.messages)) from refused
         for name, declared in declarations_of(study).items():
             self.stdout.write(f"{name}: {declared}")
+        if doubt := doubt_about_sample(study):
+            self.stderr.write(doubt)

@@ -10,11 +10,11 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from collection.judgments.declarations import declarations_of, declare
-from collection.models import Draw, Judgment, Rater, Study, User
+from collection.judgments.declarations import declarations_of, declare, declared_types, doubt_about_sample
+from collection.models import Draw, Judgment, RankedPassage, Rater, Study, User
 from evaluation.calibration.planning import draw_next
 from evaluation.calibration.report import calibrate
-from evaluation.data.drawn_labels import declared_types, draws_of_items, labels_are_a_sample
+from evaluation.data.drawn_labels import draws_of_items, labels_are_a_sample
 from evaluation.data.population import population_of
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.publishing.data_card import compile_data_card
@@ -119,6 +119,31 @@ def test_drawn_items_that_wait_are_named_beside_a_declaration_too(imported: Stud
 
 def population_of_items(study: Study) -> Any:
     return population_of(criterion_of(study, "relevance"), None).item_ids
+
+
+def test_labels_of_the_first_passages_alone_are_doubted_where_they_are_declared_and_where_they_correct(
+    client: Client, imported: Study, rosa: User, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(imported, random_sample=True)
+    of_people = Judgment.objects.filter(rater__kind=Rater.Kind.ASSESSOR)
+    random = doubt_about_sample(imported)
+    first = RankedPassage.objects.filter(rank__lte=2).values("passage_id")
+    of_people.exclude(item__passage__passage_id__in=first).delete()
+    doubt = doubt_about_sample(imported)
+    client.force_login(rosa)
+
+    call_command("declare", study="drawn", random_sample=True, irrelevant=[])
+    page = client.get(PAGE).content.decode()
+    answer = client.get(API).json()
+    board = client.get("/api/v1/studies/drawn/leaderboard/", {"measure": "P(rel=2)@10"}).json()
+
+    assert random == ""
+    assert f"All {of_people.count()} " in doubt
+    assert doubt in capsys.readouterr().err
+    assert "data-doubt" in page
+    assert answer["doubt"] == doubt
+    assert doubt in board["notes"]
+    assert doubt.removesuffix(".") in calibrate(criterion_of(imported, "relevance")).warnings
 
 
 def test_all_labelled_needs_no_declaration(imported: Study) -> None:
