@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from typing import TypedDict, Unpack
 
 from django.db import transaction
 
@@ -64,6 +65,13 @@ class AlreadyExcluded(Exception):
     """The rater is excluded from the study as it is."""
 
 
+class Shown(TypedDict, total=False):
+    """How texts are shown: `terms` are highlighted, one a line; `translatable`: browsers may translate them."""
+
+    terms: str
+    translatable: bool
+
+
 @transaction.atomic
 def make_study(
     *,
@@ -89,11 +97,10 @@ def make_study(
     revision_places: int = PLACES,
     guidelines: str = "",
     language: str = ENGLISH,
-    terms: str = "",
-    translatable: bool = False,
     assessors: Iterable[User] = (),
     by: User,
     at: datetime,
+    **shown: Unpack[Shown],
 ) -> Study:
     """Make a draft with its criteria, its first guidelines and its people. It has no items until it opens.
 
@@ -110,8 +117,7 @@ def make_study(
     a sample is drawn of reports, of their sentences or of citations. `revise` is which answers of round 1 have a second
     round ("non_consecutive" or "all"), `revision_places` how many people then read each; `without_title` whether
     answers are made of sentences alone, and the passage's title is not offered; `confidence` whether who evaluates
-    answers says of each question how confident they are. `terms` is what assessors see highlighted in texts, one a
-    line; `translatable` whether browsers may translate them. `frame` is which runs, topics and passages it asks about.
+    answers says of each question how confident they are. `frame` is which runs, topics and passages it asks about.
     Raises NothingWasAsked, NameTaken and FrameRefused.
     """
     if not task_types:
@@ -136,8 +142,7 @@ def make_study(
         revision_places=revision_places,
         attributes={name: True for name, wanted in wishes.items() if wanted},
         language=language,
-        terms=terms,
-        translatable=translatable,
+        **shown,
         frame=settled(frame).as_dict(),
         **design.as_dict(),
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, Q, Sum
 
-from collection.judgments.declarations import declarations_of
+from collection.judgments.declarations import declarations_of, declared_types
 from collection.models import (
     Draw,
     Guideline,
@@ -19,7 +19,6 @@ from collection.models import (
 )
 from collection.models.studies import TaskType
 from collection.texts.generated import generated_in, own_texts
-from evaluation.data.drawn_labels import declared_types
 from evaluation.data.topic_sample import topic_sample_of
 from evaluation.formats.text import LABELS
 from evaluation.publishing.data_card_judges import (

@@ -14,11 +14,10 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Count, QuerySet
 
-from collection.judgments.declarations import declarations_of
+from collection.judgments.declarations import declarations_of, declared_types
 from collection.models import Criterion, Exclusion, Guideline, Item, Judgment, Rater, Study
 from collection.models.texts import text_hash
 from collection.texts.generated import Generated, generated_in, own_texts
-from evaluation.data.drawn_labels import declared_types
 from evaluation.data.topic_sample import topic_sample_of
 from stats.agreement.report import plain_grade
 

@@ -66,8 +66,15 @@ def at(workshop: NuggetWorkshop, part: str = "") -> str:
 
 
 def asked(workshop: NuggetWorkshop, user: User, passage: Passage, *, end: int = 7) -> NuggetWording:
-    span = {"source": passage, "start": 0, "end": end, "quote": (passage.text or "")[:end]}
-    return ask_for_words(workshop_topic=the_topic(workshop), person=person(workshop, user), **span, at=now())
+    return ask_for_words(
+        workshop_topic=the_topic(workshop),
+        person=person(workshop, user),
+        source=passage,
+        start=0,
+        end=end,
+        quote=(passage.text or "")[:end],
+        at=now(),
+    )
 
 
 def replied(wording: NuggetWording, text: str = WORDS, **fields: Any) -> ScriptedEngine:

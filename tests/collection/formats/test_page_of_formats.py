@@ -14,8 +14,8 @@ from collection.exporting.exchanged import EXPORTS
 from collection.exporting.labels import FORMS as LABELS
 from collection.formats.cited_reports.tracks import TRACKS
 from collection.formats.jsonl import AGGREGATORS, IMPORTANCES, KINDS, LINES
-from collection.formats.judgments_reader import REQUIRED
-from collection.formats.judgments_writer import ANSWER_COLUMNS, COLUMNS, FLAGS, SUGGESTION_COLUMNS
+from collection.formats.judgments_reader import FLAGS, REQUIRED
+from collection.formats.judgments_writer import ANSWER_COLUMNS, COLUMNS, SUGGESTION_COLUMNS
 from collection.formats.nugget_banks.nuggets import FORMS as BANKS
 from collection.formats.scores.tools import LABELS as SCORES
 from collection.formats.scores.tools import READ
@@ -79,11 +79,10 @@ def test_each_form_is_listed(heading: str, forms: Iterable[str]) -> None:
 
 def test_names_of_fields_and_choices_are_listed() -> None:
     [topics] = re.findall(r"^## Topics\n\n(.*?)\), optionally", PAGE, re.MULTILINE | re.DOTALL)
+    tracks, *_ = rows_under("What tracks ask of reports")
     [elements] = [row[1] for row in rows_under("Assize JSONL") if row[0] == "`rubric_element`"]
 
     assert named([topics]) == {*ID_FIELDS, *REQUEST_FIELDS}
     assert named([elements]) == {*KINDS, *IMPORTANCES, *AGGREGATORS}
-    assert named([rows_under("What tracks ask of reports")[0][-1]]) | named(
-        rows_under("What tracks ask of reports")[0]
-    ) == set(TRACKS)
+    assert named(tracks) == set(TRACKS)
     assert all(f"`{name}`" in PAGE or f"--as {name}" in PAGE or f"|{name}" in PAGE for name in LABELS)
