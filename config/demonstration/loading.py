@@ -43,6 +43,7 @@ from config.demonstration.simulation import (
     support,
 )
 from config.demonstration.sources import demonstration_topics
+from config.demonstration.suggestions import load_suggestions
 from config.demonstration.writing import load_writing
 from judging.grading.jobs import start_job
 from judging.jobs.available_judges import judge_named
@@ -113,6 +114,7 @@ def load_demonstration(*, at: datetime) -> Study | None:
         for assessor in simulated:
             for each in (study, pool, battles, answers, citations):
                 add_simulated_judgments(each, assessor, kind=kind, at=at)
+    load_suggestions(collection, by=rosa, at=at)
     start_baselines(study, "answerability", "grounded", by=rosa, at=at)
     start_baselines(pool, "relevance", "support", by=rosa, at=at)
     start_baselines(answers, "unknown", "faithful", "passage_for_question", "passage_for_answer", by=rosa, at=at)

@@ -19,11 +19,13 @@ from annotate.models import Assignment, Place
 from annotate.review.adjudication import count_disagreements
 from annotate.work.saving import save_choice
 from collection.judgments.services import Span
-from collection.models import Criterion, Highlight, Judgment, Rater, RubricElement, Study, User
+from collection.models import Arm, Criterion, Highlight, Judgment, Rater, RubricElement, Study, User
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
 from config.demonstration.loading import PAIRS
 from config.demonstration.simulation import ASSESSORS, JUDGES
+from config.demonstration.suggestions import PULL
+from config.demonstration.suggestions import STUDY as SUGGESTIONS
 from evaluation import computations
 from evaluation.trust.page import examine
 from judging.models import GradingJob
@@ -59,6 +61,18 @@ def test_loading_twice_changes_nothing(demonstration: Study) -> None:
     assert rows() == before
 
 
+def test_the_planted_pull_of_suggestions_is_found_and_stated(demonstration: Study) -> None:
+    found = computations.suggestion_effects(Study.objects.get(name=SUGGESTIONS))
+
+    [pull] = [arm.pull for arm in found.arms if arm.arm == Arm.POST_EDIT]
+    assert pull.value is not None
+    assert pull.low is not None
+    assert pull.high is not None
+    assert pull.low < PULL < pull.high
+    assert f"{PULL:g}. " in DOCUMENTATION.read_text()
+    assert f"{pull.value:.2f}, with an interval from {pull.low:.2f} to {pull.high:.2f}" in DOCUMENTATION.read_text()
+
+
 def test_loading_again_keeps_a_changed_password_and_the_work_that_was_done(demonstration: Study) -> None:
     ada = User.objects.get(username="ada")
     ada.set_password("another one entirely")
@@ -81,7 +95,7 @@ def test_everybody_can_sign_in_and_only_rosa_researches(demonstration: Study) ->
     mine = set(Study.objects.of(people["rosa"]).values_list("name", flat=True))
     assert mine == {
         demonstration.name,
-        *(f"demonstration-{one}" for one in ("answers", "battles", "citations", "pool", "writing")),
+        *(f"demonstration-{one}" for one in ("answers", "battles", "citations", "pool", "suggestions", "writing")),
     }
     assert not any(user.is_staff or user.is_superuser for user in people.values())
 
