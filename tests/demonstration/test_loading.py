@@ -70,7 +70,8 @@ def test_the_planted_pull_of_suggestions_is_found_and_stated(demonstration: Stud
     assert pull.high is not None
     assert pull.low < PULL < pull.high
     assert f"{PULL:g}. " in DOCUMENTATION.read_text()
-    assert f"{pull.value:.2f}, with an interval from {pull.low:.2f} to {pull.high:.2f}" in DOCUMENTATION.read_text()
+    assert f"again: {pull.value:.2f}," in DOCUMENTATION.read_text()
+    assert f"from {pull.low:.2f} to {pull.high:.2f}." in DOCUMENTATION.read_text()
 
 
 def test_loading_again_keeps_a_changed_password_and_the_work_that_was_done(demonstration: Study) -> None:
