@@ -59,7 +59,8 @@ def interval(estimate: Estimate) -> str:
 @register.filter
 def on(value: float, axis: Any) -> float:
     """Return where a value stands on a picture’s axis, in percent of its width."""
-    return axis.place(value)
+    place: float = axis.place(value)
+    return place
 
 
 @register.filter

@@ -120,7 +120,8 @@ class Report:
     def stem(self, subject: Study | Criterion, result: Any, *what: str) -> str:
         """Return a file's name without its ending."""
         names = (subject.study.name, subject.name) if isinstance(subject, Criterion) else (subject.name,)
-        sight, order = getattr(result, "sight", None), getattr(result, "order", "score")
+        sight: Any = getattr(result, "sight", None)
+        order: Any = getattr(result, "order", "score")
         return file_stem(*names, *what, part=sight.part if sight else "all", order=order)
 
     def caption(self, subject: Study | Criterion, result: Any, table: Table) -> str:

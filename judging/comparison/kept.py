@@ -26,7 +26,5 @@ def kept_pair(request: HttpRequest, criterion: Criterion, pair: Sequence[Judge])
 
 
 def _kept(request: HttpRequest, kind: str, criterion: Criterion, judges: Any) -> Any:
-    asked = {"criterion": criterion.pk, "judges": [judge.pk for judge in judges]}
-    return cached_result(
-        f"judging.comparison.computations:{kind}", criterion.study, shown=request.GET.getlist("shown"), **asked
-    )
+    kind, shown = f"judging.comparison.computations:{kind}", request.GET.getlist("shown")
+    return cached_result(kind, criterion.study, shown=shown, criterion=criterion.pk, judges=[one.pk for one in judges])

@@ -26,8 +26,9 @@ from config.demonstration.loading import PAIRS
 from config.demonstration.simulation import ASSESSORS, JUDGES
 from config.demonstration.suggestions import PULL
 from config.demonstration.suggestions import STUDY as SUGGESTIONS
-from evaluation import computations
+from evaluation.battles.battles import measure_battles
 from evaluation.trust.page import examine
+from evaluation.trust.suggestion_effects import measure_effects
 from judging.models import GradingJob
 from tests.demonstration.test_documentation import DOCUMENTATION
 
@@ -62,7 +63,7 @@ def test_loading_twice_changes_nothing(demonstration: Study) -> None:
 
 
 def test_the_planted_pull_of_suggestions_is_found_and_stated(demonstration: Study) -> None:
-    found = computations.suggestion_effects(Study.objects.get(name=SUGGESTIONS))
+    found = measure_effects(Study.objects.get(name=SUGGESTIONS))
 
     [pull] = [arm.pull for arm in found.arms if arm.arm == Arm.POST_EDIT]
     assert pull.value is not None
@@ -281,7 +282,7 @@ def test_people_disagree_somewhere_in_every_study_so_that_a_third_person_can_dec
 
 
 def test_battles_put_the_systems_into_an_order_that_says_it_is_simulated(demonstration: Study) -> None:
-    found = computations.battles(Study.objects.get(name="demonstration-battles"))
+    found = measure_battles(Study.objects.get(name="demonstration-battles"))
 
     assert found is not None
     assert [board.name for board in found.boards] == ["people", *(judge.name for judge in JUDGES)]

@@ -141,7 +141,7 @@ def long_functions(checkout: Checkout) -> Finds:
 
 
 # They read a folder, or import what a declaration names where it is computed; a test imports all of these.
-REGISTRIES = ("collection/web/reports.py", "collection/web/cached_results.py")
+IMPORTING = ("config/", "collection/web/reports.py", "collection/web/cached_results.py")
 
 
 def hidden_imports(checkout: Checkout) -> Finds:
@@ -152,7 +152,7 @@ def hidden_imports(checkout: Checkout) -> Finds:
     found: Counter[str] = Counter()
     for path, tree in checkout.trees.items():
         for node in ast.walk(tree):
-            if not isinstance(node, ast.Call) or not node.args or path.startswith(("config/", *REGISTRIES)):
+            if not isinstance(node, ast.Call) or not node.args or path.startswith(IMPORTING):
                 continue
             called = getattr(node.func, "id", getattr(node.func, "attr", ""))
             if called in {"import_string", "import_module", "__import__"} and not _is_of_others(node.args[0]):

@@ -23,4 +23,5 @@ class Command(command_of(BattlesReport)):  # type: ignore[misc]  # a class that 
         if options["draw"] is not None:
             made = draw_next_pairs(find_study(options["study"]), n=options["draw"], at=now())
             self.note(f"{counted(made.drawn, 'pairs')} drawn, {made.left:,} left; open the study to make their tasks.")
-        return super().answer(options)
+        answer: tuple[dict[str, Any], str] = super().answer(options)
+        return answer
