@@ -33,6 +33,7 @@ def describe_judges(card: Card) -> Iterator[str]:
             "version": told.get("version"),
             "model family": family_of(judge),
             "prompt template": making.template,
+            "members": ", ".join(judge.attributes.get("members") or ()),
             "settings": json.dumps(told["decoding"], ensure_ascii=False) if told.get("decoding") else "",
             "replies as": ", ".join(told.get("answers_as") or ()),
             "cannot be reproduced, for its servers refuse": ", ".join(told.get("not_sent") or ()),

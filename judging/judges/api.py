@@ -25,7 +25,7 @@ from judging.data.human_labels import NoSplit
 from judging.data.marked_judges import marked_last
 from judging.engines import EngineUnavailable
 from judging.judges.combining import EnsembleDoesNotFit, NotAnEnsemble, combine
-from judging.judges.ensembles import make_ensemble, make_ensemble_of_samples
+from judging.judges.ensembles import ensemble_of
 from judging.judges.registry import BadJudge, make_judge
 from judging.judges.serializers import (
     CombinationSerializer,
@@ -53,7 +53,9 @@ class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     permission_classes = [Researches]
     pagination_class = pages_by("place", "-id")  # the newest first, unfinished and failing ones last
     lookup_field = "name"
-    queryset = Judge.objects.select_related("rater", "template", "scale", "examples_from")
+    queryset = Judge.objects.select_related("rater", "template", "scale", "examples_from").prefetch_related(
+        "members__judge", "members__rater"
+    )
 
     @cached_property
     def completeness(self) -> JudgesOfStudies:
@@ -95,17 +97,9 @@ class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     def ensembles(self, request: Request) -> Response:
         """Create an ensemble of judges, or of samples of one. An existing one is returned, with status 200."""
         sent = checked(NewEnsembleSerializer(data=request.data))
-        count, temperature = sent.pop("samples"), sent.pop("temperature")
+        studies = Study.objects.read_by(user_of(request))
         with invalid_on(BadJudge, field="non_field_errors"):
-            members = sent.pop("members")
-            if count is None:
-                judge, new = make_ensemble(members, **sent, by=user_of(request))
-            elif len(members) != 1:
-                raise BadJudge("Samples are taken of one judge.")
-            else:
-                judge, new = make_ensemble_of_samples(
-                    members[0], count=count, temperature=temperature, **sent, by=user_of(request)
-                )
+            judge, new = ensemble_of(sent.pop("members"), studies=studies, **sent, by=user_of(request))
         return Response(self.get_serializer(judge).data, status=201 if new else 200)
 
     @extend_schema(request=CombineSerializer, responses={200: CombinationSerializer})

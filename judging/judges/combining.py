@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import datetime
 
 from django.db import transaction
@@ -39,7 +39,7 @@ def combine(*, ensemble: Judge, criterion: Criterion, by: User | None = None, at
             f"“{ensemble}” grades “{ensemble.get_task_type_display()}” on the scale “{ensemble.scale}”, with "
             f"examples of its own collection if it has any; “{criterion}” of “{criterion.study}” does not match."
         )
-    members = [member.judge for member in ensemble.members.select_related("judge")]
+    members = {member.voter.pk for member in ensemble.members.select_related("judge__rater", "rater")}
     graded = ungraded = waiting = changed = 0
     for items in _batches(criterion):
         outcomes = _outcomes(ensemble, members, criterion, items)
@@ -69,20 +69,19 @@ def _batches(criterion: Criterion) -> Iterator[list[int]]:
 
 
 def _outcomes(
-    ensemble: Judge, members: Sequence[Judge], criterion: Criterion, items: Sequence[int]
+    ensemble: Judge, members: Set[int], criterion: Criterion, items: Sequence[int]
 ) -> dict[int, CombinedGrade]:
-    """Return what becomes of the items that every member has judged."""
-    raters = {judge.rater_id: judge.pk for judge in members}
+    """Return what becomes of the items that every member, by the key of its rater, has judged."""
     judged: dict[int, dict[int, float | None]] = defaultdict(dict)
     between = {"item__gte": items[0], "item__lte": items[-1]}
-    judgments = Judgment.objects.filter(criterion=criterion, rater__in=raters, **between)
+    judgments = Judgment.objects.filter(criterion=criterion, rater__in=members, **between)
     for item, rater, grade in judgments.values_list("item_id", "rater_id", "grade"):
-        judged[item][raters[rater]] = grade
+        judged[item][rater] = grade
     settings = ensemble.decoding
     expected = _expected_grades(members, criterion, between) if settings["rule"] in ("mean", EXPECTED) else {}
     return {
         item: combine_votes(
-            [Vote(grade, expected.get((item, judge))) for judge, grade in judged[item].items()],
+            [Vote(grade, expected.get((item, rater))) for rater, grade in judged[item].items()],
             scale=ensemble.scale.values,
             rule=settings["rule"],
             ties=settings["ties"],
@@ -95,14 +94,14 @@ def _outcomes(
 
 
 def _expected_grades(
-    members: Sequence[Judge], criterion: Criterion, between: Mapping[str, int]
+    members: Set[int], criterion: Criterion, between: Mapping[str, int]
 ) -> dict[tuple[int, int], float]:
-    """Return the expected grade by item and judge, of the latest attempt."""
+    """Return the expected grade by item and rater, of the latest attempt; imported grades have none."""
     completions = Completion.objects.filter(
-        criterion=criterion, judge__in=members, expected_grade__isnull=False, **between
+        criterion=criterion, judge__rater__in=members, expected_grade__isnull=False, **between
     ).order_by("attempt")
-    rows = completions.values_list("item_id", "judge_id", "expected_grade")
-    return {(item, judge): value for item, judge, value in rows if value is not None}
+    rows = completions.values_list("item_id", "judge__rater_id", "expected_grade")
+    return {(item, rater): value for item, rater, value in rows if value is not None}
 
 
 @transaction.atomic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django import forms
@@ -10,17 +11,23 @@ from collection.completeness import JudgesOfStudies, judges_of_studies
 from collection.models import Criterion, Study, User
 from judging.data.marked_judges import marked_last
 from judging.judges.ensembles import MOST_MEMBERS, RULES, TIES
+from judging.judges.members import Member, imported_members, members_named
+from judging.judges.registry import BadJudge
 from judging.models import Judge
 
 
-class MembersField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # takes none at run time
-    """Judges with what they grade, for names do not tell it; unfinished and failing ones are marked."""
+def members_to_choose(judges: Iterable[Judge], found: JudgesOfStudies) -> Iterator[tuple[str, str]]:
+    """Yield judges with what they grade, for names do not tell it; unfinished and failing ones are marked.
 
-    completeness = JudgesOfStudies()
-
-    def label_from_instance(self, obj: Judge) -> str:
-        named = self.completeness.worst_of(obj.rater_id).after(obj.name)
-        return f"{named} – {obj.criterion_name}, scale “{obj.scale}”"
+    Those imported into the studies come last, once for each criterion.
+    """
+    for judge in judges:
+        named = found.worst_of(judge.rater_id).after(judge.name)
+        yield judge.name, f"{named} – {judge.criterion_name}, scale “{judge.scale}”"
+    for member in imported_members(found):
+        named = found.of(member.criterion.pk, member.rater.pk).after(member.rater.name)
+        where = f"imported into {member.criterion.study}"
+        yield member.name, f"{named} – {where}: {member.criterion_name}, scale “{member.scale}”"
 
 
 class SampledField(forms.ModelChoiceField):  # type: ignore[type-arg]  # takes none at run time
@@ -42,12 +49,10 @@ class CriterionField(forms.ModelChoiceField):  # type: ignore[type-arg]  # takes
 class EnsembleForm(forms.Form):
     """Members, or one judge of which samples are taken; and the rule."""
 
-    members = MembersField(
-        Judge.objects.none(),
+    members = forms.MultipleChoiceField(
         required=False,
-        to_field_name="name",
         widget=forms.CheckboxSelectMultiple,
-        help_text="Judges of the same kind of items, on the same scale.",
+        help_text="Judges of the same kind of items, on the same scale; imported ones are of one collection.",
     )
     sampled = SampledField(
         Judge.objects.none(),
@@ -77,17 +82,22 @@ class EnsembleForm(forms.Form):
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.studies = Study.objects.read_by(user)
         judges = Judge.objects.exclude(engine=Judge.Engine.ENSEMBLE)
         members, sampled = self.fields["members"], self.fields["sampled"]
-        assert isinstance(members, MembersField)
+        assert isinstance(members, forms.MultipleChoiceField)
         assert isinstance(sampled, SampledField)
-        found = judges_of_studies(Study.objects.read_by(user))
-        members.completeness = sampled.completeness = found
+        found = sampled.completeness = judges_of_studies(self.studies)
         of_models = judges.filter(template__isnull=False).select_related("template", "scale", "examples_from")
-        members.queryset = marked_last(
-            judges.select_related("rater", "scale", "examples_from"), found, "criterion_name", "name"
-        )
+        here = marked_last(judges.select_related("scale"), found, "criterion_name", "name")
+        members.choices = list(members_to_choose(here, found))
         sampled.queryset = marked_last(of_models, found, "name")
+
+    def clean_members(self) -> list[Member]:
+        try:
+            return members_named(self.cleaned_data["members"], self.studies)
+        except BadJudge as error:
+            raise forms.ValidationError(str(error)) from error
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

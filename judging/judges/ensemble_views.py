@@ -19,6 +19,7 @@ from collection.page_tools import telling
 from judging.judges.combining import EnsembleDoesNotFit, combine
 from judging.judges.ensemble_forms import CombineForm, EnsembleForm
 from judging.judges.ensembles import RULES, TIES, make_ensemble, make_ensemble_of_samples
+from judging.judges.members import OF_OTHERS, name_to
 from judging.judges.registry import BadJudge
 from judging.models import Combination, Judge
 from stats.completeness import complete_first
@@ -39,11 +40,12 @@ def ensemble_context(judge: Judge, user: User) -> dict[str, Any]:
     return {
         "members": complete_first(
             (
-                (member.judge, completeness.worst_of(member.judge.rater_id))
-                for member in judge.members.select_related("judge__template")
+                (member, completeness.worst_of(member.voter.pk), name_to(user, member))
+                for member in judge.members.select_related("judge__rater", "rater")
             ),
-            of=lambda pair: pair[1],
+            of=lambda row: row[1],
         ),
+        "of_others": OF_OTHERS,
         "rule": RULES[judge.decoding["rule"]],
         "ties": TIES[judge.decoding["ties"]],
         "combine_form": CombineForm(user=user, ensemble=judge),

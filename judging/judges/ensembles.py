@@ -13,8 +13,10 @@ from statistics import fmean, median
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
-from collection.models import Judgment, User
+from collection.models import Judgment, Rater, Study, User
+from judging.judges.members import ImportedMember, Member, members_named
 from judging.judges.registry import BadJudge, make_judge, store_judge
 from judging.models import EnsembleMember, Judge
 from judging.prompts.few_shot import Examples
@@ -111,7 +113,7 @@ def _middle(graded: Sequence[Vote], rule: str) -> float:
 
 
 def make_ensemble(
-    members: Sequence[Judge],
+    members: Sequence[Member],
     *,
     rule: str = "majority",
     ties: str = "lower",
@@ -125,11 +127,11 @@ def make_ensemble(
     Its hash covers its members, whatever their order, its rule, what it does with ties, its quorum (how many members
     must have graded an item; without one, more than half), and the threshold `at` on one member's expected grade.
     """
-    members = sorted(members, key=lambda judge: judge.content_hash)
+    members = sorted(members, key=lambda member: member.content_hash)
     quorum = len(members) // 2 + 1 if quorum is None else quorum
     _check(members, rule=rule, ties=ties, quorum=quorum, at=at)
     first = members[0]
-    homes = {judge.examples_from_id: judge.examples_from for judge in members if judge.examples_from_id}
+    homes = (member.examples_from for member in members if member.examples_from)
     with transaction.atomic():
         ensemble, new = store_judge(
             Judge(
@@ -138,29 +140,57 @@ def make_ensemble(
                 criterion_name=first.criterion_name,
                 scale=first.scale,
                 decoding={
-                    "members": [judge.content_hash for judge in members],
+                    "members": [member.content_hash for member in members],
                     "rule": rule,
                     "ties": ties,
                     "quorum": quorum,
                     **({} if at is None else {"at": at}),
-                    "weak": all(judge.weak for judge in members),
+                    "weak": all(member.weak for member in members),
                 },
-                examples_from=next(iter(homes.values()), None),
+                examples_from=next(homes, None),
                 created_by=by,
             ),
             name=name,
+            members=[
+                f"{member} (imported)" if isinstance(member, ImportedMember) else str(member) for member in members
+            ],
         )
         if new:
             EnsembleMember.objects.bulk_create(
-                EnsembleMember(ensemble=ensemble, judge=judge, position=position)
-                for position, judge in enumerate(members)
+                EnsembleMember(ensemble=ensemble, position=position, **_kept(member))
+                for position, member in enumerate(members)
             )
     return ensemble, new
 
 
+def ensemble_of(
+    names: Sequence[str],
+    *,
+    studies: QuerySet[Study],
+    samples: int | None,
+    temperature: float,
+    by: User | None = None,
+    **choices: Any,
+) -> tuple[Judge, bool]:
+    """Return the ensemble of the members of these names, or of samples of the one, and whether it is new.
+
+    Imported judges are of the `studies`; `choices` are those of `make_ensemble`. Raises BadJudge.
+    """
+    members = members_named(names, studies)
+    if samples is None:
+        return make_ensemble(members, **choices, by=by)
+    if len(members) != 1:
+        raise BadJudge("Samples are taken of one judge.")
+    return make_ensemble_of_samples(members[0], count=samples, temperature=temperature, **choices, by=by)
+
+
+def _kept(member: Member) -> dict[str, Judge | Rater]:
+    return {"rater": member.rater} if isinstance(member, ImportedMember) else {"judge": member}
+
+
 @transaction.atomic
 def make_ensemble_of_samples(
-    judge: Judge, *, count: int, temperature: float, by: User | None = None, **choices: Any
+    judge: Member, *, count: int, temperature: float, by: User | None = None, **choices: Any
 ) -> tuple[Judge, bool]:
     """Return the ensemble of so many samples of the judge, and whether it is new. Raises BadJudge.
 
@@ -169,44 +199,47 @@ def make_ensemble_of_samples(
     return make_ensemble(samples_of(judge, count=count, temperature=temperature, by=by), **choices, by=by)
 
 
-def _check(members: Sequence[Judge], *, rule: str, ties: str, quorum: int, at: float | None) -> None:
+def _check(members: Sequence[Member], *, rule: str, ties: str, quorum: int, at: float | None) -> None:
     if rule not in RULES or ties not in TIES:
         raise BadJudge(f"The rule is one of {', '.join(RULES)}; ties go to {', '.join(TIES)}.")
     if rule == EXPECTED:
         _check_threshold(members, at)
     elif at is not None:
         raise BadJudge(f"A threshold on the expected grade goes with the rule “{EXPECTED}” alone.")
-    elif not 2 <= len(members) <= MOST_MEMBERS or len({judge.pk for judge in members}) < len(members):
+    elif not 2 <= len(members) <= MOST_MEMBERS or len({member.content_hash for member in members}) < len(members):
         raise BadJudge(f"An ensemble needs 2 to {MOST_MEMBERS} different members.")
     if not 1 <= quorum <= len(members):
         raise BadJudge(f"The quorum must be from 1 to the number of members, {len(members)}.")
-    if any(judge.engine == Judge.Engine.ENSEMBLE for judge in members):
+    if any(member.engine == Judge.Engine.ENSEMBLE for member in members):
         raise BadJudge("An ensemble cannot be a member of another: name its members instead.")
-    if len({(judge.task_type, judge.scale_id) for judge in members}) > 1:
+    if len({(member.task_type, member.scale_id) for member in members}) > 1:
         raise BadJudge("All members must grade the same kind of items on the same scale.")
     is_yes_or_no = rule == EXPECTED and len(members[0].scale.values) == 2
     if rule != "majority" and not is_yes_or_no and members[0].scale.level == members[0].scale.Level.NOMINAL:
         raise BadJudge(
             f"The scale “{members[0].scale}” is nominal: its grades have no median or mean. Use the majority."
         )
-    collections = {judge.examples_from.collection_id for judge in members if judge.examples_from}
+    collections = {member.examples_from.collection_id for member in members if member.examples_from}
     if len(collections) > 1:
-        raise BadJudge("The members’ examples come from different collections: no item could be graded by all of them.")
+        raise BadJudge(
+            "The members’ examples or imported grades come from different collections: no item could be graded by all "
+            "of them."
+        )
 
 
-def _check_threshold(members: Sequence[Judge], at: float | None) -> None:
+def _check_threshold(members: Sequence[Member], at: float | None) -> None:
     if len(members) != 1:
         raise BadJudge("A threshold on the expected grade takes exactly one member.")
-    (judge,) = members
-    if judge.template is None or judge.template.reply_rule not in GRADE_COMES_FIRST:
-        raise BadJudge(f"“{judge}” has no expected grades: its replies do not begin with the grade.")
-    values = judge.scale.values
+    (member,) = members
+    if member.template is None or member.template.reply_rule not in GRADE_COMES_FIRST:
+        raise BadJudge(f"“{member}” has no expected grades: its replies do not begin with the grade.")
+    values = member.scale.values
     if at is None or not min(values) < at <= max(values):
         raise BadJudge(f"Give a threshold above {min(values):g} and up to {max(values):g}, the ends of the scale.")
 
 
 def samples_of(
-    judge: Judge, *, count: int, temperature: float, first_seed: int = 0, by: User | None = None
+    judge: Member, *, count: int, temperature: float, first_seed: int = 0, by: User | None = None
 ) -> list[Judge]:
     """Return this judge `count` times at a temperature, each with a seed of its own: as many samples of its replies.
 
@@ -216,6 +249,8 @@ def samples_of(
         raise BadJudge(f"Take 2 to {MOST_MEMBERS} samples.")
     if temperature == 0:
         raise BadJudge("At temperature 0 every sample is the same: choose a higher one.")
+    if isinstance(judge, ImportedMember):
+        raise BadJudge(f"“{judge}” was imported: it cannot be asked for samples.")
     if judge.template is None:
         raise BadJudge(f"“{judge}” computes a score without sampling: every sample of it is the same.")
     return [

@@ -110,10 +110,10 @@ def make_judge(
     )
 
 
-def store_judge(judge: Judge, *, name: str = "") -> tuple[Judge, bool]:
+def store_judge(judge: Judge, *, name: str = "", members: Sequence[str] = ()) -> tuple[Judge, bool]:
     """Store a judge that was put together, with its rater, or return the one that is the same.
 
-    Raises BadJudge and JudgeNameTaken.
+    `members` are the names of an ensemble's, for its provenance. Raises BadJudge and JudgeNameTaken.
     """
     content_hash = judge_hash(judge)
     if not name:
@@ -136,7 +136,7 @@ def store_judge(judge: Judge, *, name: str = "") -> tuple[Judge, bool]:
             name=name,
             content_hash=content_hash,
             source=" ".join(filter(None, (judge.get_engine_display(), judge.model, str(judge.template or "")))),
-            attributes=_as_published(judge),
+            attributes=_as_published(judge) | ({"members": list(members)} if members else {}),
         )
         judge.save()
         return judge, True

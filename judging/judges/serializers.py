@@ -13,6 +13,7 @@ from collection.models import Scale, Study
 from judging.data.quota_serializers import QuotaSerializer, quota_in
 from judging.engines.thinking import MODES, MOST_ROOM, SERVERS_OWN
 from judging.judges.ensembles import EXPECTED, MOST_MEMBERS, RULES, TIES
+from judging.judges.members import name_to
 from judging.models import Combination, Judge, PromptTemplate
 from judging.prompts.criteria import JUDGED_CRITERIA
 from judging.prompts.few_shot import MOST_EXAMPLES
@@ -41,13 +42,9 @@ class ExamplesSerializer(serializers.Serializer[Any]):
 
 
 class NewEnsembleSerializer(serializers.Serializer[Any]):
-    """Members, by name; or one of them with `samples`, each with its own seed."""
+    """Members, by name (imported judges: `STUDY/CRITERION/NAME`); or one of them with `samples`, each with its seed."""
 
-    members = serializers.SlugRelatedField[Judge](
-        slug_field="name",
-        many=True,
-        queryset=Judge.objects.select_related("rater", "template", "scale", "examples_from"),
-    )
+    members = serializers.ListField(child=serializers.CharField(max_length=400), max_length=MOST_MEMBERS)
     samples = WholeField(required=False, allow_null=True, default=None, min_value=2, max_value=MOST_MEMBERS)
     temperature = NumberField(default=0.7, min_value=0, max_value=2, help_text="Of the samples.")
     rule = serializers.ChoiceField(choices=list(RULES.items()), default="majority")
@@ -135,6 +132,7 @@ class JudgeSerializer(serializers.ModelSerializer[Judge]):
         child=serializers.CharField(), help_text="Parameters that its servers refuse: grades cannot be reproduced."
     )
     examples = serializers.SerializerMethodField(help_text="Number of examples in the prompt.")
+    members = serializers.SerializerMethodField(help_text="Names of an ensemble's members.")
     weak = serializers.BooleanField(help_text="A baseline for trying things out; use a real model for real work.")
     quota = serializers.SerializerMethodField(help_text="Your token quota, if this judge uses it and there is a limit.")
     mark = serializers.SerializerMethodField(help_text=f"The worst in your studies. {MARKS}")
@@ -144,11 +142,14 @@ class JudgeSerializer(serializers.ModelSerializer[Judge]):
         model = Judge
         fields = [
             "name", "engine", "model", "template", "task_type", "criterion_name", "scale", "decoding", "examples",
-            "other_names", "not_sent", "weak", "mark", "mark_reason", "content_hash", "created_at", "quota",
+            "members", "other_names", "not_sent", "weak", "mark", "mark_reason", "content_hash", "created_at", "quota",
         ]  # fmt: skip
 
     def get_examples(self, judge: Judge) -> int:
         return len(judge.examples)
+
+    def get_members(self, judge: Judge) -> list[str]:
+        return [name_to(self.context["request"].user, member) for member in judge.members.all()]
 
     @extend_schema_field(QuotaSerializer(allow_null=True))
     def get_quota(self, judge: Judge) -> dict[str, Any] | None:

@@ -4,24 +4,45 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
-from collection.models import Criterion, Item
+from collection.models import Criterion, Item, Rater
 from judging.models.judges import Judge
 
 
 class EnsembleMember(models.Model):
-    """That a judge's grades go into an ensemble's. Samples of one judge are judges that differ in their seed."""
+    """That a judge's grades go into an ensemble's. Samples of one judge are judges that differ in their seed.
+
+    It is a judge of this installation, or (`rater`) one whose grades came in from elsewhere.
+    """
 
     ensemble = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="members")
-    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="memberships")
+    judge = models.ForeignKey(Judge, null=True, on_delete=models.PROTECT, related_name="memberships")
+    rater = models.ForeignKey(
+        Rater, null=True, on_delete=models.PROTECT, related_name="+", help_text="The imported judge, if it is one."
+    )
     position = models.PositiveSmallIntegerField()
 
     class Meta:
         ordering = ["ensemble_id", "position"]
-        constraints = [models.UniqueConstraint(fields=["ensemble", "judge"], name="a_judge_is_one_member")]
+        constraints = [
+            models.UniqueConstraint(fields=["ensemble", "judge"], name="a_judge_is_one_member"),
+            models.UniqueConstraint(fields=["ensemble", "rater"], name="an_imported_judge_is_one_member"),
+            models.CheckConstraint(
+                condition=Q(judge__isnull=True, rater__isnull=False) | Q(judge__isnull=False, rater__isnull=True),
+                name="a_member_is_a_judge_or_an_imported_one",
+            ),
+        ]
 
     def __str__(self) -> str:
-        return f"{self.judge} in {self.ensemble}"
+        return str(self.judge or self.rater)
+
+    @property
+    def voter(self) -> Rater:
+        """Whose judgments it brings."""
+        voter = self.judge.rater if self.judge else self.rater
+        assert voter is not None  # the database says so
+        return voter
 
 
 class EnsembleGrade(models.Model):

@@ -61,7 +61,11 @@ class Judge(models.Model):
         help_text="Items that its prompt shows with people's grades: item, grade, text's hash.",
     )
     examples_from = models.ForeignKey(
-        Study, null=True, on_delete=models.PROTECT, related_name="+", help_text="The study that the examples are from."
+        Study,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The study that the examples, or an ensemble's imported members, are from.",
     )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
