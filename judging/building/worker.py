@@ -19,6 +19,7 @@ from judging.building.builds import advance, in_hand, pause, pause_if_spent, sen
 from judging.building.calls import Received, request_of, store_replies, unfinished
 from judging.engines import Engine, EngineUnavailable, GradeRequest, Heard, Reply
 from judging.grading.engine_thread import Asking, heard_at
+from judging.grading.giving_way import is_to_end
 from judging.grading.jobs import WrongState
 from judging.grading.worker import ENGINE_ERRORS_IN_A_ROW, TURN_SECONDS
 from judging.models import Build
@@ -113,6 +114,8 @@ class Turn:
             if asking.hungry and not self._more(asking) and not self.asked:
                 asking.no_more()
             self._store(asking.replies(LOOK_SECONDS))
+            if is_to_end():
+                self.until = time.monotonic()
             if self.failures_in_a_row >= ENGINE_ERRORS_IN_A_ROW:
                 asking.stop()
                 _pause(self.build, f"{self.failures_in_a_row} engine errors in a row.", Build.Cause.ENGINE)

@@ -26,7 +26,7 @@ from judging.engines.pool import Member, Pool, Remember
 from judging.engines.prefetch import Feed
 from judging.engines.request_size import RequestSize
 from judging.engines.responses import NotOneReplyEach, Question, read_answer
-from judging.engines.server_probe import Findings, path_of
+from judging.engines.server_probe import BEHIND, Findings, path_of
 from judging.engines.thinking import MOST_ROOM, ROOM, SLOWEST, Thinking
 
 # Prompts of one request together: a body that any server takes.
@@ -80,6 +80,8 @@ class OpenAIEngine:
         self.first_delay = first_delay
         # Set at each use: researchers see and accept other names of the model while the engine is kept.
         self.other_names: Collection[str] | None = ()
+        # Set at each use too: somebody waits for the replies.
+        self.urgent = False
         self.pace = RequestSize(prompts_at_once)
         # Attempts that failed, by item: a turn may be over before the last of them.
         self.failed_attempts: dict[int, int] = {}
@@ -223,7 +225,7 @@ class OpenAIEngine:
         """Return the server to ask, after a pause if the only one failed; None where work shall stop."""
         if failed_at is not None and not self.pool.has_another(failed_at) and not self._pause(tries, stopping):
             return None
-        return self.pool.take(stopping, avoid=failed_at, text=batch[0].text)
+        return self.pool.take(stopping, avoid=failed_at, text=batch[0].text, urgent=self.urgent)
 
     def _asked(self, findings: Findings, began: float, body: Mapping[str, Any] | None = None) -> Question:
         sent = None if body is None else parameters_of(body)
@@ -238,9 +240,10 @@ class OpenAIEngine:
         return self.pace.size if takers and all(findings.abilities.many for findings in takers) else 1
 
     def _body(self, batch: Batch, findings: Findings, before: Reply | None) -> dict[str, Any]:
-        return request_body(
+        body = request_body(
             batch, model=self.model, endpoint=self.endpoint, findings=findings, decoding=self.decoding, before=before
         )
+        return body if self.urgent or not findings.abilities.priority else {"priority": BEHIND} | body
 
     def _send(self, batch: Batch, member: Member, body: Mapping[str, Any]) -> Answer:
         began = time.perf_counter()

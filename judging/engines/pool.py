@@ -57,6 +57,8 @@ class Member:
         self.free_at = 0.0
         # Requests under way, and with those that wait for their turn.
         self.at_work = self.in_flight = 0
+        # Of these, requests that somebody waits for: the others let them go first.
+        self.urgent = 0
         self.taken = 0
         self.failures = 0
         self._problem = ""
@@ -124,7 +126,7 @@ class Pool:
             self.members = [copy(member) for member in self.members]
             for member, client in zip(self.members, clients, strict=True):
                 member.client, member.looking = client, False
-                member.at_work = member.in_flight = 0
+                member.at_work = member.in_flight = member.urgent = 0
 
     def look(self, stopping: Callable[[], bool] | None = None) -> None:
         """Ask every server what it is now, unless that is known. Raises EngineUnavailable as `take` does."""
@@ -138,8 +140,12 @@ class Pool:
                 list(executor.map(self._look_at, due))
         self._check_patience(stopping)
 
-    def take(self, stopping: Callable[[], bool], *, avoid: Member | None = None, text: str = "") -> Member | None:
+    def take(
+        self, stopping: Callable[[], bool], *, avoid: Member | None = None, text: str = "", urgent: bool = False
+    ) -> Member | None:
         """Wait for a server and return it, or None if told to stop. Release it afterwards.
+
+        What is `urgent` goes before everything else that waits for its turn.
 
         It is the one to which all questions about the `text` go, which has it in its prefix cache then, or where that
         one has much more under way, the least busy one.
@@ -157,7 +163,7 @@ class Pool:
                     home = max(usable, key=lambda one: _affinity(one.address, text)) if text else member
                     if home is not avoid and home.in_flight <= member.in_flight + min(SPILL, home.most):
                         member = home
-                    if self._entered(member, stopping):
+                    if self._entered(member, stopping, urgent=urgent):
                         member.taken += 1
                         return member
                     continue
@@ -229,17 +235,21 @@ class Pool:
             return False
         return True
 
-    def _entered(self, member: Member, stopping: Callable[[], bool]) -> bool:
+    def _entered(self, member: Member, stopping: Callable[[], bool], *, urgent: bool) -> bool:
         """Wait until the server may get one more request. False if it went down meanwhile, or work shall stop."""
         member.in_flight += 1
-        while member.at_work >= member.most:
+        member.urgent += urgent
+        entered = True
+        while entered and (member.at_work >= member.most or (member.urgent and not urgent)):
             self._freed.wait(WAIT_SECONDS)
             resting = member.free_at > time.monotonic()
-            if stopping() or resting or not member.up or member not in self.members:
-                member.in_flight -= 1
-                return False
-        member.at_work += 1
-        return True
+            entered = not (stopping() or resting or not member.up or member not in self.members)
+        member.urgent -= urgent
+        member.at_work += entered
+        member.in_flight -= not entered
+        if urgent:
+            self._freed.notify_all()
+        return entered
 
     def _release(self, member: Member) -> None:
         member.in_flight -= 1

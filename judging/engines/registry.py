@@ -26,18 +26,21 @@ from judging.engines.vllm import VLLMEngine
 from judging.models import Build, Judge
 
 
-def engine_of(judge: Judge, *, by: User | None, own: bool | None = None, any_name: bool = False) -> Engine:
+def engine_of(
+    judge: Judge, *, by: User | None, own: bool | None = None, any_name: bool = False, urgent: bool = False
+) -> Engine:
     """Return the engine of this judge, kept with its connections as long as the process lives.
 
     It asks servers that the user may use: see `judging.engines.servers.serving`. It takes replies under the names that
-    researchers have seen the model reply under, or under `any_name`. Raises EngineUnavailable if it cannot even be
-    tried.
+    researchers have seen the model reply under, or under `any_name`. What is `urgent`, for somebody waits for it, goes
+    before jobs that ask the same servers. Raises EngineUnavailable if it cannot even be tried.
     """
     asks_servers = judge.engine == Judge.Engine.OPENAI
     engine = kept_engine(judge, access_to(serving(judge.model, by, own=own)) if asks_servers else ())
     if isinstance(engine, OpenAIEngine):
         engine = copy(engine)  # with the same connections
         engine.other_names = None if any_name else judge.other_names
+        engine.urgent = urgent
     return engine
 
 

@@ -46,6 +46,8 @@ ATTEMPTS = 3
 PAUSE = 0.5
 # Tokens in which a model that thinks comes to a short reply, and so few that nobody thinks that little unbidden.
 PROBE_ROOM = 2000
+# What vLLM does after requests that say nothing (0): the lower goes first, with --scheduling-policy priority.
+BEHIND = 1
 SHORT_BUDGET = 16
 
 # The ways that each kind of server may know, the likeliest first.
@@ -84,7 +86,7 @@ class Abilities:
     could be made of them when it was tried out, and they are `renormalised` where these sum to one under the
     constraint. `many` says that one request takes many prompts, and counts the tokens of all. `thinks`: its reply was
     seen to come after thinking, when it was sent `switch`, and `thinks_freely` where it was not bound. `budget` is
-    what it calls a limit of that, which it kept.
+    what it calls a limit of that, which it kept. `priority`: a request may say that others go before it.
     """
 
     constraint: Constraint = ""
@@ -97,6 +99,7 @@ class Abilities:
     thinks_freely: bool = False
     switch: Mapping[str, Any] = field(default_factory=dict)
     budget: str = ""
+    priority: bool = False
     dialect: Dialect = field(default_factory=Dialect)
 
     @property
@@ -217,6 +220,7 @@ class _Probe:
         self.room = 0
         self.thinks_freely = False
         self.budget = ""
+        self.priority = False
 
     @property
     def problem(self) -> str:
@@ -248,13 +252,17 @@ class _Probe:
             return None
         self.budget = self._budget(_thought_for(free)) if self.thinks_freely else ""
         seen = self._first_way(WAYS[self.server.kind])
-        return seen and replace(seen, thinks_freely=self.thinks_freely, budget=self.budget)
+        return seen and replace(seen, thinks_freely=self.thinks_freely, budget=self.budget, priority=self.priority)
 
     def _free(self) -> Mapping[str, Any] | None:
         """Return what the server says where nothing binds it, with room to think."""
         most = self.server.context_length
         self.room = PROBE_ROOM if most is None else min(PROBE_ROOM, most // 2)
-        return self.ask(path_of(self.endpoint), self._question("", 0))
+        path, asked = path_of(self.endpoint), self._question("", 0)
+        # One that schedules by arrival refuses it, or takes no notice. Other makes have the opposite order.
+        said = self.ask(path, asked | {"priority": BEHIND}) if self.server.kind == "vllm" else None
+        self.priority = said is not None
+        return self.ask(path, asked) if said is None else said
 
     def _left_free(self, seen: Abilities) -> Abilities | None:
         """Add what the server does where it is not bound; a constraint from the first token on hides that it thinks.
@@ -264,7 +272,11 @@ class _Probe:
         thinks = _thinks(self._free())
         if thinks and not seen.constraint:
             raise _Thinks
-        return None if thinks and self.thinking.mode == OFF else replace(seen, thinks_freely=thinks)
+        return (
+            None
+            if thinks and self.thinking.mode == OFF
+            else replace(seen, thinks_freely=thinks, priority=self.priority)
+        )
 
     def _first_way(self, ways: Sequence[Constraint]) -> Abilities | None:
         for way in (*ways, ""):

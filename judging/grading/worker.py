@@ -26,6 +26,7 @@ from judging.engines.token_quotas import note_use
 from judging.grading.completions import ReadReply, write_read_replies
 from judging.grading.drift import KnownIdentities, judge_anchor_items
 from judging.grading.engine_thread import LOOK_SECONDS, Asking, Clock, heard_at
+from judging.grading.giving_way import is_to_end
 from judging.grading.holders import holder_name
 from judging.grading.jobs import WrongState, finish_if_done, limit_reached, pause_job
 from judging.grading.leases import Lease, claim_chunk, finish_chunk
@@ -237,9 +238,14 @@ class Turn:
         finish_chunk(chunk)
 
     def _look_around(self) -> None:
-        """Stop if the job or its researcher has spent what they may, or if somebody paused it or cancelled it."""
+        """Stop if the job or its researcher has spent what they may, or if somebody paused it or cancelled it.
+
+        A turn in whose place somebody waits for something else ends.
+        """
         if reached := limit_reached(self.job, at=now()):
             _pause(self.job, *reached)
+        if is_to_end():
+            self.until = time.monotonic()
         try:
             self.job.replied_at = _active(self.job).values_list("replied_at", flat=True).get()  # to others too
         except GradingJob.DoesNotExist:

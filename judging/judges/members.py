@@ -90,7 +90,7 @@ def _imported(name: str, studies: QuerySet[Study]) -> ImportedMember:
     criteria = Criterion.objects.filter(study__in=studies, study__name=study, name=criterion_name)
     criterion = criteria.select_related("study__collection", "scale").first()
     raters = Rater.objects.filter(kind=Rater.Kind.JUDGE, origin=Rater.Origin.IMPORTED, name=called)
-    rater = criterion and raters.filter(collection=criterion.study.collection_id).first()
+    rater = raters.filter(collection=criterion.study.collection_id).first() if criterion else None
     if criterion is None or rater is None or not Judgment.objects.filter(criterion=criterion, rater=rater).exists():
         raise BadJudge(f"“{name}” names no imported grades: write STUDY/CRITERION/NAME, as New ensemble lists them.")
     return ImportedMember(rater, criterion)
@@ -110,5 +110,5 @@ def imported_members(found: JudgesOfStudies) -> list[ImportedMember]:
 def name_to(user: User, member: EnsembleMember) -> str:
     """Return the member's name as this user may read it: an imported judge is its collection's."""
     imported = member.rater
-    known = imported is None or Collection.objects.of(user).filter(pk=imported.collection_id).exists()
+    known = imported is None or Collection.objects.of(user).filter(raters=imported).exists()
     return str(member) if known else OF_OTHERS

@@ -122,7 +122,7 @@ def refuse_elsewhere(judge: Judge, *, with_vllm: bool = False) -> None:
 def engine_to_try(judge: Judge, *, by: User | None, with_vllm: bool = False) -> Iterator[Engine]:
     """Give an engine for a trial run, and put away what was started for it."""
     refuse_elsewhere(judge, with_vllm=with_vllm)
-    engine = engine_of(judge, by=by, any_name=True)
+    engine = engine_of(judge, by=by, any_name=True, urgent=True)
     if not isinstance(engine, EmbeddedEngine):
         yield engine
         return

@@ -64,7 +64,7 @@ def _reply_to(wording: NuggetWording, engine_for: Callable[[Judge], Engine] | No
     request = replace(request, thinks_for=room_of_thinking(judge))
     seconds = min(seconds_for(judge), NuggetWording.PATIENCE.total_seconds())
     check_quota(judge, payer, at=now())
-    engine = engine_for(judge) if engine_for else engine_of(judge, by=payer)
+    engine = engine_for(judge) if engine_for else engine_of(judge, by=payer, urgent=True)
     with budget_of(quota_for(judge, payer, at=now())) as budget:
         reply = replies_in_time(within(engine, budget), [request], seconds).get(request.item_id)
     expected = expected_use(request)

@@ -72,6 +72,7 @@ class ScriptedServer:
         self.most_log_probabilities = {"vllm": 20, "llama.cpp": 200}.get(kind, 0)
         self.takes_many = False
         self.counts_many = True
+        self.not_taken: set[str] = set()
         self.before_examination: list[Raw] = []
         self.examined = 0
         self.models = [MODEL]
@@ -123,6 +124,8 @@ class ScriptedServer:
         many = len(prompts_of(body))
         if many > 1 and not self.takes_many:
             return Raw(status=404, body=b"{}")
+        if self.not_taken & set(body):
+            return Raw(status=400, body=b'{"error": {"message": "Not with these settings."}}')
         if body.get("top_logprobs", 0) > self.most_log_probabilities:
             return Raw(status=400, body=b'{"error": {"message": "greater than max allowed"}}')
         text = ALLOWED[0] if self.honours & set(body) else "Apple."

@@ -548,3 +548,45 @@ def test_what_hangs_at_a_server_takes_no_place_of_those_that_come_after_it(make_
     assert member is not None
     engine.pool.failed(hangs, "Too late.")
     assert (member.in_flight, member.failures) == (1, 0)
+
+
+def test_what_somebody_waits_for_goes_before_everything_that_waits_for_its_turn(make_server: MakeServer) -> None:
+    engine = an_engine(make_server(), concurrency=1)
+    engine.pool.look()
+    busy = engine.pool.take(lambda: False)
+    assert busy is not None
+    order: list[str] = []
+
+    def enter(name: str) -> None:
+        if member := engine.pool.take(lambda: False, urgent=name == "trial"):
+            order.append(name)
+            engine.pool.succeeded(member)
+
+    threads = [threading.Thread(target=enter, args=(name,)) for name in ("job", "job", "job", "trial")]
+    for number, thread in enumerate(threads, start=2):
+        thread.start()
+        while busy.in_flight < number:
+            time.sleep(0.01)
+    engine.pool.succeeded(busy)
+    for thread in threads:
+        thread.join(5)
+
+    assert order == ["trial", "job", "job", "job"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "refused", "sent"), [("vllm", set(), 1), ("vllm", {"priority"}, None), ("llama.cpp", set(), None)]
+)
+def test_jobs_are_sent_behind_what_somebody_waits_for_where_the_server_takes_a_priority(
+    make_server: MakeServer, kind: str, refused: set[str], sent: int | None
+) -> None:
+    server = make_server(kind=kind)
+    server.not_taken = refused
+    job = an_engine(server)
+    trial = copy(job)
+    trial.urgent = True
+
+    ask(job, 1)
+    ask(trial, 2)
+
+    assert [body.get("priority") for body in server.asked] == [sent, None]

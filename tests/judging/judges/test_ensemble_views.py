@@ -148,7 +148,7 @@ def test_an_ensemble_of_samples_makes_its_members(rosas: Client) -> None:
     )
 
     ensemble = Judge.objects.get(engine=Judge.Engine.ENSEMBLE)
-    assert [member.judge.decoding["temperature"] for member in ensemble.members.all()] == [0.8, 0.8, 0.8]
+    assert [member.judge and member.judge.decoding["temperature"] for member in ensemble.members.all()] == [0.8] * 3
 
 
 @pytest.mark.parametrize(

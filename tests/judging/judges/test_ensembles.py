@@ -14,6 +14,7 @@ from collection.task_types import ANSWERABLE, RUBRIC_0_5
 from judging.grading.jobs import JudgeDoesNotFit, start_job
 from judging.judges.combining import EnsembleDoesNotFit, NotAnEnsemble, combine
 from judging.judges.ensembles import Vote, combine_votes, make_ensemble, samples_of
+from judging.judges.members import ImportedMember
 from judging.judges.registry import BadJudge, load_shipped, make_judge
 from judging.models import Combination, Completion, EnsembleGrade, GradingJob, Judge, PromptTemplate
 from tests.judging.world import a_lexical_judge, criterion_of, many_items
@@ -195,7 +196,7 @@ def test_samples_are_one_judge_with_seeds_of_their_own() -> None:
         samples_of(Judge.objects.get(name="lexical-rating"), count=3, temperature=0.7)
 
 
-def say(study: Study, judge: Judge, *grades: float | None) -> None:
+def say(study: Study, judge: Judge | ImportedMember, *grades: float | None) -> None:
     """Store what a member said of the study's first items to be rated."""
     criterion = criterion_of(study, "rating")
     items = Item.objects.filter(study=study, task_type=TaskType.RATING).order_by("pk")
