@@ -35,7 +35,9 @@ def describe_judges(card: Card) -> Iterator[str]:
             "prompt template": making.template,
             "members": ", ".join(judge.attributes.get("members") or ()),
             "settings": json.dumps(told["decoding"], ensure_ascii=False) if told.get("decoding") else "",
-            "replies as": ", ".join(told.get("answers_as") or ()),
+            "replies as": ", ".join(
+                name for seen in ("answers_as", "answers_as_at") for name in judge.attributes.get(seen, ())
+            ),
             "cannot be reproduced, for its servers refuse": ", ".join(told.get("not_sent") or ()),
             "examples in the prompt": len(told.get("examples") or ()) or "",
         }

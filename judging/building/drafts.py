@@ -13,7 +13,7 @@ from judging.building.prompt_files import StepPrompt
 from judging.building.shipped import PIPELINES
 from judging.building.sources import CannotBuild, check_sources, chosen_topics, filled_cells, inputs_of, lacking
 from judging.engines.servers import on_own_servers
-from judging.grading.jobs import JobLimits
+from judging.grading.jobs import JobLimits, priced
 from judging.models import Build
 
 
@@ -113,4 +113,6 @@ def draft(collection: Collection, asked: Request, *, by: User | None, at: dateti
         queued_at=at,
         **asdict(asked.limits),
     )
+    terms = priced(asked.limits, build, by)
+    build.price_in, build.price_out = terms.price_in, terms.price_out
     return build, left_out

@@ -10,10 +10,11 @@ from statistics import mean
 from django.db.models import Avg
 
 from judging.building.calls import call_for, inputs_for, options_of, pipeline_of, topics_of, views_of, whole_build
-from judging.building.chain.asked import THEN, grading_plan
+from judging.building.chain.asked import grading_plan, judge_of
 from judging.building.pipelines import Step, View
 from judging.engines.token_counts import CHARACTERS_A_TOKEN
-from judging.models import Build
+from judging.jobs.sentence_grading import prices_behind
+from judging.models import Build, GradingJob
 
 # Prompts are filled for so many topics to see how long they are.
 LOOKED_AT = 20
@@ -34,26 +35,30 @@ class StepEstimate:
 
 @dataclass(frozen=True)
 class LinkEstimate:
-    """What a link of a chain takes: at most so many calls, and tokens as far as its prompts are known."""
+    """What a link of a chain takes at its prices: at most so many calls, tokens as far as its prompts are known."""
 
     name: str
     label: str
     most_calls: int
     prompt_tokens: int
     reply_tokens: int
+    prices: Build | GradingJob
 
     @property
     def tokens(self) -> int:
         return self.prompt_tokens + self.reply_tokens
+
+    @property
+    def cost(self) -> float | None:
+        return self.prices.cost_of(self.prompt_tokens, self.reply_tokens)
 
 
 @dataclass(frozen=True)
 class BuildEstimate:
     """A build's steps, and what they and the links `behind` would cost at most as far as that is known."""
 
+    build: Build
     steps: tuple[StepEstimate, ...]
-    price_in: float | None = None
-    price_out: float | None = None
     behind: tuple[LinkEstimate, ...] = ()
 
     @property
@@ -61,8 +66,8 @@ class BuildEstimate:
         """The build and all that follows it."""
         steps = self.steps
         prompts, replies = (one.prompt_tokens or 0 for one in steps), (one.reply_tokens or 0 for one in steps)
-        build = LinkEstimate("build", "Writing", sum(one.most_calls for one in steps), sum(prompts), sum(replies))
-        return (build, *self.behind)
+        calls = sum(one.most_calls for one in steps)
+        return (LinkEstimate("build", "Writing", calls, sum(prompts), sum(replies), self.build), *self.behind)
 
     @property
     def most_calls(self) -> int:
@@ -81,10 +86,8 @@ class BuildEstimate:
     @property
     def cost(self) -> float | None:
         """Cost of all links, as far as their prompts are known; None without prices."""
-        if self.price_in is None and self.price_out is None:
-            return None
-        prompts, replies = sum(one.prompt_tokens for one in self.links), sum(one.reply_tokens for one in self.links)
-        return (prompts * (self.price_in or 0) + replies * (self.price_out or 0)) / 1_000_000
+        costs = [one.cost for one in self.links if one.cost is not None]
+        return sum(costs) if costs else None
 
 
 def estimate(build: Build) -> BuildEstimate:
@@ -96,11 +99,13 @@ def estimate(build: Build) -> BuildEstimate:
         views = views_of(build, topics, number) if build.pk else _first_views(build, step)
         found.append(_of_step(build, step, views))
     behind: tuple[LinkEstimate, ...] = ()
-    plan = grading_plan(build)
-    if plan is not None:
-        label = f"Grading by {build.options[THEN]['judge']}"
-        behind = (LinkEstimate("grading", label, plan.calls, plan.prompt_tokens, plan.reply_tokens),)
-    return BuildEstimate(tuple(found), build.price_in, build.price_out, behind)
+    plan, judge = grading_plan(build), judge_of(build)
+    if plan is not None and judge is not None:
+        label = f"Grading by {judge}"
+        price_in, price_out = prices_behind(build, judge, build.created_by)
+        prices = GradingJob(price_in=price_in, price_out=price_out)
+        behind = (LinkEstimate("grading", label, plan.calls, plan.prompt_tokens, plan.reply_tokens, prices),)
+    return BuildEstimate(build, tuple(found), behind)
 
 
 def _first_views(build: Build, step: Step) -> Mapping[int, View]:

@@ -35,11 +35,11 @@ def engine_of(
     researchers have seen the model reply under, or under `any_name`. What is `urgent`, for somebody waits for it, goes
     before jobs that ask the same servers. Raises EngineUnavailable if it cannot even be tried.
     """
-    asks_servers = judge.engine == Judge.Engine.OPENAI
-    engine = kept_engine(judge, access_to(serving(judge.model, by, own=own)) if asks_servers else ())
+    servers = serving(judge.model, by, own=own) if judge.engine == Judge.Engine.OPENAI else []
+    engine = kept_engine(judge, access_to(servers))
     if isinstance(engine, OpenAIEngine):
         engine = copy(engine)  # with the same connections
-        engine.other_names = None if any_name else judge.other_names
+        engine.other_names = None if any_name else judge.names_at(server.pk for server in servers)
         engine.urgent = urgent
     return engine
 
@@ -84,7 +84,7 @@ def writer_for(build: Build) -> Engine:
     if isinstance(writer, OpenAIEngine):
         writer = copy(writer)  # with the same connections
         judges = Judge.objects.filter(engine=Judge.Engine.OPENAI, model=build.model).select_related("rater")
-        writer.other_names = {name for judge in judges for name in judge.other_names}
+        writer.other_names = {name for judge in judges for name in judge.names_at(one.pk for one in found)}
     return writer
 
 

@@ -18,7 +18,7 @@ from collection.models import User
 from judging.engines import EngineState, EngineUnavailable
 from judging.engines.http import Access, addresses, shown
 from judging.engines.server_probe import identify
-from judging.models import Judge, ModelServer
+from judging.models import Build, Judge, ModelServer
 from judging.models.servers import administers_servers
 
 SALT = "judging.model-server-key"
@@ -71,10 +71,10 @@ def _may_serve(server: ModelServer, model: str) -> bool:
     return model in server.serves or server.asked_at is None
 
 
-def prices_of(judge: Judge, user: User | None) -> tuple[float | None, float | None]:
-    """Return what a million tokens of prompts and of replies cost where the judge asks for the user, if known."""
-    asked = serving(judge.model, user) if judge.engine == Judge.Engine.OPENAI else []
-    prices = ((server.price_in, server.price_out) for server in asked if _may_serve(server, judge.model))
+def prices_of(writer: Judge | Build, user: User | None) -> tuple[float | None, float | None]:
+    """Return what a million tokens of prompts and of replies cost where it asks for the user, if that is known."""
+    asked = serving(writer.model, user) if writer.engine == Judge.Engine.OPENAI else []
+    prices = ((server.price_in, server.price_out) for server in asked if _may_serve(server, writer.model))
     return next((pair for pair in prices if pair != (None, None)), (None, None))
 
 

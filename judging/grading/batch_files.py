@@ -202,7 +202,7 @@ def _reply(job: GradingJob, request: GradeRequest, lines: Lines) -> Reply | None
         found = lines.get((request.item_id, order))
         if found is None:
             return None
-        names = job.judge.other_names
+        names = job.judge.names_at(())
         service = service_for(job.judge, job.selection.get("service", "openai"))
         replies += read_answer(found[1], [asked], Question(job.judge.model, service, 0.0, other_names=names))
     return replies[0] if len(replies) == 1 else both(*replies)

@@ -165,8 +165,12 @@ class Budget:
             return True
         if bounds.token_limit is not None and used.prompts + used.replies >= bounds.token_limit:
             return True
-        cost = (used.prompts * (bounds.price_in or 0) + used.replies * (bounds.price_out or 0)) / 1_000_000
-        return bounds.cost_limit is not None and cost >= bounds.cost_limit
+        if bounds.cost_limit is None:
+            return False
+        # What came since the tables were read is of the link that asks, at its prices.
+        read = self._account
+        since = read.asking.cost_of(used.prompts - read.prompt_tokens, used.replies - read.completion_tokens)
+        return read.cost + (since or 0.0) >= bounds.cost_limit
 
     def _expect(self, request: GradeRequest) -> Used:
         """Expect of a request what earlier ones used: prompts by their characters, replies on average."""

@@ -67,11 +67,11 @@ class JobLimits:
     minutes_limit: float | None = None
 
 
-def priced(terms: JobLimits, judge: Judge, by: User | None) -> JobLimits:
-    """Return the terms with the prices of the servers that the judge asks, where no price is given."""
+def priced(terms: JobLimits, writer: Judge | Build, by: User | None) -> JobLimits:
+    """Return the terms with the prices of the servers that the judge or build asks, where no price is given."""
     if terms.price_in is not None or terms.price_out is not None:
         return terms
-    price_in, price_out = prices_of(judge, by)
+    price_in, price_out = prices_of(writer, by)
     return replace(terms, price_in=price_in, price_out=price_out)
 
 
@@ -278,8 +278,9 @@ def resume_job(*, job: GradingJob, terms: JobLimits | None = None, by: User | No
         if locked.own_servers and by is not None and by != locked.created_by:
             raise LimitReached("It asks servers of the person who started it, who alone can resume it.")
         if changes and locked.build_id:
+            prices = {name: changes.pop(name) for name in ("price_in", "price_out")}
             Build.objects.filter(pk=locked.build_id).update(**changes)
-            changes = {name: changes[name] for name in ("price_in", "price_out")}
+            changes = prices
         for name, value in changes.items():
             setattr(locked, name, value)
         if reached := limit_reached(locked, at=at):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
 from judging.engines.token_quotas import Quota
 from judging.models import Build, GradingJob
-from judging.models.spending import Spending
 
 # Causes of a pause that end when somebody sets other limits.
 SPENT = ("calls", "tokens", "cost", "time")
@@ -19,35 +18,34 @@ Cause = Literal["calls", "tokens", "cost", "time", "quota"]
 class Ledger:
     """What was used under one set of limits: by a job alone, or by a build and all that follows it."""
 
+    asking: GradingJob | Build = field(compare=False)
     bounds: GradingJob | Build
     n_calls: int
     prompt_tokens: int
     completion_tokens: int
+    # Each link at its own prices; what has no price is free.
+    cost: float
 
     @property
     def tokens(self) -> int:
         return self.prompt_tokens + self.completion_tokens
 
-    @property
-    def cost(self) -> float:
-        """What it has cost, at the prices of the limits; what has no price is free."""
-        bounds = self.bounds
-        return (self.prompt_tokens * (bounds.price_in or 0) + self.completion_tokens * (bounds.price_out or 0)) / 10**6
-
 
 def ledger_of(account: GradingJob | Build) -> Ledger:
     """Return the account's ledger; that of a chain is read again, because its links have several workers."""
-    links: list[Spending] = [account]
+    asking, links = account, [account]
     if isinstance(account, GradingJob) and account.build_id is not None:
         account = Build.objects.get(pk=account.build_id)
         links = [account]
     if isinstance(account, Build) and account.pk is not None:
-        links += account.grading_jobs.only("n_calls", "prompt_tokens", "completion_tokens")
+        links += account.grading_jobs.only("n_calls", "prompt_tokens", "completion_tokens", "price_in", "price_out")
     return Ledger(
+        asking,
         account,
         sum(link.n_calls for link in links),
         sum(link.prompt_tokens for link in links),
         sum(link.completion_tokens for link in links),
+        sum(link.cost or 0.0 for link in links),
     )
 
 

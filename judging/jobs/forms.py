@@ -88,8 +88,9 @@ class LimitsForm(forms.Form):
 
     @staticmethod
     def initial_of(job: GradingJob | Build) -> dict[str, Any]:
-        """Return the terms of a job or build, or of the chain that it belongs to, as the form shows them."""
-        return {one.name: getattr(job.bounds, one.name) for one in fields(JobLimits)}
+        """Return the terms of a job or build as the form shows them: its prices, and the limits of its chain."""
+        prices = {"price_in": job.price_in, "price_out": job.price_out}
+        return {one.name: getattr(job.bounds, one.name) for one in fields(JobLimits)} | prices
 
 
 # Which pairs, by what other judges left without a grade: the choice that no judge has graded, and how one is named.

@@ -17,6 +17,7 @@ from collection.task_types import TASK_TYPES
 from collection.texts.sentence_passages import MOST, check_ranking, sentences_as_passages, sentences_of_reports
 from judging.data.selection import items_asked
 from judging.engines.registry import check_served
+from judging.engines.servers import prices_of
 from judging.grading.jobs import JobLimits, check_fit, check_not_under_way, missing, start_job
 from judging.jobs.estimate import LOOKED_AT, characters_of, used_before
 from judging.jobs.serving import AT_ONCE, NotServed, criterion_like, name_of_study, planned_criterion
@@ -47,8 +48,14 @@ def grade_sentences(
     _add_items(study, judge, made.runs)
     if not missing(items_asked(criterion), criterion=criterion, judge=judge, attempt=1).exists():
         return study, None
-    terms = JobLimits(follows.price_in, follows.price_out)
+    terms = JobLimits(*prices_behind(follows, judge, by))
     return study, start_job(criterion=criterion, judge=judge, terms=terms, follows=follows, by=by, at=at)
+
+
+def prices_behind(build: Build, judge: Judge, by: User | None) -> tuple[float | None, float | None]:
+    """Return the judge's prices: those of its servers, unless somebody gave the build others, which hold for both."""
+    given = (build.price_in, build.price_out)
+    return prices_of(judge, by) if given == prices_of(build, by) else given
 
 
 @dataclass(frozen=True)

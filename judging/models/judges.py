@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -87,7 +89,13 @@ class Judge(models.Model):
     @property
     def other_names(self) -> list[str]:
         """The names under which its model was seen to reply, other than its own: a gateway's, say."""
-        return sorted(self.rater.attributes.get("answers_as", {}))
+        known = self.rater.attributes
+        return sorted({*known.get("answers_as", {}), *known.get("answers_as_at", {})})
+
+    def names_at(self, servers: Iterable[int | None]) -> set[str]:
+        """The other names that count for who asks these servers: one that somebody saw at their own counts there."""
+        at, own = set(servers), self.rater.attributes.get("answers_as_at", {})
+        return {*self.rater.attributes.get("answers_as", {}), *(name for name, where in own.items() if at & set(where))}
 
     @property
     def queue(self) -> str | None:

@@ -43,6 +43,10 @@ class Spending(models.Model):
     @property
     def cost(self) -> float | None:
         """What it has cost so far; None where no price was given."""
+        return self.cost_of(self.prompt_tokens, self.completion_tokens)
+
+    def cost_of(self, prompt_tokens: float, completion_tokens: float) -> float | None:
+        """What so many tokens cost; None where no price was given."""
         if self.price_in is None and self.price_out is None:
             return None
-        return (self.prompt_tokens * (self.price_in or 0) + self.completion_tokens * (self.price_out or 0)) / 1_000_000
+        return (prompt_tokens * (self.price_in or 0) + completion_tokens * (self.price_out or 0)) / 1_000_000

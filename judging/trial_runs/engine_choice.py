@@ -16,6 +16,7 @@ from judging.engines import Engine, EngineUnavailable, GradeRequest, lexical
 from judging.engines.embedded import EmbeddedEngine, EmbeddedServer
 from judging.engines.probe_store import change_attribute, room_of_thinking, store_learnt
 from judging.engines.registry import engine_of
+from judging.engines.servers import serving
 from judging.engines.token_quotas import check_quota, note_use
 from judging.grading.budget import expected_use
 from judging.models import Judge, TokenUse
@@ -95,7 +96,7 @@ def try_out(
     with engine_to_try(judge, by=by, with_vllm=with_vllm) as engine:
         trials = run_trial(judge=judge, drawn=drawn, engine_for=lambda _: engine, seconds=seconds)
     store_learnt(by=by, at=now())
-    _accept_names(judge, trials)
+    _accept_names(judge, trials, by)
     # What comes too late is paid for all the same: it counts as what was expected of it.
     note_use(judge, by, TokenUse.For.TRIAL, map(_tokens_of, trials), at=now())
     return trials
@@ -142,11 +143,22 @@ def engine_to_try(judge: Judge, *, by: User | None, with_vllm: bool = False) -> 
         _embedded.release()
 
 
-def _accept_names(judge: Judge, trials: Iterable[TrialRun]) -> None:
-    """Note under which other names the model replied: the page of the trial run shows them."""
+def _accept_names(judge: Judge, trials: Iterable[TrialRun], by: User | None) -> None:
+    """Note under which other names the model replied: the page of the trial run shows them.
+
+    What replied at somebody's own server is noted with that server: it says nothing of the servers of others.
+    """
     replies = [trial.reply for trial in trials if trial.reply is not None]
     names = {each.answered_as for reply in replies for each in (reply, reply.swapped) if each is not None} - {""}
-    if names - set(judge.other_names):
+    servers = serving(judge.model, by) if names else []
+    if own := {server.pk for server in servers if server.owner_id}:
+        if names - judge.names_at(own):
+            change_attribute(
+                judge,
+                "answers_as_at",
+                lambda known: (known or {}) | {name: sorted({*(known or {}).get(name, ()), *own}) for name in names},
+            )
+    elif names - judge.names_at(()):
         seen = dict.fromkeys(names, now().isoformat())
         change_attribute(judge, "answers_as", lambda known: seen | (known or {}))
 

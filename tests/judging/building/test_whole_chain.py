@@ -18,8 +18,9 @@ from django.utils.timezone import now
 from collection.models import Collection, Judgment, Passage, RubricElement, Run, Study, System, User
 from collection.task_types import TASK_TYPES
 from judging import celery_tasks
+from judging.building.builds import start_build
 from judging.building.chain.following import follow
-from judging.building.drafts import draft
+from judging.building.drafts import Writer, draft
 from judging.building.estimate import estimate
 from judging.building.forms import judges_of_passages
 from judging.building.shipped import PIPELINES
@@ -29,7 +30,7 @@ from judging.grading.jobs import JobLimits, LimitReached, grade_again, resume_jo
 from judging.grading.spending import ledger_of
 from judging.jobs.sentence_grading import plan_grading
 from judging.judges.registry import load_shipped, make_judge
-from judging.models import Build, GradingJob, Judge, PromptTemplate, TokenQuota, TokenUse
+from judging.models import Build, GradingJob, Judge, ModelServer, PromptTemplate, TokenQuota, TokenUse
 from tests.factories import a_collection, a_study
 from tests.judging.building.test_api import client_of, path_of
 from tests.judging.building.world import Scripted, a_build, a_request, finish, with_everything
@@ -222,6 +223,32 @@ def test_tokens_and_cost_are_those_of_all_links(everything: Collection, judge: J
     assert found.tokens == writing.tokens + grading.tokens
     prompts, replies = (writing.prompt_tokens + grading.prompt_tokens), (writing.reply_tokens + grading.reply_tokens)
     assert found.cost == pytest.approx((2 * prompts + 3 * replies) / 1_000_000)
+
+
+def test_each_link_costs_what_its_own_server_takes(
+    everything: Collection, judge: Judge, rosa: User, writer: Scripted, grader: Scripted
+) -> None:
+    for name, model, price in (("writers", "writer", 1.0), ("judges", SERVED, 5.0)):
+        ModelServer.objects.create(
+            name=name, addresses=["http://gpu.invalid"], everybody=True, serves=[model], price_in=price, asked_at=now()
+        )
+    asked = a_request(
+        "report-direct",
+        writer=Writer(engine=Build.Engine.OPENAI, model="writer"),
+        grade_by=judge.name,
+        limits=JobLimits(cost_limit=0.0026),
+    )
+    writing, grading = estimate(draft(everything, asked, by=rosa, at=now())[0]).links
+
+    job = graded_as_far_as_it_may(start_build(everything, asked, by=rosa, at=now()), late=False)
+
+    assert grading.cost == pytest.approx(5 * grading.prompt_tokens / 1e6)
+    assert writing.cost == pytest.approx(writing.prompt_tokens / 1e6)
+    build = Build.objects.get()
+    assert (build.price_in, job.price_in, job.pause_cause) == (1.0, 5.0, "cost")
+    # 500 of a millionth for each grade, 9 for each of two reports.
+    assert 5 <= len(grader.asked) <= 6
+    assert ledger_of(job).cost == pytest.approx((9 * 2 + 500 * len(grader.asked)) / 1e6)
 
 
 def test_grades_of_questions_that_were_masked_since_take_nothing_off(

@@ -19,13 +19,15 @@ from judging.engines import GradeRequest
 from judging.engines.http import Access
 from judging.engines.openai import OpenAIEngine
 from judging.engines.probe_store import probe_judge
+from judging.engines.registry import engine_of
 from judging.engines.servers import access_to, serving, states_of, usable_by
 from judging.engines.token_quotas import quota_of
 from judging.grading.budget import budget_of
 from judging.grading.jobs import LimitReached, pause_job, resume_job, start_job
-from judging.models import ModelServer
+from judging.models import Judge, ModelServer
 from judging.servers import changes
 from judging.servers.changes import look, save_server
+from judging.trial_runs.errands import ask_for_trial
 from tests.factories import a_user
 from tests.judging.engines.test_probe_store import a_judge
 from tests.judging.grading.test_spending import a_model_judge
@@ -288,3 +290,25 @@ def test_a_prompt_that_cannot_be_sent_leaves_its_place(make_server: MakeServer) 
 
     late = time.monotonic() + 5
     assert len(list(engine.grade(asking("fine"), stopping=lambda: time.monotonic() > late))) == 1
+
+
+def test_another_name_that_ones_own_server_replied_under_counts_there_alone(
+    make_server: MakeServer, rosa: User, judged_study: Study, here_is_public: None, settings: SettingsWrapper
+) -> None:
+    settings.WORK_AT_ONCE = True
+    own, of_site = make_server(), make_server()
+    for server in (own, of_site):
+        server.script(lambda body: chat_completion("3", model="a-gateways-name"))
+    a_server("mine", own, by=rosa)
+    a_server("of-the-site", of_site)
+    judge = a_model_judge(judged_study, "rating", model=MODEL)
+
+    errand = ask_for_trial(judge, criterion_of(judged_study, "rating"), seed=1, by=rosa, at=now())
+    judge = Judge.objects.get(pk=judge.pk)
+    hers, of_others = engine_of(judge, by=rosa), engine_of(judge, by=None)
+
+    assert (errand.state, of_site.asked) == ("done", [])
+    assert isinstance(hers, OpenAIEngine)
+    assert isinstance(of_others, OpenAIEngine)
+    assert (hers.other_names, of_others.other_names) == ({"a-gateways-name"}, set())
+    assert judge.other_names == ["a-gateways-name"]
