@@ -20,12 +20,16 @@ MOST_BYTES = 1_000_000
 SPARE = 2
 
 
+Place = tuple[str, int | None]
+
+
 @dataclass(frozen=True)
 class Access:
     """One address of a model server as it is asked: with its own key, so many requests at a time.
 
     `public_only`: a researcher wrote it, so that it may lead to the public internet alone. `alias` is what those who
-    read of it call it who may not see where it is.
+    read of it call it who may not see where it is. `server` is the key of its row, if JUDGE_BASE_URL alone does not
+    name it.
     """
 
     address: str
@@ -33,6 +37,12 @@ class Access:
     concurrency: int = 16
     public_only: bool = False
     alias: str = ""
+    server: int | None = None
+
+    @property
+    def place(self) -> Place:
+        """What is known of it goes by this: the same address may be asked with another key, as another's server."""
+        return shown(self.address), self.server
 
     def client(self, *, timeout: float, connections: int | None = None) -> Client:
         """Return a client that asks there, and takes the key nowhere else."""

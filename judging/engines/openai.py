@@ -20,7 +20,7 @@ from collection.http import TRANSIENT, Answer, Client, ReplyTooBig
 from collection.models import Judgment
 from judging.engines import PAID_REPLIES_MAY_TAKE, EngineState, EngineUnavailable, GradeRequest, LettingGo, Reply
 from judging.engines.constraints import Endpoint, constraint_parameters, log_probability_parameters, sampling_parameters
-from judging.engines.http import MOST_BYTES, Access, post, wait_in_steps
+from judging.engines.http import MOST_BYTES, Access, Place, post, wait_in_steps
 from judging.engines.messages import completion_prompt, conversation, room_for
 from judging.engines.pool import Member, Pool, Remember
 from judging.engines.prefetch import Feed
@@ -65,7 +65,7 @@ class OpenAIEngine:
         attempts: int = 5,
         first_delay: float = 1.0,
         patience: float = 180.0,
-        known: Mapping[str, Findings] | None = None,
+        known: Mapping[Place, Findings] | None = None,
         remember: Remember | None = None,
     ) -> None:
         """`remember` is told what was learnt of a server."""

@@ -19,14 +19,14 @@ from judging.engines import EngineUnavailable, Stopping
 from judging.engines.answers import tokens_of
 from judging.engines.constraints import Endpoint
 from judging.engines.dialect import REFUSED
-from judging.engines.http import Access, shown, wait_in_steps
+from judging.engines.http import Access, Place, shown, wait_in_steps
 from judging.engines.server_probe import Findings, examine, identify
 
 # So many failures in a row, and the others do the work for a while.
 FAILURES_IN_A_ROW = 3
 LONGEST_DELAY = 30.0
-# Is given a server's address, what was learnt of it, and the tokens of prompts and replies that this took.
-Remember = Callable[[str, Findings | None, tuple[int, int]], None]
+# Is given a server's place, what was learnt of it, and the tokens of prompts and replies that this took.
+Remember = Callable[[Place, Findings | None, tuple[int, int]], None]
 # What a server said about itself counts for so long.
 LOOK_SECONDS = 15.0
 # So often it is asked whether to stop while all servers have as much to do as they may.
@@ -45,7 +45,7 @@ class Member:
 
     def __init__(self, client: Client, access: Access, known: Findings | None) -> None:
         self.client = client
-        self.alias = access.alias
+        self.alias, self.place = access.alias, access.place
         # Requests that may be under way. A client that got more would close connections in use to make room (httpcore
         # 1.0.9), and let requests time out that wait for one.
         self.most = access.concurrency
@@ -98,7 +98,7 @@ class Pool:
         decoding: Mapping[str, Any] | None = None,
         first_delay: float = 1.0,
         patience: float = 180.0,
-        known: Mapping[str, Findings] | None = None,
+        known: Mapping[Place, Findings] | None = None,
         remember: Remember | None = None,
     ) -> None:
         self.model = model
@@ -107,9 +107,7 @@ class Pool:
         self.decoding = decoding or {}
         self.first_delay = first_delay
         self.patience = patience
-        self.members = [
-            Member(client, access, (known or {}).get(shown(str(client.base_url)))) for client, access in clients
-        ]
+        self.members = [Member(client, access, (known or {}).get(access.place)) for client, access in clients]
         self._remember = remember
         self._lock = threading.Lock()
         self._freed = threading.Condition(self._lock)
@@ -223,7 +221,7 @@ class Pool:
                 return False
             member.findings = replace(member.findings, abilities=replace(abilities, dialect=adapted))
         if self._remember is not None:
-            self._remember(member.address, member.findings, (0, 0))
+            self._remember(member.place, member.findings, (0, 0))
         return True
 
     def still_serves(self, member: Member) -> bool:
@@ -288,7 +286,7 @@ class Pool:
         finally:
             if answers and self._remember is not None:
                 prompts, replies = zip(*map(tokens_of, answers), strict=True)
-                self._remember(member.address, findings, (sum(prompts), sum(replies)))
+                self._remember(member.place, findings, (sum(prompts), sum(replies)))
         with self._lock:
             member.looking = False
             if findings is None:

@@ -17,7 +17,7 @@ from collection.models import Rater, User
 from judging.engines import EngineUnavailable
 from judging.engines.answers import tokens_of
 from judging.engines.constraints import Endpoint
-from judging.engines.http import Access, addresses, shown
+from judging.engines.http import Access, Place, addresses, shown
 from judging.engines.pool import Remember
 from judging.engines.server_probe import Findings, examine, identify
 from judging.engines.servers import access_to, serving
@@ -29,13 +29,13 @@ from judging.models import Judge, ModelServer, ServerProbe, TokenUse
 PROBE_SECONDS = 45.0
 
 # Engines work in threads that have no database: what they learn waits here for one that has.
-_learnt: deque[tuple[int, str, Findings | None, tuple[int, int]]] = deque(maxlen=1000)
+_learnt: deque[tuple[int, Place, Findings | None, tuple[int, int]]] = deque(maxlen=1000)
 
 
-def remembered(judge: Judge) -> dict[str, Findings]:
-    """Return what is known of the judge's servers, by address."""
-    probes = {probe.address: Findings.from_dict(probe.findings or {}) for probe in judge.probes.all()}
-    return {address: findings for address, findings in probes.items() if findings is not None}
+def remembered(judge: Judge) -> dict[Place, Findings]:
+    """Return what is known of the judge's servers, by place."""
+    probes = {probe.place: Findings.from_dict(probe.findings or {}) for probe in judge.probes.all()}
+    return {place: findings for place, findings in probes.items() if findings is not None}
 
 
 def room_of_thinking(judge: Judge) -> int:
@@ -55,17 +55,17 @@ def room_of_thinking(judge: Judge) -> int:
 
 def learner(judge: Judge) -> Remember:
     """Return what an engine tells its findings to; they are stored by the next `store_learnt`."""
-    return lambda address, findings, tokens: _learnt.append((judge.pk, address, findings, tokens))
+    return lambda place, findings, tokens: _learnt.append((judge.pk, place, findings, tokens))
 
 
 def store_learnt(*, by: User | None, at: datetime) -> None:
     """Store what engines of this process have learnt since, and count the tokens that it took as this researcher's."""
     while _learnt:
-        judge_id, address, findings, tokens = _learnt.popleft()
+        judge_id, place, findings, tokens = _learnt.popleft()
         if judge := Judge.objects.filter(pk=judge_id).first():
             note_use(judge, by, TokenUse.For.PROBE, [tokens], at=at)
-            if findings is not None:
-                _store(judge, address, findings, at=at)
+            if findings is not None and (place[1] is None or ModelServer.objects.filter(pk=place[1]).exists()):
+                _store(judge, place, findings, at=at)
 
 
 def probe_judge(judge: Judge, *, by: User | None, at: datetime) -> list[ServerProbe]:
@@ -83,8 +83,7 @@ def probe_judge(judge: Judge, *, by: User | None, at: datetime) -> list[ServerPr
     note_use(judge, by, TokenUse.For.PROBE, map(tokens_of, answers), at=at)
     stored = chain(*ModelServer.objects.values_list("addresses", flat=True))
     judge.probes.exclude(address__in=map(shown, [*addresses(settings.JUDGE_BASE_URL), *stored])).delete()
-    places = [shown(access.address) for access in servers]
-    return [_store(judge, place, findings, at=at) for place, findings in zip(places, found, strict=True)]
+    return [_store(judge, one.place, findings, at=at) for one, findings in zip(servers, found, strict=True)]
 
 
 def change_attribute(judge: Judge, name: str, changed: Callable[[Any], Any]) -> None:
@@ -119,12 +118,15 @@ def _probe(access: Access, judge: Judge, answers: list[Mapping[str, Any]]) -> Fi
         return str(error)
 
 
-def _store(judge: Judge, address: str, found: Findings | str, *, at: datetime) -> ServerProbe:
+def _store(judge: Judge, place: Place, found: Findings | str, *, at: datetime) -> ServerProbe:
     if isinstance(found, Findings) and (refused := set(found.abilities.dialect.dropped) - set(judge.not_sent)):
         change_attribute(judge, "not_sent", lambda known: sorted(refused | set(known or ())))
     problem = found if isinstance(found, str) else ""
     findings = None if isinstance(found, str) else found.as_dict()
     probe, _ = ServerProbe.objects.update_or_create(
-        judge=judge, address=address, defaults={"findings": findings, "problem": problem, "probed_at": at}
+        judge=judge,
+        address=place[0],
+        server_id=place[1],
+        defaults={"findings": findings, "problem": problem, "probed_at": at},
     )
     return probe

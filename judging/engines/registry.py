@@ -14,7 +14,7 @@ from collection.models import User
 from judging.engines import Engine, EngineUnavailable
 from judging.engines.embedded import EmbeddedEngine
 from judging.engines.embedded_text import EmbeddedWriter
-from judging.engines.http import Access
+from judging.engines.http import Access, Place
 from judging.engines.lexical import LexicalEngine
 from judging.engines.openai import OpenAIEngine
 from judging.engines.pool import Remember
@@ -104,7 +104,7 @@ def _server_engine(
     servers: tuple[Access, ...],
     model: str,
     decoding: Mapping[str, Any],
-    known: Mapping[str, Findings] | None = None,
+    known: Mapping[Place, Findings] | None = None,
     remember: Remember | None = None,
 ) -> OpenAIEngine:
     return OpenAIEngine(

@@ -16,7 +16,7 @@ from django.db.models import Q
 from collection.accounts.sealing import SealBroken, unsealed
 from collection.models import User
 from judging.engines import EngineState, EngineUnavailable
-from judging.engines.http import Access, addresses, shown
+from judging.engines.http import Access, Place, addresses, shown
 from judging.engines.server_probe import identify
 from judging.models import Build, Judge, ModelServer
 from judging.models.servers import administers_servers
@@ -93,13 +93,19 @@ def roots_of(server: ModelServer) -> list[str]:
     return [shown(url) for url in (addresses(settings.JUDGE_BASE_URL) if server.from_variables else server.addresses)]
 
 
+def places_of(servers: Iterable[ModelServer]) -> list[Place]:
+    """Return by what each address of each server is known, as people may see it."""
+    return [(root, server.pk) for server in servers for root in roots_of(server)]
+
+
 def _access_to(server: ModelServer) -> list[Access]:
     if server.from_variables:
         key, at_once = settings.JUDGE_API_KEY, settings.JUDGE_CONCURRENCY
-        return [Access(url, key, at_once) for url in addresses(settings.JUDGE_BASE_URL)]
+        return [Access(url, key, at_once, server=server.pk) for url in addresses(settings.JUDGE_BASE_URL)]
     public_only = server.owner is not None and not administers_servers(server.owner)
     alias = "" if server.everybody else f"the server “{server}”"
-    return [Access(url, _key_of(server), server.concurrency, public_only, alias) for url in server.addresses]
+    key = _key_of(server)
+    return [Access(url, key, server.concurrency, public_only, alias, server.pk) for url in server.addresses]
 
 
 def _key_of(server: ModelServer) -> str:

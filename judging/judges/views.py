@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -25,7 +24,7 @@ from judging.data.human_labels import NoSplit
 from judging.engines import EngineUnavailable
 from judging.engines.embedded import INSTALL, missing_packages
 from judging.engines.server_probe import Findings
-from judging.engines.servers import roots_of, server_states, serving
+from judging.engines.servers import places_of, server_states, serving
 from judging.engines.token_quotas import quota_for
 from judging.judges.ensemble_views import ensemble_context, examples_for
 from judging.judges.forms import JudgeForm
@@ -143,9 +142,8 @@ def servers_of(judge: Judge, user: User) -> list[ServerRow]:
     """Return the servers that a judge asks for the user, those that were never tried among them."""
     if judge.engine != Judge.Engine.OPENAI:
         return []
-    probes = {probe.address: probe for probe in judge.probes.all()}
-    found = chain.from_iterable(roots_of(server) for server in serving(judge.model, user))
-    return [ServerRow(address, probes.get(address)) for address in found]
+    probes = {probe.place: probe for probe in judge.probes.all()}
+    return [ServerRow(place[0], probes.get(place)) for place in places_of(serving(judge.model, user))]
 
 
 @require_http_methods(["GET", "POST"])

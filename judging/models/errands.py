@@ -6,10 +6,12 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
 from collection.models import Criterion
 from collection.models.uploads import uploads_folder
 from judging.models.judges import Judge
+from judging.models.servers import ModelServer
 
 
 class Errand(models.Model):
@@ -63,13 +65,25 @@ class ServerProbe(models.Model):
 
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="probes", db_index=False)
     address = models.CharField(max_length=500, help_text="Without a password in it.")
+    server = models.ForeignKey(
+        ModelServer, null=True, on_delete=models.CASCADE, related_name="+", help_text="None: JUDGE_BASE_URL names it."
+    )
     findings = models.JSONField(null=True, help_text="What the server is, and which options it honours.")
     problem = models.TextField(blank=True, help_text="Why it cannot be used.")
     probed_at = models.DateTimeField()
 
     class Meta:
         ordering = ["address"]
-        constraints = [models.UniqueConstraint(fields=["judge", "address"], name="one_probe_per_judge_and_server")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["judge", "address"], condition=Q(server=None), name="one_probe_per_judge_and_server"
+            ),
+            models.UniqueConstraint(fields=["judge", "address", "server"], name="one_probe_per_judge_and_added_server"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.judge} at {self.address}"
+
+    @property
+    def place(self) -> tuple[str, int | None]:
+        return self.address, self.server_id

@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 
 from collection.api_tools import WholeField, user_of
 from judging.data.api_access import Researches
-from judging.engines.servers import roots_of, serving
+from judging.engines.servers import places_of, serving
 from judging.models import Errand
 from judging.trial_runs.errands import errand_of, trials_of
 from judging.trial_runs.serializers import ProbeSerializer, TrialSerializer
@@ -52,8 +52,9 @@ class ErrandSerializer(serializers.Serializer[Any]):
     def get_probes(self, errand: Errand) -> list[dict[str, Any]] | None:
         if (errand.kind, errand.state) != (Errand.Kind.PROBE, Errand.State.DONE):
             return None
-        asked = {root for server in serving(errand.judge.model, errand.user) for root in roots_of(server)}
-        return list(ProbeSerializer(errand.judge.probes.filter(address__in=asked), many=True).data)
+        asked = set(places_of(serving(errand.judge.model, errand.user)))
+        probes = [probe for probe in errand.judge.probes.all() if probe.place in asked]
+        return list(ProbeSerializer(probes, many=True).data)
 
 
 class ErrandView(APIView):

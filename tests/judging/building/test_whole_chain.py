@@ -467,9 +467,10 @@ def test_pages_and_api_show_what_the_chain_used_and_its_limits(
         client.get(reverse("judging:job", args=[job.study.name, job.pk])),
     ]
     said = client_of(rosa).get(f"/api/v1/grading-jobs/{job.pk}/").json()
+    ledger = ledger_of(job)
     raised = client_of(rosa).post(f"/api/v1/grading-jobs/{job.pk}/resume/", {"token_limit": 9_000}, format="json")
 
-    assert [page.context["ledger"] for page in pages] == [ledger_of(job)] * 2
+    assert [page.context["ledger"] for page in pages] == [ledger] * 2
     assert all("data-ledger" in page.content.decode() for page in pages)
     assert (said["build"], said["token_limit"], said["n_calls"]) == (build.pk, 500, len(grader.asked[:5]))
     assert (raised.status_code, Build.objects.get().token_limit) == (200, 9_000)

@@ -74,7 +74,7 @@ def test_remembers_what_a_server_honours(server: ScriptedServer, settings: Setti
     (probe,) = probe_judge(judge, by=None, at=now())
 
     assert (probe.address, probe.problem) == (server.url.removesuffix("/v1"), "")
-    assert remembered(judge)[probe.address].abilities.constraint == "structured_outputs"
+    assert remembered(judge)[probe.place].abilities.constraint == "structured_outputs"
 
 
 def test_a_server_that_fails_now_is_no_longer_remembered_as_good(
@@ -124,7 +124,7 @@ def test_what_was_learnt_for_a_judge_that_is_gone_is_let_go(server: ScriptedServ
     judge = a_judge()
     with client_for(server.url, timeout=5) as client:
         findings = examine(client, identify(client, MODEL), model=MODEL)
-    learner(judge)("http://gpu-1:8000", findings, (9, 1))
+    learner(judge)(("http://gpu-1:8000", None), findings, (9, 1))
     judge.delete()
 
     store_learnt(by=None, at=now())

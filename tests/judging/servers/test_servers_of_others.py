@@ -18,7 +18,7 @@ from judging.celery_tasks import take_one_turn
 from judging.engines import GradeRequest
 from judging.engines.http import Access
 from judging.engines.openai import OpenAIEngine
-from judging.engines.probe_store import probe_judge
+from judging.engines.probe_store import probe_judge, remembered
 from judging.engines.registry import engine_of
 from judging.engines.servers import access_to, serving, states_of, usable_by
 from judging.engines.token_quotas import quota_of
@@ -312,3 +312,22 @@ def test_another_name_that_ones_own_server_replied_under_counts_there_alone(
     assert isinstance(of_others, OpenAIEngine)
     assert (hers.other_names, of_others.other_names) == ({"a-gateways-name"}, set())
     assert judge.other_names == ["a-gateways-name"]
+
+
+def test_what_is_known_of_an_address_at_ones_own_server_is_known_of_no_others(
+    make_server: MakeServer, rosa: User, judged_study: Study, here_is_public: None
+) -> None:
+    server = make_server()
+    judge = a_model_judge(judged_study, model=MODEL)
+    a_server("of-the-site", server)
+    probe_judge(judge, by=None, at=now())
+    own = a_server("mine", server, key="hers", by=rosa)
+    before = server.examined
+
+    probe_judge(judge, by=rosa, at=now())
+
+    assert server.examined > before
+    assert len(remembered(judge)) == 2
+    assert {place[1] for place in remembered(judge)} == {ModelServer.objects.get(name="of-the-site").pk, own.pk}
+    own.delete()
+    assert len(remembered(Judge.objects.get(pk=judge.pk))) == 1

@@ -11,6 +11,15 @@ def name_members_of_before(apps, schema_editor):
         ensemble.rater.save(update_fields=["attributes"])
 
 
+def give_probes_their_servers(apps, schema_editor):
+    """Say which server a probe is of: the site's first, where several have the address."""
+    servers = apps.get_model("judging", "ModelServer").objects.order_by("owner_id", "pk")
+    in_order = sorted(servers, key=lambda server: server.owner_id is not None)
+    for probe in apps.get_model("judging", "ServerProbe").objects.all():
+        probe.server = next((server for server in in_order if probe.address in server.addresses), None)
+        probe.save(update_fields=["server"])
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -42,5 +51,20 @@ class Migration(migrations.Migration):
             model_name='ensemblemember',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('judge__isnull', True), ('rater__isnull', False)), models.Q(('judge__isnull', False), ('rater__isnull', True)), _connector='OR'), name='a_member_is_a_judge_or_an_imported_one'),
         ),
+        migrations.RemoveConstraint(model_name='serverprobe', name='one_probe_per_judge_and_server'),
+        migrations.AddField(
+            model_name='serverprobe',
+            name='server',
+            field=models.ForeignKey(help_text='None: JUDGE_BASE_URL names it.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='judging.modelserver'),
+        ),
+        migrations.AddConstraint(
+            model_name='serverprobe',
+            constraint=models.UniqueConstraint(condition=models.Q(('server', None)), fields=('judge', 'address'), name='one_probe_per_judge_and_server'),
+        ),
+        migrations.AddConstraint(
+            model_name='serverprobe',
+            constraint=models.UniqueConstraint(fields=('judge', 'address', 'server'), name='one_probe_per_judge_and_added_server'),
+        ),
         migrations.RunPython(name_members_of_before, migrations.RunPython.noop),
+        migrations.RunPython(give_probes_their_servers, migrations.RunPython.noop),
     ]
