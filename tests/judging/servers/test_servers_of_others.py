@@ -321,7 +321,7 @@ def test_what_is_known_of_an_address_at_ones_own_server_is_known_of_no_others(
     judge = a_model_judge(judged_study, model=MODEL)
     a_server("of-the-site", server)
     probe_judge(judge, by=None, at=now())
-    own = a_server("mine", server, key="hers", by=rosa)
+    own = a_server("mine", server, key="hers-alone-1", by=rosa)
     before = server.examined
 
     probe_judge(judge, by=rosa, at=now())
