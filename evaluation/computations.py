@@ -18,22 +18,14 @@ from evaluation.agreement.errors.report import Errors, measure_errors
 from evaluation.agreement.report import CriterionFigures, coverage_points, judged_unit, measure_criterion
 from evaluation.calibration.report import METHODS, MOST_SYSTEMS_DRAWN, Calibration, calibrate
 from evaluation.charts.coverage import coverage_chart
-from evaluation.charts.leaderboard import scores_chart
 from evaluation.charts.reliability import OVERALL, recalibration_chart, threshold_chart
 from evaluation.charts.reliability import scores_chart as corrected_scores_chart
 from evaluation.dashboard.figures import Dashboard, measure_dashboard
 from evaluation.data.judgments import load_criterion, marked_raters_of
 from evaluation.data.population import judge_choices, population_of
-from evaluation.data.visibility import in_words
 from evaluation.figures.figure import StudyFigure
 from evaluation.figures.studies import draw_figure
 from evaluation.leaderboards.corrected import plans
-from evaluation.leaderboards.divergence import MeasureDivergence, chosen_pair, compare_places
-from evaluation.leaderboards.export import leaderboard_as_dict, tables_of_leaderboard
-from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard, score_points
-from evaluation.leaderboards.measures.board import MeasuresBoard, measure_board
-from evaluation.leaderboards.measures.chart import board_chart
-from evaluation.leaderboards.measures.export import board_as_dict, tables_of_board
 from evaluation.leaderboards.sources import Source, StudySources
 from evaluation.publishing.audit_bundle import write_bundle
 from evaluation.publishing.data_card import compile_data_card
@@ -50,63 +42,10 @@ from evaluation.trust.overview import trust_in_judges as measure_trust_in_judges
 from evaluation.trust.page import Examination, examine
 from stats.completeness import Completeness
 from stats.qrels import Rule
-from stats.ranking.measure_names import parse_measure
 from stats.refusals import Refused
 
 # A chart in its forms (`charts.drawing.drawn`); None where there is nothing to draw.
 Chart = dict[str, Any] | None
-
-
-def leaderboard(
-    study: Study,
-    *,
-    measure: str,
-    combine: Any,
-    oracle: str | None,
-    order: Any,
-    confidence: float | None = None,
-    **asked: Any,
-) -> Leaderboard:
-    boards = StudySources(study, combine=combine, oracle=oracle, order=order, confidence=confidence)
-    board = measure_leaderboard(boards, parse_measure(measure), **asked)
-    leaderboard_as_dict(board), tables_of_leaderboard(board), board.rows()
-    return board
-
-
-def leaderboard_chart(study: Study, *, sort: str, **asked: Any) -> Chart:
-    board: Leaderboard = compute_now("evaluation.computations:leaderboard", study, **asked)
-    points = score_points(board, sort=sort)
-    if not points:
-        return None
-    n_topics = {column.n_topics for column in board.columns}
-    return drawn(
-        scores_chart(
-            points,
-            measure=f"{board.measure.name}{in_words(board.sight, board.order)}",
-            n_topics=n_topics.pop() if len(n_topics) == 1 else None,
-        )
-    )
-
-
-def measures_board(
-    study: Study,
-    *,
-    column: list[str],
-    combine: Any,
-    oracle: str | None,
-    order: Any,
-    confidence: float | None = None,
-    **asked: Any,
-) -> MeasuresBoard:
-    boards = StudySources(study, combine=combine, oracle=oracle, order=order, confidence=confidence)
-    board = measure_board(boards, column, **asked)
-    board_as_dict(board), tables_of_board(board)
-    return board
-
-
-def measures_chart(study: Study, *, sort: str, **asked: Any) -> Chart:
-    description = board_chart(compute_now("evaluation.computations:measures_board", study, **asked), sort=sort)
-    return drawn(description) if description else None
 
 
 def study_figure(study: Study, *, figure: str, **asked: Any) -> StudyFigure:
@@ -237,15 +176,6 @@ def label_plan(
     population = population_of(_criterion(study, criterion), judge)
     asked = {"half_width": half_width, "system": system, "separate": separate, "difference": difference}
     return {**plans.plan(population, measure=measure, **asked).as_dict(), **population.sight.as_dict()}
-
-
-def divergence(
-    study: Study, *, measure: str, other: str, source: str, other_source: str, combine: Any, oracle: str | None,
-    order: Any, part: Any,
-) -> MeasureDivergence:  # fmt: skip
-    boards = StudySources(study, combine=combine, oracle=oracle, order=order)
-    pair = chosen_pair(boards, measure, other, source=source, other_source=other_source)
-    return compare_places(boards, *pair, part=part)
 
 
 def redundancy_choices(study: Study) -> tuple[list[Source], list[str], list[str]]:

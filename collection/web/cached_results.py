@@ -84,15 +84,24 @@ class CachedResult:
     fault: str = ""
 
 
-def cached_result(kind: str, study: Study, *, shown: Sequence[str] = (), waits_long: bool = False, **asked: Any) -> Any:
+def cached_result(
+    kind: str,
+    study: Study,
+    *,
+    shown: Sequence[str] = (),
+    waits_long: bool = False,
+    fingerprint: str | None = None,
+    **asked: Any,
+) -> Any:
     """Return these figures of the study, as they are by all that is judged now.
 
     `kind` names the function of the study that computes them, `module:name`; `asked` is what it is asked, as JSON has
-    it. `shown` are the keys of figures that this reader has waited for; who `waits_long` cannot ask again. Raises
-    StillComputing where a worker is at them, NotComputed, and what the computation raises itself. Whether the reader
-    may see the study, the caller has asked.
+    it. `shown` are the keys of results that this reader has waited for; who `waits_long` cannot ask again;
+    `fingerprint` is the study's, where the caller has read it for several results. Raises StillComputing where a worker
+    is at them, NotComputed, and what the computation raises itself. Whether the reader may see the study, the caller
+    has asked.
     """
-    subject, key = keys(kind, study, asked)
+    subject, key = keys(kind, study, asked, fingerprint)
     waited_for = (_just_computed(one, subject) for one in shown[-MOST_SHOWN:] if KEY.fullmatch(one))
     found = next(filter(None, waited_for), None) or _cache().get(key)
     if found is None:
@@ -141,10 +150,10 @@ def computed_aside(kind: str, key: str, **asked: Any) -> None:
         raise NotComputed(found.fault)
 
 
-def keys(kind: str, study: Study, asked: dict[str, Any]) -> tuple[str, str]:
+def keys(kind: str, study: Study, asked: dict[str, Any], fingerprint: str | None = None) -> tuple[str, str]:
     """Return what stands for the figures that are asked for, and for them as they are now."""
     subject = hashlib.sha256(json.dumps([kind, study.pk, asked], sort_keys=True).encode()).hexdigest()
-    return subject, hashlib.sha256(f"{subject}{fingerprint_of(study)}".encode()).hexdigest()
+    return subject, hashlib.sha256(f"{subject}{fingerprint or fingerprint_of(study)}".encode()).hexdigest()
 
 
 def is_there(key: str) -> bool:

@@ -27,7 +27,7 @@ def _view(report: Report) -> View:
         result = report.result(subject, chosen_by(request, report.options), shown=request.query_params.getlist("shown"))
         if missing := report.missing(result):
             raise NothingToReport(missing)
-        return Response(result.as_dict())
+        return Response(report.as_dict(result))
 
     view.__name__, view.__module__ = report.name, type(report).__module__
     asked = (CRITERION, report.options) if report.of_criterion else (report.options,)

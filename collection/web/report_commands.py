@@ -21,9 +21,10 @@ class ReportCommand(FiguresCommand):
     """Prints a report, as text or JSON, computed now; with charts, writes these too."""
 
     report: Report
+    study_help: str | None = None
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_study(parser, criterion=self.report.of_criterion)
+        add_study(parser, help=self.study_help, criterion=self.report.of_criterion)
         add_options(parser, self.report.options)
         if "part" in self.report.options().fields:
             counted = "use the study's test topics, which is counted for every judge shown"
@@ -46,11 +47,17 @@ class ReportCommand(FiguresCommand):
         if missing := self.report.missing(result):
             raise CommandError(missing)
         self._draw(result, options)
-        answer = [result.answer] if isinstance(result.answer, str) else result.answer
-        return result.as_dict(), "\n\n".join([*filter(None, ["\n".join(answer)]), *self._texts(result)])
+        self.print_also(result, options)
+        sentences = [result.answer] if isinstance(result.answer, str) else result.answer
+        said = "\n".join(filter(None, [*sentences, *self.report.notes(result)]))
+        return self.report.as_dict(result), "\n\n".join(filter(None, [said, *self._texts(result)]))
+
+    def print_also(self, result: Any, options: dict[str, Any]) -> None:
+        """Write what further options ask for."""
 
     def _texts(self, result: Any) -> list[str]:
-        return [table.text() for table in result.tables().values() if table]
+        tables = self.report.tables(result)
+        return [tables[name].text() for name in self.report.printed or tables if tables.get(name)]
 
     @property
     def _chart(self) -> Chart | None:

@@ -18,6 +18,7 @@ from collection.models import Criterion, Study
 from collection.web.charts.urls import SUFFIXES
 from collection.web.computing_views import is_for_an_image
 from collection.web.downloads import table_download
+from collection.web.fingerprints import fingerprint_of
 from collection.web.options import REFUSALS, OptionsForm, complaints
 from collection.web.pages import (
     chart_file,
@@ -35,7 +36,7 @@ View = Callable[..., HttpResponse]
 
 def report_paths(app: str) -> list[URLPattern]:
     """Return the addresses of an app's reports: of page, JSON, charts and tables."""
-    return [one for report in reports().values() if report.app == app for one in _paths(report)]
+    return [one for report in reports().values() if report.app == app and report.template for one in _paths(report)]
 
 
 def _paths(report: Report) -> list[URLPattern]:
@@ -71,8 +72,10 @@ class Asked:
     """What an address asks of a report: of a study or criterion, by which options, or why that cannot be."""
 
     subject: Study | Criterion
+    options: dict[str, Any]
     chosen: dict[str, Any]
     errors: dict[str, Any]
+    nothing: str = ""
 
     @property
     def refusal(self) -> str:
@@ -80,9 +83,21 @@ class Asked:
 
 
 def _asked(report: Report, request: SignedInRequest, subject: Study | Criterion) -> Asked:
-    choice = report.options(data=report.asked_in(request.GET))
-    valid = choice.is_valid()
-    return Asked(subject, dict(choice.validated_data) if valid else {}, {} if valid else dict(choice.errors))
+    study = subject.study if isinstance(subject, Criterion) else subject
+    try:
+        options = {**report.defaults(study), **report.asked_in(request.GET)}
+    except NothingToReport as none:
+        return Asked(subject, {}, {}, {}, str(none))
+    choice = report.options(data=options)
+    if not choice.is_valid():
+        return Asked(subject, options, {}, dict(choice.errors))
+    return Asked(subject, options, {**choice.validated_data, **report.narrowed(request.GET)}, {})
+
+
+def _result(report: Report, asked: Asked, how: dict[str, Any]) -> Any:
+    if asked.nothing:
+        raise NothingToReport(asked.nothing)
+    return report.result(asked.subject, asked.chosen, **how)
 
 
 def _how(request: HttpRequest) -> dict[str, Any]:
@@ -102,17 +117,18 @@ def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> H
     result, refusal, nothing, form = None, "", "", None
     if subject is not None:
         asked = _asked(report, request, subject)
-        if not asked.errors:
-            try:
-                with locked_is_not_found():
-                    result = report.result(subject, asked.chosen, **_how(request))
-            except NothingToReport as none:
-                nothing = str(none)
-            except REFUSALS as refused:
-                refusal = str(refused)
-        offered = {**report.offered(subject, **_how(request)), **(report.choices(result) if result else {})}
-        form = report.form(request.GET, offered)
-        refusal = refusal or _marked(form, asked)
+        how = {**_how(request), "fingerprint": fingerprint_of(study)}
+        try:
+            with locked_is_not_found():
+                result = _result(report, asked, how) if not asked.errors else None
+        except NothingToReport as none:
+            nothing = str(none)
+        except REFUSALS as refused:
+            refusal = str(refused)
+        if not asked.nothing:
+            offered = {**report.offered(subject, **how), **(report.choices(result) if result else {})}
+            form = report.form(asked.options, offered)
+            refusal = refusal or _marked(form, asked)
 
     missing = "" if refusal else nothing or report.missing(result)
     sight = getattr(result, "sight", None)
@@ -123,7 +139,7 @@ def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> H
         "report": report,
         "form": form,
         "result": result,
-        "tables": {} if missing or result is None else result.tables(),
+        "tables": {} if missing or result is None else report.tables(result),
         "refusal": refusal,
         "missing": missing,
         "sight": sight,
@@ -169,12 +185,12 @@ def _sentences(answer: str | Sequence[str]) -> list[str]:
 
 def _json(report: Report, request: SignedInRequest, name: str) -> HttpResponse:
     asked, result = _found(report, request, name)
-    return json_file(result.as_dict(), f"{report.stem(asked.subject, result, report.file)}.json")
+    return json_file(report.as_dict(result), f"{report.stem(asked.subject, result, report.file)}.json")
 
 
 def _table(report: Report, request: SignedInRequest, name: str, table: str, table_format: str) -> HttpResponse:
     asked, result = _found(report, request, name)
-    found = result.tables().get(table)
+    found = report.tables(result).get(table)
     if found is None:
         raise Http404("This table does not exist.")
     caption = report.caption(asked.subject, result, found)
@@ -187,7 +203,7 @@ def _chart(report: Report, request: SignedInRequest, name: str, chart: str, form
     declared = report.charts[chart]
     of = {one: request.GET.get(one, "") for one in declared.asks}
     drawn = _or_not_found(report.chart, asked.subject, asked.chosen, chart, of, **_how(request))
-    stem = report.stem(asked.subject, None, *of.values(), declared.stem or chart)
+    stem = report.stem(asked.subject, None, *report.chart_words(asked.chosen), *of.values(), declared.stem or chart)
     return chart_file(request, drawn, form=form, stem=stem)
 
 
@@ -197,14 +213,14 @@ def _of_file(report: Report, request: SignedInRequest, name: str) -> Asked:
     if report.of_criterion:
         subject = get_object_or_404(criteria_queryset(study), name=request.GET.get("criterion"))
     asked = _asked(report, request, subject)
-    if asked.errors:
-        raise Http404(asked.refusal)
+    if asked.errors or asked.nothing:
+        raise Http404(asked.refusal or asked.nothing)
     return asked
 
 
 def _found(report: Report, request: SignedInRequest, name: str) -> tuple[Asked, Any]:
     asked = _of_file(report, request, name)
-    result = _or_not_found(report.result, asked.subject, asked.chosen, **_how(request))
+    result = _or_not_found(_result, report, asked, _how(request))
     if missing := report.missing(result):
         raise Http404(missing)
     return asked, result
@@ -220,6 +236,11 @@ def _or_not_found(compute: Callable[..., Any], *of: Any, **how: Any) -> Any:
 def page_of(kind: type[Report], request: SignedInRequest, name: str, **more: Any) -> HttpResponse:
     """Show a report's page with what a form beside it was refused for."""
     return _page(reports()[kind.name], request, name, **more)
+
+
+def result_of(kind: type[Report], request: SignedInRequest, name: str) -> Any:
+    """Return the result that an address asks for, for another file of it. Raises Http404."""
+    return _found(reports()[kind.name], request, name)[1]
 
 
 VIEWS: dict[str, Callable[..., HttpResponse]] = {"page": _page, "json": _json, "table": _table, "chart": _chart}

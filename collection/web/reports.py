@@ -72,7 +72,9 @@ class Report:
     - `compute`: the function that makes the result, `module:name`, of a study, or a criterion where `of_criterion`, and
       of the options by name. It is imported where it is called: it may take pandas and scipy;
     - `offers`: the function of the same that returns by option what the page offers for it;
-    - `nothing`: what is said where there is no result.
+    - `nothing`: what is said where there is no result;
+    - `template`: of its page; without one it has no page and no files; `printed`: the tables that the command prints
+      as text, by default all.
     """
 
     name: ClassVar[str]
@@ -89,8 +91,9 @@ class Report:
     offers: ClassVar[str] = ""
     nothing: ClassVar[str] = "There are no judgments yet."
     charts: ClassVar[Mapping[str, Chart]] = {}
-    template: ClassVar[str]
+    template: ClassVar[str] = ""
     file: ClassVar[str]
+    printed: ClassVar[tuple[str, ...]] = ()
 
     # --- What may differ ------------------------------------------------------------------------------
 
@@ -102,6 +105,26 @@ class Report:
             if values:
                 asked[name] = values if isinstance(field, serializers.ListField) else values[-1]
         return asked
+
+    def defaults(self, study: Study) -> dict[str, Any]:
+        """Return what a page asks where its address does not, by option."""
+        del study
+        return {}
+
+    def narrowed(self, query: QueryDict) -> dict[str, Any]:
+        """Return what a page asks of the computation beside the options."""
+        del query
+        return {}
+
+    def as_dict(self, result: Any) -> dict[str, Any]:
+        """Return everything, as JSON has it."""
+        found: dict[str, Any] = result.as_dict()
+        return found
+
+    def tables(self, result: Any) -> Mapping[str, Table]:
+        """Return the tables by name."""
+        found: Mapping[str, Table] = result.tables()
+        return found
 
     def choices(self, result: Any) -> dict[str, Choices]:
         """Return by option what the page offers for it, as far as the result says it."""
@@ -124,16 +147,29 @@ class Report:
         order: Any = getattr(result, "order", "score")
         return file_stem(*names, *what, part=sight.part if sight else "all", order=order)
 
+    def chart_words(self, chosen: Mapping[str, Any]) -> list[str]:
+        """Return what a chart's file name says of what was chosen."""
+        return ["test"] if chosen.get("part") == "test" else []
+
     def caption(self, subject: Study | Criterion, result: Any, table: Table) -> str:
         """Return what a table's LaTeX is headed with."""
         under = f" under {subject}" if isinstance(subject, Criterion) else ""
         study = subject.study if isinstance(subject, Criterion) else subject
-        sight = getattr(result, "sight", None)
-        part = f", {sight.words}" if sight and sight.words else ""
+        part = self.narrowing(result)
         simulated = ", some grades simulated" if getattr(result, "simulated", False) else ""
         n_topics = getattr(result, "n_topics", None)
-        over = f", {counted(n_topics, 'topics')}" if n_topics else ""
+        over = f", {counted(n_topics, 'topics')}" if isinstance(n_topics, int) else ""
         return f"{self.title}: {table.title}{under}, study {study.name}{over}{part}{simulated}"
+
+    def narrowing(self, result: Any) -> str:
+        """Say, behind a comma, of what part a result is; empty where it is of all."""
+        sight = getattr(result, "sight", None)
+        return f", {sight.words}" if sight and sight.words else ""
+
+    def notes(self, result: Any) -> list[str]:
+        """Return what a command prints between the answer and the tables."""
+        del result
+        return []
 
     def read_test_part(self, subject: Study | Criterion, chosen: Mapping[str, Any]) -> None:
         """Note that a command with `--test` reads the test part of the judges that it is about to show."""
@@ -141,11 +177,11 @@ class Report:
 
     # --- What is the same -----------------------------------------------------------------------------
 
-    def form(self, query: QueryDict, offered: Mapping[str, Choices]) -> OptionsForm:
-        """Return the page's form with what the address asks."""
+    def form(self, asked: Mapping[str, Any], offered: Mapping[str, Choices]) -> OptionsForm:
+        """Return the page's form with what is asked."""
         kind: type[OptionsForm] = type("Form", (OptionsForm,), {"options": self.options, "asked": self.shown})
         data = QueryDict(mutable=True)
-        for name, value in {**kind.usual(), **self.asked_in(query)}.items():
+        for name, value in {**kind.usual(), **asked}.items():
             data.setlist(name, value if isinstance(value, list) else [value])
         choices = {
             name: [*of, *((one, one) for one in data.getlist(name) if one and one not in dict(of))]
@@ -175,7 +211,7 @@ class Report:
         """Compute the result here and now, with all that pages read of it."""
         result = imported(self.compute)(subject, **chosen)
         if result is not None:
-            result.as_dict(), result.tables(), result.answer
+            self.as_dict(result), self.tables(result), result.answer
         return result
 
     def _key(self, subject: Study | Criterion) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Leaderboards, and what two measures make of the same systems."""
+"""What files say of systems, and leaderboards as evaluation files."""
 
 from __future__ import annotations
 
@@ -13,65 +13,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from collection.api_tools import checked, study_of
-from collection.web.api import answers, chosen_by, figures_of, shows
+from collection.web.api import answers, chosen_by, shows
 from collection.web.downloads import as_file
+from collection.web.reports import reports
 from evaluation.leaderboards.forms import MOST_MB
 from evaluation.leaderboards.serializers import (
     CorrelateChoice,
-    DivergenceChoice,
     EvaluationChoice,
-    LeaderboardChoice,
-    MeasuresChoice,
     PostedRunChoice,
 )
-
-
-@shows(
-    "studies_leaderboard",
-    "Systems scored with each source of judgments, with intervals, and the agreement of the sources.",
-    LeaderboardChoice,
-)
-def leaderboard(request: Request, name: str) -> Response:
-    # It is read when a figure is first asked for, not when the site starts.
-    from evaluation.leaderboards.export import leaderboard_as_dict
-
-    study = study_of(request, name)
-    chosen = chosen_by(request, LeaderboardChoice)
-    sources = chosen.pop("source")
-    return Response(
-        leaderboard_as_dict(
-            figures_of(request, "evaluation.computations:leaderboard", study, sources=sources, **chosen)
-        )
-    )
-
-
-@shows(
-    "studies_measures_board",
-    "Several measures of the same systems side by side, each by a source of judgments, with their spread.",
-    MeasuresChoice,
-)
-def measures_board(request: Request, name: str) -> Response:
-    from evaluation.leaderboards.measures.export import board_as_dict
-
-    chosen = chosen_by(request, MeasuresChoice)
-    sort = chosen.pop("sort")
-    return Response(
-        board_as_dict(
-            figures_of(request, "evaluation.computations:measures_board", study_of(request, name), **chosen), sort
-        )
-    )
-
-
-@shows(
-    "studies_divergence",
-    "The rank of each system by two measures, or two sources of judgments; the most divergent first.",
-    DivergenceChoice,
-)
-def divergence(request: Request, name: str) -> Response:
-    found = figures_of(
-        request, "evaluation.computations:divergence", study_of(request, name), **chosen_by(request, DivergenceChoice)
-    )
-    return Response(found.as_dict())
 
 
 @shows(
@@ -85,8 +35,8 @@ def leaderboard_evaluation(request: Request, name: str) -> HttpResponse:
 
     study = study_of(request, name)
     chosen = chosen_by(request, EvaluationChoice)
-    form, sources = chosen.pop("form"), chosen.pop("source")
-    board = figures_of(request, "evaluation.computations:leaderboard", study, sources=sources, **chosen)
+    form = chosen.pop("form")
+    board = reports()["leaderboard"].result(study, chosen, shown=request.query_params.getlist("shown"))
     filename, content = evaluation_download(board, form=form)
     return as_file(content, filename.replace("/", "-"), "application/octet-stream")
 

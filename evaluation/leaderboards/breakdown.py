@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from collection.models import ElementSpan, Passage, Report, RubricElement
+from collection.web.tables import Column, Table
 from evaluation.data.judge_pairs import batched
 from evaluation.leaderboards.answer_points import OWN
-from evaluation.leaderboards.columns import Column
+from evaluation.leaderboards.columns import Column as SourceColumn
 from evaluation.leaderboards.oracle_contexts import n_tokens, stored_tokenizers
 from evaluation.leaderboards.sources import StudySources
 from stats.measures.scores import Score, TopicMean, length_bins, mean_by_attribute
@@ -50,18 +51,22 @@ class LeaderboardBreakdown:
     groups: tuple[str, ...]
     means: Mapping[str, Mapping[str, tuple[TopicMean | None, ...]]]
 
-    def table(self) -> list[list[Any]]:
-        """Return the means in long form, with a first row of names."""
-        return [
-            ["source", "system", "by", "group", "mean", "se", "topics"],
-            *(
-                [source, system, self.by, group, mean.value, mean.standard_error, mean.n]
-                for source, of_systems in self.means.items()
-                for system, means in of_systems.items()
-                for group, mean in zip(self.groups, means, strict=True)
-                if mean is not None
-            ),
-        ]
+    def table(self) -> Table:
+        """Return the means in long form."""
+        rows = (
+            (source, system, self.by, group, mean.value, mean.standard_error, mean.n)
+            for source, of_systems in self.means.items()
+            for system, means in of_systems.items()
+            for group, mean in zip(self.groups, means, strict=True)
+            if mean is not None
+        )
+        return Table.of(f"Means by {self.by}", MEANS, rows)
+
+
+MEANS = (
+    *(Column("source", "By"), Column("system", "System"), Column("by"), Column("group", "Group")),
+    *(Column("mean", "Mean", "number"), Column("se", "Standard error", "number"), Column("topics", "Topics", "count")),
+)
 
 
 def groupings(boards: StudySources) -> list[str]:
@@ -81,7 +86,7 @@ def _groups(values: list[Any]) -> bool:
 
 def break_down(
     boards: StudySources,
-    columns: Sequence[Column],
+    columns: Sequence[SourceColumn],
     by: str,
     lengths: LengthSlices = LengthSlices(),
 ) -> LeaderboardBreakdown:

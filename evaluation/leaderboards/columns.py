@@ -93,6 +93,11 @@ class Standings:
     def _complete(self) -> pd.DataFrame:
         return complete(self.table, without=self.scored.few)
 
+    @property
+    def has_means(self) -> bool:
+        """Whether any system has a mean, with or without a rank."""
+        return any(one.mean.value is not None for one in self.standings)
+
     @cached_property
     def means(self) -> dict[str, float]:
         """The mean of each system that has a rank."""

@@ -2,20 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from collection.models import Study
+from collection.web.cached_results import compute_now
+from collection.web.reports import NothingToReport
 from evaluation.leaderboards.available_measures import matrix_of, offered_measures
+from evaluation.leaderboards.divergence import MeasureDivergence, chosen_pair, compare_places
+from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.measure_correlations import MeasureCorrelations, correlate_measures
+from evaluation.leaderboards.measures.board import MeasuresBoard, measure_board
 from evaluation.leaderboards.sources import StudySources
+from stats.ranking.measure_names import parse_measure
+
+UNSORTED_BOARD = "evaluation.leaderboards.computing:unsorted_board"
 
 
-def correlations(
-    study: Study, *, column: list[str], measure: str, combine: Any, oracle: str | None, order: Any, **options: Any
-) -> MeasureCorrelations | None:
+def sources_by(study: Study, options: dict[str, Any]) -> StudySources:
+    """Return the study's sources by the rules among the options, which are taken out of them."""
+    rules = {name: options.pop(name) for name in ("combine", "oracle", "order", "confidence") if name in options}
+    return StudySources(study, **rules)
+
+
+def leaderboard(study: Study, *, measure: str, source: list[str], **options: Any) -> Leaderboard:
+    """Score systems under one measure. Raises NothingToReport where nothing is judged for it."""
+    boards = sources_by(study, options)
+    board = measure_leaderboard(boards, parse_measure(measure), sources=source, **options)
+    if not board.columns:
+        listed = ", ".join(offered_measures(study)) or "none yet"
+        raise NothingToReport(f"There are no judgments for {board.measure.name}. Available measures: {listed}.")
+    board.rows()
+    return board
+
+
+def measures_board(study: Study, *, sort: str, **options: Any) -> MeasuresBoard | None:
+    """Set measures side by side; None where nothing is judged. The order of rows costs nothing: boards are kept."""
+    board: MeasuresBoard | None = compute_now(UNSORTED_BOARD, study, **options)
+    return replace(board, sort=sort) if board else None
+
+
+def unsorted_board(study: Study, *, column: list[str], **options: Any) -> MeasuresBoard | None:
+    if not offered_measures(study):
+        return None
+    return measure_board(sources_by(study, options), column, **options)
+
+
+def correlations(study: Study, *, column: list[str], measure: str, **options: Any) -> MeasureCorrelations | None:
     """Correlate measures; None where nothing is judged that a measure could be of."""
     also = offered_measures(study)
     if not also:
         return None
-    boards = StudySources(study, combine=combine, oracle=oracle, order=order)
+    boards = sources_by(study, options)
     return correlate_measures(boards, matrix_of(also), columns=column, varied=measure, also=also, **options)
+
+
+def divergence(
+    study: Study, *, measure: str, other: str, source: str, other_source: str, part: Any, **options: Any
+) -> MeasureDivergence:
+    """Hold two measures, or two sources of one, against each other."""
+    boards = sources_by(study, options)
+    pair = chosen_pair(boards, measure, other, source=source, other_source=other_source)
+    return compare_places(boards, *pair, part=part)

@@ -18,6 +18,7 @@ from evaluation.data.visibility import LOCKED, Sight
 from evaluation.leaderboards.leaderboard import wanted_sources
 from evaluation.leaderboards.scores import score
 from evaluation.leaderboards.sources import Source, StudySources
+from stats.plurals import counted
 from stats.ranking.common_topics import on_common_topics
 from stats.ranking.leaderboard import Divergence, divergent_systems
 from stats.ranking.measure_names import NoLeaderboard, SystemMeasure, parse_measure
@@ -94,6 +95,15 @@ class MeasureDivergence:
     def shown(self) -> tuple[Divergence, ...]:
         """The most divergent, as far as a page lists them; none that both place alike."""
         return tuple(one for one in self.systems[:MOST_SHOWN] if one.places)
+
+    @property
+    def answer(self) -> str:
+        """Over how many systems and topics, or why there is no order to compare."""
+        over = f"{counted(len(self.systems), 'systems')} on {counted(len(self.topics), 'topics')}"
+        return self.reason or f"{over}; rank 1 has the highest mean."
+
+    def tables(self) -> dict[str, Table]:
+        return {"divergent": self.table()}
 
     def table(self) -> Table:
         rows = [

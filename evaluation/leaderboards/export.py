@@ -8,96 +8,95 @@ from typing import Any
 
 import numpy as np
 
+from collection.web.tables import Column, Table
 from evaluation.leaderboards.breakdown import LeaderboardBreakdown
-from evaluation.leaderboards.columns import Column, MeanBounds, Standings
+from evaluation.leaderboards.columns import Column as SourceColumn
+from evaluation.leaderboards.columns import MeanBounds, Standings
 from evaluation.leaderboards.corrected.all_topics import means_over_all_topics
 from evaluation.leaderboards.corrected.correction import Corrected
 from evaluation.leaderboards.leaderboard import Leaderboard
 from evaluation.leaderboards.sources import judges_among
-from stats.intervals import Estimate
 from stats.ranking.leaderboard import PairedComparison, Standing
 
-BOARD_COLUMNS = ("system", "source", "mark", "criterion", "measure")
-SCORE_COLUMNS = ("mean", "se", "low", "high", "topics", "judged_at_k", "estimated", "rank", "p_first")
-MICRO_COLUMNS = ("micro", "micro_low", "micro_high")
-BOUND_COLUMNS = ("unjudged", "at_least", "at_most", "best_rank", "worst_rank")
+FIGURES = ("value", "se", "low", "high")
+TOPICS = (
+    *(Column("system", "System"), Column("topic", "Topic"), Column("source", "By"), Column("score", "Score", "number")),
+    Column("compared", kind="count"),
+)
+PAIRS = (
+    *(
+        Column("source", "By"),
+        Column("first", "System"),
+        Column("second", "Other"),
+        Column("topics", "Topics", "count"),
+    ),
+    Column("difference", "Difference", "estimate", names=("difference", "low", "high")),
+    *(Column("p", "p", "number"), Column("p_holm", "p, Holm", "number"), Column("winner", "Better")),
+    Column("open", kind="count"),
+)
+CORRECTED = (
+    *(Column("system", "System"), Column("judge", "Judge"), Column("by", "By")),
+    Column("value", "Mean", "estimate", parts=("value", "low", "high", "se"), names=("value", "low", "high", "se")),
+    *(Column("topics", "Topics", "count"), Column("labels", "Labels", "count"), Column("items", "of items", "count")),
+    *(Column("lambda", "λ", "number"), Column("reason", "Reason")),
+)
+FLIPS = (
+    *(Column("significant_under", "Significant by"), Column("winner", "Better"), Column("other", "By")),
+    *(Column("winner_under_other", "Better there"), Column("opposed", kind="count")),
+)
+CORRELATIONS = (
+    *(Column("reference", "Reference"), Column("other", "Other"), Column("systems", "Systems", "count")),
+    *(Column("topics", "Topics", "count"), Column("coefficient", "Coefficient")),
+    Column("value", "Value", "estimate", names=("value", "resampled_low", "resampled_high")),
+    Column("reason"),
+)
 
 
-def tables_of_leaderboard(board: Leaderboard) -> dict[str, list[list[Any]]]:
-    """Return the page's tables by name, each with a first row of names."""
+def tables_of_leaderboard(board: Leaderboard) -> dict[str, Table]:
+    """Return the tables by name."""
     everywhere = means_over_all_topics(board)
+    pairs = (
+        (name, pair.first, pair.second, pair.n_topics, pair.difference, pair.p, pair.p_holm,
+         pair.winner if pair.significant else None, int((pair.first, pair.second) in left_open))
+        for name, of_source, left_open in _pairs_by_source(board)
+        for pair in of_source
+    )  # fmt: skip
+    correlations = (
+        (one.reference, one.other, one.n_systems, one.n_topics, name, found, found.reason)
+        for one in board.agreements
+        for name, found in one.figures().items()
+    )
+    flips = (
+        (one.significant_under, one.winner, one.other, one.winner_under_other, int(one.opposed)) for one in board.flips
+    )
+    by = f" by {board.measure.name}"
     return {
         **({"breakdown": board.breakdown.table()} if board.breakdown else {}),
         **({"all_topics": everywhere.table()} if everywhere and everywhere.rows else {}),
-        "scores": [
-            [
-                *BOARD_COLUMNS,
-                *SCORE_COLUMNS,
-                f"p_rank_{board.top}",
-                "circular",
-                "reason",
-                *BOUND_COLUMNS,
-                *MICRO_COLUMNS,
-            ],
-            *_score_rows(board),
-        ],
-        "topics": [
-            ["system", "topic", "source", "score", "compared"],
-            *_topic_rows(board),
-        ],
-        "pairs": [
-            ["source", "first", "second", "topics", "difference", "low", "high", "p", "p_holm", "winner", "open"],
-            *(
-                [
-                    name,
-                    pair.first,
-                    pair.second,
-                    pair.n_topics,
-                    pair.difference.value,
-                    pair.difference.low,
-                    pair.difference.high,
-                    pair.p,
-                    pair.p_holm,
-                    pair.winner if pair.significant else None,
-                    int((pair.first, pair.second) in left_open),
-                ]
-                for name, pairs, left_open in _pairs_by_source(board)
-                for pair in pairs
-            ),
-        ],
-        "corrected": [
-            ["system", "judge", "by", "value", "low", "high", "se", "topics", "labels", "items", "lambda", "reason"],
-            *_corrected_rows(board),
-        ],
-        "flips": [
-            ["significant_under", "winner", "other", "winner_under_other", "opposed"],
-            *(
-                [flip.significant_under, flip.winner, flip.other, flip.winner_under_other, int(flip.opposed)]
-                for flip in board.flips
-            ),
-        ],
-        "correlations": [
-            [
-                "reference",
-                "other",
-                "systems",
-                "topics",
-                "coefficient",
-                "value",
-                "resampled_low",
-                "resampled_high",
-                "reason",
-            ],
-            *(
-                [
-                    *(one.reference, one.other, one.n_systems, one.n_topics, name),
-                    *(found.value, found.low, found.high, found.reason),
-                ]
-                for one in board.agreements
-                for name, found in one.figures().items()
-            ),
-        ],
+        "scores": Table.of(f"Scores{by}", _score_columns(board), _score_rows(board)),
+        "topics": Table.of(f"Scores by topic{by}", TOPICS, _topic_rows(board)),
+        "pairs": Table.of(f"Pairs{by}", PAIRS, pairs),
+        "corrected": Table.of(f"Corrected scores{by}", CORRECTED, _corrected_rows(board)),
+        "flips": Table.of(f"Changed winners{by}", FLIPS, flips),
+        "correlations": Table.of(f"Rank correlations{by}", CORRELATIONS, correlations),
     }
+
+
+def _score_columns(board: Leaderboard) -> list[Column]:
+    return [
+        *(Column("system", "System"), Column("source", "By"), Column("mark"), Column("criterion"), Column("measure")),
+        Column("mean", "Mean", "estimate", parts=FIGURES, names=("mean", "se", "low", "high")),
+        *(Column("topics", "Topics", "count"), Column("judged_at_k", board.judged_name, "share"), Column("estimated")),
+        *(Column("rank", "Rank", "count"), Column("p_first", "P(best)", "share")),
+        *(Column(f"p_rank_{board.top}", kind="share"), Column("circular"), Column("reason", "Reason")),
+        *(Column("unjudged", "Unjudged", "count"), Column("at_least", "At least", "number")),
+        *(
+            Column("at_most", "At most", "number"),
+            Column("best_rank", kind="count"),
+            Column("worst_rank", kind="count"),
+        ),
+        Column("micro", "Micro", "estimate"),
+    ]
 
 
 def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
@@ -107,34 +106,22 @@ def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
             cell, mean = board.cell(column, one.system), one.mean
             yield [
                 *(one.system, column.name, column.board.source.completeness.mark),
-                *(column.board.source.criterion.name, scored.shown),
-                *(mean.value, mean.se, mean.low, mean.high, one.n_topics, cell.judged, int(scored.estimated)),
-                *(one.rank, cell.first, cell.top, int(cell.circular), cell.why_not or mean.reason),
-                *_bound_cells(cell.bounds),
-                *_micro_cells(cell.micro),
+                *(column.board.source.criterion.name, scored.shown, mean, one.n_topics, cell.judged),
+                *(int(scored.estimated), one.rank, cell.first, cell.top, int(cell.circular)),
+                *(cell.why_not or mean.reason, *_bound_cells(cell.bounds), cell.micro),
             ]
     for corrected in board.corrected:
         for system, score in corrected.scores.items():
-            yield [
-                *(system, corrected.source, corrected.completeness.mark, "", board.measure.name),
-                *(score.value, score.se, score.low, score.high, score.sample.n_topics if score.sample else None),
-                *(None, 1, None, None, None, 0, score.reason),
-                *_bound_cells(None),
-                *_micro_cells(None),
-            ]
+            named = (system, corrected.source, corrected.completeness.mark, "", board.measure.name)
+            n_topics = score.sample.n_topics if score.sample else None
+            yield [*named, score, n_topics, None, 1, None, None, None, 0, score.reason, *_bound_cells(None), None]
         for system, reason in corrected.withheld.items():
             named = (system, corrected.source, corrected.completeness.mark, "", board.measure.name)
-            yield [*named, *[None] * 6, 1, None, None, None, 0, reason, *_bound_cells(None), *_micro_cells(None)]
+            yield [*named, None, None, None, 1, None, None, None, 0, reason, *_bound_cells(None), None]
 
 
 def _bound_cells(bounds: MeanBounds | None) -> list[Any]:
-    if bounds is None:
-        return [None] * len(BOUND_COLUMNS)
-    return [bounds.unjudged, bounds.low, bounds.high, bounds.best, bounds.worst]
-
-
-def _micro_cells(micro: Estimate | None) -> list[Any]:
-    return [None] * len(MICRO_COLUMNS) if micro is None else [micro.value, micro.low, micro.high]
+    return [None] * 5 if bounds is None else [bounds.unjudged, bounds.low, bounds.high, bounds.best, bounds.worst]
 
 
 def _topic_rows(board: Leaderboard) -> Iterator[list[Any]]:
@@ -157,14 +144,14 @@ def _pairs_by_source(board: Leaderboard) -> Iterator[tuple[str, tuple[PairedComp
 def _corrected_rows(board: Leaderboard) -> Iterator[list[Any]]:
     for corrected in board.corrected:
         if corrected.reason:
-            yield ["", corrected.judge, *[None] * 9, corrected.reason]
+            yield ["", corrected.judge, *[None] * 6, corrected.reason]
         for system, score in corrected.rows:
             for by, found in score.by.items():
-                *figures, n_topics, _, reason = found.cells
-                counts = (score.n_labelled, score.n_items, score.power if by == "corrected" else None)
-                yield [system, corrected.judge, by, *figures, n_topics, *counts, reason]
+                n_topics = found.sample.n_topics if found.sample else None
+                counts = (n_topics, score.n_labelled, score.n_items, score.power if by == "corrected" else None)
+                yield [system, corrected.judge, by, found, *counts, found.reason]
         for system, reason in corrected.withheld.items():
-            yield [system, corrected.judge, *[None] * 9, reason]
+            yield [system, corrected.judge, *[None] * 6, reason]
 
 
 def _corrected_as_dict(corrected: Corrected) -> dict[str, Any]:
@@ -236,15 +223,14 @@ def leaderboard_as_dict(board: Leaderboard) -> dict[str, Any]:
 
 
 def _breakdown_as_dict(breakdown: LeaderboardBreakdown) -> dict[str, Any]:
-    names, *rows = breakdown.table()
     return {
         "by": breakdown.by,
         "groups": list(breakdown.groups),
-        "means": [dict(zip(names, row, strict=True)) for row in rows],
+        "means": breakdown.table().file_dicts(),
     }
 
 
-def _source_as_dict(board: Leaderboard, column: Column) -> dict[str, Any]:
+def _source_as_dict(board: Leaderboard, column: SourceColumn) -> dict[str, Any]:
     scored = column.board
     judge = next(iter(judges_among([scored.source])), None)
     return {

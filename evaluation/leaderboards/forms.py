@@ -6,17 +6,10 @@ from django import forms
 
 from collection.importing.forms import FilesField
 from collection.web.options import OptionsForm
-from evaluation.leaderboards.serializers import MOST_SIZES, CorrelateChoice, LeaderboardChoice
+from evaluation.leaderboards.serializers import MOST_SIZES, CorrelateChoice
 
 # Larger ones are for the command.
 MOST_MB = 8
-
-
-class LeaderboardForm(OptionsForm):
-    """Which measure a leaderboard is by, and by which rules."""
-
-    options = LeaderboardChoice
-    asked = ("measure", "combine", "order", "oracle", "confidence", "topics", "top", "by")
 
 
 class CorrelateForm(OptionsForm):

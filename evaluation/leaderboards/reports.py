@@ -1,19 +1,226 @@
-"""Reports about systems: how far measures put them in the same order."""
+"""Reports about systems: leaderboards by one measure and by several, and how far measures give the same order."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode
 
 from django.http import HttpRequest, QueryDict
 
 from collection.models import Criterion, Study
-from collection.web.options import with_asked
-from collection.web.reports import Chart, Report
-from evaluation.leaderboards.serializers import CorrelationsChoice
+from collection.rankings import ORDERS
+from collection.web.options import Choices, with_asked
+from collection.web.pages import MOST_LISTED, query_without
+from collection.web.reports import Chart, NothingToReport, Report
+from collection.web.tables import Table
+from evaluation.data.visibility import in_words
+from evaluation.leaderboards.measures.marks import names_of
+from evaluation.leaderboards.serializers import (
+    MOST_COLUMNS,
+    WRITTEN_FORMS,
+    CorrelationsChoice,
+    DivergenceChoice,
+    LeaderboardChoice,
+    MeasuresChoice,
+)
+from stats.ranking.common_topics import TOPICS
+
+if TYPE_CHECKING:
+    from evaluation.leaderboards.corrected.correction import Corrected
+    from evaluation.leaderboards.sources import Source, StudySources
+
+# People and five judges stay legible side by side. Of more, people and three judges are shown; all are a click away.
+MOST_AT_FIRST = 6
+MOST_IN_A_NAME = 3
 
 
-class CorrelationsReport(Report):
+class BoardsReport(Report):
+    """What reports of scores share: measures named in one field, and readings of the test part."""
+
+    def asked_in(self, query: QueryDict) -> dict[str, Any]:
+        """Return what an address asks; `also` names measures with semicolons between."""
+        asked = super().asked_in(query)
+        also = [name.strip() for name in query.get("also", "").split(";") if name.strip()]
+        return asked | ({"column": [*asked.get("column", []), *also]} if also else {})
+
+    def read_test_part(self, subject: Study | Criterion, chosen: Mapping[str, Any]) -> None:
+        from evaluation.leaderboards.computing import sources_by
+        from evaluation.management.leaderboards import read_test_parts
+
+        assert isinstance(subject, Study)
+        boards = sources_by(subject, dict(chosen))
+        read_test_parts(boards, self.sources_shown(boards, chosen))
+
+    def narrowing(self, result: Any) -> str:
+        return in_words(result.sight, result.order)
+
+    def sources_shown(self, boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
+        """Return the sources of which a command shows the test part."""
+        raise NotImplementedError
+
+
+def _named(boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
+    from evaluation.leaderboards.divergence import asked_of
+
+    return [asked_of(boards, key)[1] for key in chosen["column"]]
+
+
+def _why(corrected: Corrected) -> str:
+    return corrected.reason or corrected.draw
+
+
+def _pairs_beside(request: HttpRequest, *left_out: str) -> list[tuple[str, str]]:
+    return parse_qsl(query_without(request, "shown", "sort", "form", *left_out))
+
+
+class LeaderboardReport(BoardsReport):
+    name, path, file = "leaderboard", "leaderboard", "leaderboard"
+    title = "Leaderboard"
+    lead = "Which system is better, according to humans and each judge, and how certain that is."
+    about = "Rank systems by a measure, by every source of judgments side by side, with intervals."
+    options = LeaderboardChoice
+    shown = ("measure", "combine", "order", "oracle", "confidence", "topics", "top", "by")
+    compute = "evaluation.leaderboards.computing:leaderboard"
+    charts = {"systems": Chart("evaluation.leaderboards.chart:systems_chart", asks=("sort",), stem="leaderboard")}
+    template = "evaluation/leaderboard.html"
+    printed = ("scores", "corrected", "correlations", "flips")
+
+    def defaults(self, study: Study) -> dict[str, Any]:
+        from evaluation.leaderboards.available_measures import offered_measures
+
+        first = next(iter(offered_measures(study)), None)
+        if first is None:
+            raise NothingToReport(self.nothing)
+        return {"measure": first}
+
+    def offered(self, subject: Study | Criterion, **how: Any) -> dict[str, Choices]:
+        """Return the runs that may be the oracle, and what means can be broken down by: too little to be kept."""
+        from evaluation.leaderboards.breakdown import groupings
+        from evaluation.leaderboards.sources import StudySources
+
+        del how
+        assert isinstance(subject, Study)
+        runs = [(name, name) for name in subject.collection.runs.values_list("name", flat=True)]
+        by = [(name, name) for name in groupings(StudySources(subject))]
+        return {"oracle": [("", "The run named “oracle”, if it exists"), *runs], "by": [("", "–"), *by]}
+
+    def narrowed(self, query: QueryDict) -> dict[str, Any]:
+        """Return whose judgments are shown: people’s alone, which no lock binds, all, or the first of all."""
+        sources = query.get("sources", "")
+        return {
+            "without_judges": sources == "people",
+            "most_sources": None if sources == "all" or query.getlist("source") else MOST_AT_FIRST,
+        }
+
+    def as_dict(self, result: Any) -> dict[str, Any]:
+        from evaluation.leaderboards.export import leaderboard_as_dict
+
+        return leaderboard_as_dict(result)
+
+    def tables(self, result: Any) -> Mapping[str, Table]:
+        from evaluation.leaderboards.export import tables_of_leaderboard
+
+        return tables_of_leaderboard(result)
+
+    def stem(self, subject: Study | Criterion, result: Any, *what: str) -> str:
+        """Return a download's name, with the measure and whose judgments it is by."""
+        if result is None:
+            return super().stem(subject, result, *what)
+        names = [column.name for column in result.columns]
+        whose = names if len(names) <= MOST_IN_A_NAME else [f"{len(names)} sources"]
+        return super().stem(subject, result, result.measure.name, *whose, *what)
+
+    def notes(self, result: Any) -> list[str]:
+        return [
+            *(*result.notes, *result.topic_notes),
+            *(f"By {column.board.source.shown}: {column.scored.ungraded_in_words}." for column in result.columns),
+            *(f"{one.judge}, corrected by human labels ({one.method}): {_why(one)}." for one in result.corrected),
+        ]
+
+    def chart_words(self, chosen: Mapping[str, Any]) -> list[str]:
+        return [chosen["measure"], "people" if chosen.get("without_judges") else "", *super().chart_words(chosen)]
+
+    def sources_shown(self, boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
+        from evaluation.leaderboards.leaderboard import wanted_sources
+        from stats.ranking.measure_names import parse_measure
+
+        return wanted_sources(boards, parse_measure(chosen["measure"]), chosen["source"])
+
+    def context(self, request: HttpRequest, study: Study, result: Any) -> dict[str, Any]:
+        from evaluation.leaderboards.available_measures import offered_measures
+
+        sort, asked = request.GET.get("sort", ""), self.asked_in(request.GET)
+        offered = offered_measures(study)
+        measure = asked.get("measure") or next(iter(offered), "")
+        return {
+            "board": result,
+            "offered": with_asked(offered, asked.get("measure", "")),
+            "measure": measure,
+            "rows": result.rows(sort) if result else (),
+            "drawn": bool(result and any(one.has_means for one in result.columns)),
+            "sort": sort,
+            "query_unsorted": query_without(request, "shown", "sort"),
+            "asked_pairs": [("measure", measure), *_pairs_beside(request, "measure")],
+            "without_judges": request.GET.get("sources") == "people",
+            "most_listed": MOST_LISTED,
+            "evaluation_forms": WRITTEN_FORMS,
+            "mark_names": names_of(column.marks for column in result.columns) if result else {},
+        }
+
+
+class MeasuresBoardReport(BoardsReport):
+    name, path, file = "measures_board", "leaderboard/measures", "measures"
+    title = "Several measures"
+    lead = "Systems by several measures side by side."
+    about = "A study's systems by several measures, side by side."
+    options = MeasuresChoice
+    compute = "evaluation.leaderboards.computing:measures_board"
+    charts = {"systems": Chart("evaluation.leaderboards.measures.chart:board_chart", stem="measures")}
+    template = "evaluation/measures_board.html"
+    printed = ("board", "marks")
+
+    def as_dict(self, result: Any) -> dict[str, Any]:
+        from evaluation.leaderboards.measures.export import board_as_dict
+
+        return board_as_dict(result)
+
+    def tables(self, result: Any) -> Mapping[str, Table]:
+        from evaluation.leaderboards.measures.export import tables_of_board
+
+        return tables_of_board(result)
+
+    def stem(self, subject: Study | Criterion, result: Any, *what: str) -> str:
+        return super().stem(subject, result, "measures", *("board" if one == "measures" else one for one in what))
+
+    def caption(self, subject: Study | Criterion, result: Any, table: Table) -> str:
+        over = " or ".join(map(str, result.n_topics))
+        return f"{super().caption(subject, result, table)}, over {over} topics. {table.note}".rstrip()
+
+    def sources_shown(self, boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
+        return _named(boards, chosen)
+
+    def context(self, request: HttpRequest, study: Study, result: Any) -> dict[str, Any]:
+        groups = result.groups() if result else []
+        return {
+            "board": result,
+            "groups": groups,
+            "sort": request.GET.get("sort", ""),
+            "column_choices": [(key, shown, key in result.keys) for key, shown in result.choices] if result else [],
+            "runs": list(study.collection.runs.values_list("name", flat=True)),
+            "orders": ORDERS,
+            "topic_choices": TOPICS,
+            "oracle": request.GET.get("oracle", ""),
+            "topics": request.GET.get("topics", ""),
+            "most_columns": MOST_COLUMNS,
+            "query_unsorted": query_without(request, "shown", "sort"),
+            "correlated": urlencode([("column", key) for key in result.keys]) if result else "",
+            "mark_names": names_of(one and one.marks for group in groups for one in group.spreads),
+            "n_columns": 1 + len(result.columns) if result else 0,
+        }
+
+
+class CorrelationsReport(BoardsReport):
     name, path, file = "correlations", "leaderboard/correlations", "correlations"
     api_path = "correlations"
     title = "Correlations between measures"
@@ -23,12 +230,6 @@ class CorrelationsReport(Report):
     compute = "evaluation.leaderboards.computing:correlations"
     charts = {"matrix": Chart("evaluation.leaderboards.measures.chart:matrix_chart", stem="correlations")}
     template = "evaluation/correlations.html"
-
-    def asked_in(self, query: QueryDict) -> dict[str, Any]:
-        """Return what an address asks; `also` names measures with semicolons between."""
-        asked = super().asked_in(query)
-        also = [name.strip() for name in query.get("also", "").split(";") if name.strip()]
-        return asked | ({"column": [*asked.get("column", []), *also]} if also else {})
 
     def context(self, request: HttpRequest, study: Study, result: Any) -> dict[str, Any]:
         from evaluation.leaderboards.available_measures import offered_measures
@@ -43,11 +244,19 @@ class CorrelationsReport(Report):
             "coefficient_name": COEFFICIENTS[result.coefficient] if result else "",
         }
 
-    def read_test_part(self, subject: Study | Criterion, chosen: Mapping[str, Any]) -> None:
-        from evaluation.leaderboards.divergence import asked_of
-        from evaluation.leaderboards.sources import StudySources
-        from evaluation.management.leaderboards import read_test_parts
+    def sources_shown(self, boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
+        return _named(boards, chosen)
 
-        assert isinstance(subject, Study)
-        boards = StudySources(subject, **{name: chosen[name] for name in ("combine", "oracle", "order")})
-        read_test_parts(boards, [asked_of(boards, key)[1] for key in chosen["column"]])
+
+class DivergenceReport(BoardsReport):
+    name, path, file = "divergence", "divergence", "divergence"
+    title = "Divergence"
+    about = "The rank of each system by two measures, or two sources of judgments; the most divergent first."
+    options = DivergenceChoice
+    compute = "evaluation.leaderboards.computing:divergence"
+
+    def sources_shown(self, boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
+        from evaluation.leaderboards.divergence import chosen_pair
+
+        sources = {name: chosen[name] for name in ("source", "other_source")}
+        return [one[1] for one in chosen_pair(boards, chosen["measure"], chosen["other"], **sources)]

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 from django.utils.timezone import now
 
 from evaluation.data.visibility import read_test_part
 from evaluation.leaderboards.sources import Source, StudySources, judges_among
-
-
-def add_test(parser: CommandParser) -> None:
-    """Add the option that asks for the test part."""
-    parser.add_argument(
-        "--test", action="store_true", help="use the study's test topics, which is counted for every judge shown"
-    )
 
 
 def read_test_parts(boards: StudySources, sources: Iterable[Source]) -> None:

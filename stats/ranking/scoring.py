@@ -17,6 +17,7 @@ from stats.measures.cited_reports import Counts
 from stats.measures.grades import GradeTable
 from stats.measures.score_bounds import ScoreBounds
 from stats.pattern_intervals import UNBOUNDED, Range
+from stats.plurals import counted
 from stats.ranking.measure_names import NoLeaderboard, SystemMeasure
 from stats.ranking.oracle_contexts import Oracle, TokenCounts
 from stats.ranking.qrels_scoring import parse_qrels_measure, score_qrels
@@ -119,6 +120,17 @@ class ScoreTable:
     @property
     def ungraded_share(self) -> float | None:
         return self.n_ungraded / self.n_asked if self.n_asked else None
+
+    @property
+    def ungraded_in_words(self) -> str:
+        """How many judgments are missing or ungraded, which sub-questions are left out, and what is undefined."""
+        share = self.ungraded_share
+        of = f"{'none' if share is None else f'{share:.1%}'} of {counted(self.n_asked, 'judgments')}"
+        left_out = (
+            f"{counted(self.n_unanswerable, 'sub-questions')} left out as unanswerable" if self.n_unanswerable else ""
+        )
+        undefined = (f"{n} scores undefined: {reason}" for reason, n in self.reasons.items())
+        return "; ".join(filter(None, [f"{of} missing or ungraded", left_out, *undefined]))
 
     @cached_property
     def evaluated(self) -> pd.DataFrame:

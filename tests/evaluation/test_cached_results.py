@@ -25,10 +25,10 @@ from collection.signs_of_life import LONG_PATIENCE
 from collection.splits import make_split, record_reading
 from collection.thresholds import change_threshold
 from collection.web import cached_results
+from collection.web.cached_results import imported
 from collection.web.fingerprints import fingerprint_of
+from collection.web.reports import NothingToReport, reports
 from config.caches import SignedFileCache
-from evaluation import computations
-from stats.ranking.measure_names import NoLeaderboard
 from tests.evaluation.judged import AT, criterion_of
 from tests.factories import a_judge_rater
 
@@ -40,18 +40,19 @@ HTMX = {"HX-Request": "true", "HX-Target": "figures"}
 
 @pytest.fixture
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of what was computed, as it comes."""
+    """The names of what was computed, as it comes: of a report, of its chart, or of a function."""
     names: list[str] = []
 
-    def counted(name: str, compute: Callable[..., Any]) -> Callable[..., Any]:
+    def counted(kind: str) -> Callable[..., Any]:
+        compute = imported(kind)
+
         def compute_and_count(*arguments: Any, **asked: Any) -> Any:
-            names.append(name)
+            names.append("_".join(filter(None, [asked.get("report", kind.partition(":")[2]), asked.get("chart")])))
             return compute(*arguments, **asked)
 
         return compute_and_count
 
-    for name in ("leaderboard", "leaderboard_chart", "agreement", "coverage"):
-        monkeypatch.setattr(computations, name, counted(name, getattr(computations, name)))
+    monkeypatch.setattr(cached_results, "imported", counted)
     return names
 
 
@@ -84,20 +85,17 @@ def test_page_chart_downloads_and_api_share_what_was_computed_once(
     for path in ("", "scores.csv", "pairs.tex", "leaderboard.json", "systems.svg", "systems.vl.json", ""):
         assert client.get(f"{BOARD}{path}").status_code == 200
 
-    assert computed == ["leaderboard", "leaderboard_chart"]
+    assert computed == ["leaderboard", "leaderboard_systems"]
 
 
 def test_what_is_refused_is_kept_too(judged: Study, computed: list[str]) -> None:
+    report = reports()["leaderboard"]
+    choice = report.options(data={"measure": "goodness"})
+    assert choice.is_valid()
+
     for _ in range(2):
-        with pytest.raises(NoLeaderboard, match="Name a measure"):
-            cached_results.cached_result(
-                "evaluation.computations:leaderboard",
-                judged,
-                measure="",
-                combine="majority",
-                oracle=None,
-                order="score",
-            )
+        with pytest.raises(NothingToReport, match="goodness"):
+            report.result(judged, choice.validated_data)
 
     assert computed == ["leaderboard"]
 
@@ -421,7 +419,7 @@ def test_a_fault_is_said_and_tried_again_later(
     def fail(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(computations, "agreement", fail)
+    monkeypatch.setattr(cached_results, "imported", lambda _: fail)
     client.force_login(rosa)
 
     page, answer = client.get(AGREEMENT), client.get(API)
@@ -450,7 +448,7 @@ def test_a_statement_that_takes_too_long_ends_and_is_said(
             finally:
                 cursor.execute("SET statement_timeout = 0")
 
-    monkeypatch.setattr(computations, "agreement", slow)
+    monkeypatch.setattr(cached_results, "imported", lambda _: slow)
     client.force_login(rosa)
 
     answer = client.get(API)

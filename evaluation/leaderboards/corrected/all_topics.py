@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from collection.web.tables import Column, Table
 from evaluation.data.topic_sample import TopicSample, topic_sample_of
 from stats.calibration.topic_strata import stratified_mean
 from stats.pattern_intervals import Estimate, undefined
@@ -26,16 +27,14 @@ class AllTopics:
     rows: tuple[tuple[str, tuple[Estimate, ...]], ...] = ()
     reason: str = ""
 
-    def table(self) -> list[list[Any]]:
-        """Return a row for each system and source, with a first row of names."""
-        return [
-            ["system", "source", "mean", "low", "high", "topics", "drawn", "reason"],
-            *(
-                [system, source, one.value, one.low, one.high, self.sample.population, self.sample.n_drawn, one.reason]
-                for system, means in self.rows
-                for source, one in zip(self.sources, means, strict=True)
-            ),
-        ]
+    def table(self) -> Table:
+        """Return a row for each system and source."""
+        rows = (
+            (system, source, one, self.sample.population, self.sample.n_drawn, one.reason)
+            for system, means in self.rows
+            for source, one in zip(self.sources, means, strict=True)
+        )
+        return Table.of("Means over all topics", MEANS, rows)
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
@@ -48,6 +47,13 @@ class AllTopics:
                 for system, means in self.rows
             ],
         }
+
+
+MEANS = (
+    *(Column("system", "System"), Column("source", "By")),
+    Column("mean", "Mean", "estimate", names=("mean", "low", "high")),
+    *(Column("topics", "Topics", "count"), Column("drawn", "Drawn", "count"), Column("reason", "Reason")),
+)
 
 
 def means_over_all_topics(board: Leaderboard) -> AllTopics | None:

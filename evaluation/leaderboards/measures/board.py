@@ -143,6 +143,12 @@ class MeasuresBoard:
     choices: tuple[tuple[str, str], ...]
     groupings: tuple[str, ...]
     confidence: Confidence | None = None
+    sort: str = ""
+
+    @property
+    def answer(self) -> str:
+        """Nothing: what each measure says, its own leaderboard does."""
+        return ""
 
     @property
     def simulated(self) -> bool:
@@ -162,7 +168,7 @@ class MeasuresBoard:
         """Over how many topics means are: one number where all columns are alike."""
         return sorted({one.column.n_topics for one in self.columns})
 
-    def groups(self, sort: str = "") -> list[Group]:
+    def groups(self) -> list[Group]:
         """Return the systems, kind by kind, sorted by a column, best first, or by "system"; those set apart are last.
 
         A minus in front of `sort` turns the order round; a system without a rank by that column stands last all the
@@ -174,7 +180,7 @@ class MeasuresBoard:
             systems = [one for one in self.systems if not self.by or self.kinds.get(one, "") == kind]
             if systems:
                 spreads = tuple(one.spread(systems) for one in self.columns)
-                rows = tuple(self._row(system, spreads) for system in self._sorted(systems, sort))
+                rows = tuple(self._row(system, spreads) for system in self._sorted(systems))
                 found.append(Group(kind or ("other" if self.by else ""), rows, spreads))
         aside = [one for one in self.apart if any(one in of.aside.by_system for of in self.columns)]
         if aside:
@@ -183,7 +189,8 @@ class MeasuresBoard:
             found.append(Group("Set apart", rows, none, apart=True))
         return found
 
-    def _sorted(self, systems: list[str], sort: str) -> list[str]:
+    def _sorted(self, systems: list[str]) -> list[str]:
+        sort = self.sort
         name = sort.removeprefix("-")
         if name == "system" or not self.columns:
             return systems[::-1] if sort.startswith("-") else systems

@@ -12,10 +12,10 @@ from evaluation.leaderboards.measures.board import MeasuresBoard
 from stats.plurals import counted
 
 
-def board_chart(board: MeasuresBoard, *, sort: str) -> dict[str, Any] | None:
+def board_chart(board: MeasuresBoard) -> dict[str, Any] | None:
     """Return the description of the figure: a panel a column; None where no system has a score."""
     points = []
-    for group in board.groups(sort):
+    for group in board.groups():
         for row in group.rows:
             for one, cell in zip(board.columns, row.cells, strict=True):
                 mean = cell.standing.mean if cell.standing else None

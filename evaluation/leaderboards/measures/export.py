@@ -1,61 +1,86 @@
-"""A board of several measures as tables, as JSON and as text."""
+"""A board of several measures as tables and as JSON."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from collection.web.latex import Emphasised
+from collection.web.latex import Emphasised, latex_table
+from collection.web.tables import Column, Table
 from evaluation.leaderboards.measures.board import Group, MeasureCell, MeasureColumn, MeasuresBoard
 from evaluation.leaderboards.measures.marks import MARKS
+from stats.intervals import Estimate
 from stats.measures.rubric import LeaderboardMarks
 
-DOTS = {85: "●", 75: "○", None: ""}
-SCORES = ["system", "group", "set_apart", "measure", "source", "mean", "se", "low", "high", "topics", "rank"]
-SCORES += ["mark", "percentile", "reason"]
+PAPER = "Mean ± standard error. Bold: best; underlined: worst; ** above the 85th, * above the 75th percentile"
+SCORES = (
+    *(Column("system", "System"), Column("group", "Group"), Column("set_apart", kind="count")),
+    *(Column("measure", "Measure"), Column("source", "By")),
+    Column("mean", "Mean", "estimate", parts=("value", "se", "low", "high"), names=("mean", "se", "low", "high")),
+    *(Column("topics", "Topics", "count"), Column("rank", "Rank", "count"), Column("mark")),
+    *(Column("percentile", kind="count"), Column("reason")),
+)
+TOPICS = (
+    *(Column("system", "System"), Column("topic", "Topic"), Column("measure", "Measure"), Column("source", "By")),
+    Column("score", "Score", "number"),
+)
+SPREADS = (
+    *(Column("group", "Group"), Column("measure", "Measure"), Column("source", "By"), Column("mark", "Of the systems")),
+    Column("value", "Value", "number"),
+)
 
 
-def tables_of_board(board: MeasuresBoard, sort: str = "") -> dict[str, list[list[Any]]]:
-    """Return the page's tables by name, each with a first row of names.
+def tables_of_board(board: MeasuresBoard) -> dict[str, Table]:
+    """Return the tables by name.
 
-    `board`: a row a system, with mean and standard error of each column; `scores`: the same in long form with all that
-    is known; `topics`: a score of each system, topic and column; `marks`: how each column spreads.
+    `board`: a row a system, with mean and standard error of each column, and as a paper prints it (`paper`); `scores`:
+    the same in long form with all that is known; `topics`: a score of each system, topic and column; `marks`: how each
+    column spreads.
     """
-    groups = board.groups(sort)
+    groups = board.groups()
+    columns = [Column("system", "System"), *([Column(board.by, board.by.capitalize())] if board.by else [])]
+    columns += [Column(key, key, "estimate", parts=("value", "se"), names=(key, f"{key} se")) for key in board.keys]
+    rows = (
+        [row.system, *([group.name] if board.by else []), *(_mean(cell) for cell in row.cells)]
+        for group in groups
+        for row in group.rows
+    )
+    spreads = (
+        [group.name, one.measure.name, one.column.name, name, value]
+        for group in groups
+        for one, spread in zip(board.columns, group.spreads, strict=True)
+        if spread
+        for name, value in _known(spread.marks)
+    )
     return {
-        "board": [
-            ["system", *([board.by] if board.by else []), *(f"{key}{of}" for key in board.keys for of in ("", " se"))],
-            *(
-                [row.system, *([group.name] if board.by else []), *(x for cell in row.cells for x in _numbers(cell))]
-                for group in groups
-                for row in group.rows
-            ),
-        ],
-        "scores": [SCORES, *_scores(board, groups)],
-        "topics": [["system", "topic", "measure", "source", "score"], *_topics(board)],
-        "marks": [
-            ["group", "measure", "source", "mark", "value"],
-            *(
-                [group.name, one.measure.name, one.column.name, name, value]
-                for group in groups
-                for one, spread in zip(board.columns, group.spreads, strict=True)
-                if spread
-                for name, value in _known(spread.marks)
-            ),
-        ],
+        "board": PaperTable("Scores side by side", tuple(columns), tuple(map(tuple, rows)), PAPER, paper_table(board)),
+        "scores": Table.of("Scores", SCORES, _scores(board, groups)),
+        "topics": Table.of("Scores by topic", TOPICS, _topics(board)),
+        "marks": Table.of("Minimum, median, maximum", SPREADS, spreads),
     }
 
 
-def paper_table(board: MeasuresBoard, sort: str = "") -> list[list[Any]]:
+@dataclass(frozen=True)
+class PaperTable(Table):
+    """A table that a paper prints in another form, `paper`, with a first row of names."""
+
+    paper: Sequence[Sequence[Any]] = ()
+
+    def latex(self, caption: str) -> str:
+        return latex_table([str(name) for name in self.paper[0]], self.paper[1:], caption=caption)
+
+
+def paper_table(board: MeasuresBoard) -> list[list[Any]]:
     """Return the board as a paper prints it: mean ± standard error, best in bold and worst underlined, by group.
 
     Below each group stand its minimum, median and maximum, then what is set apart.
     """
     rows: list[list[Any]] = [["system", *board.keys]]
-    for group in board.groups(sort):
+    for group in board.groups():
         if group.name:
             rows.append([f"({group.name})", *[""] * len(board.columns)])
         rows += [[row.system, *map(_printed, row.cells)] for row in group.rows]
@@ -78,9 +103,8 @@ def _printed(cell: MeasureCell) -> Any:
     return Emphasised(text, "textbf" if cell.mark == "best" else "underline")
 
 
-def _numbers(cell: MeasureCell) -> tuple[float | None, float | None]:
-    mean = cell.standing.mean if cell.standing else None
-    return (mean.value, mean.se) if mean else (None, None)
+def _mean(cell: MeasureCell) -> Estimate | None:
+    return cell.standing.mean if cell.standing else None
 
 
 def _known(marks: LeaderboardMarks) -> Iterator[tuple[str, float]]:
@@ -93,19 +117,11 @@ def _scores(board: MeasuresBoard, groups: list[Group]) -> Iterator[list[Any]]:
     for group in groups:
         for row in group.rows:
             for one, cell in zip(board.columns, row.cells, strict=True):
-                mean = cell.standing.mean if cell.standing else None
-                figures = (mean.value, mean.se, mean.low, mean.high) if mean else (None,) * 4
+                mean = _mean(cell)
                 n_topics, rank = (cell.standing.n_topics, cell.standing.rank) if cell.standing else (0, None)
                 yield [
                     *(row.system, group.name, int(group.apart), one.column.scored.shown, one.column.name),
-                    *(
-                        *figures,
-                        n_topics,
-                        rank,
-                        cell.mark,
-                        cell.percentile,
-                        cell.why_not or (mean.reason if mean else ""),
-                    ),
+                    *(mean, n_topics, rank, cell.mark, cell.percentile, cell.why_not or (mean.reason if mean else "")),
                 ]
 
 
@@ -118,9 +134,9 @@ def _topics(board: MeasuresBoard) -> Iterator[list[Any]]:
                     yield [system, topic, one.measure.name, one.column.name, None if math.isnan(value) else value]
 
 
-def board_as_dict(board: MeasuresBoard, sort: str = "") -> dict[str, Any]:
+def board_as_dict(board: MeasuresBoard) -> dict[str, Any]:
     """Return everything, as the command, the API and the JSON download have it."""
-    groups = board.groups(sort)
+    groups = board.groups()
     return {
         "study": board.study.name,
         "order": board.order,
@@ -170,29 +186,3 @@ def _cell_as_dict(cell: MeasureCell) -> dict[str, Any]:
         "above_percentile": cell.percentile,
         **({"reason": cell.why_not} if cell.why_not else {}),
     }
-
-
-def board_text(board: MeasuresBoard, sort: str = "") -> str:
-    """Return the table as aligned text: “+” after the best of a column, “-” after the worst, dots as on the page."""
-    head = ["", *(f"({number})" for number, _ in enumerate(board.columns, start=1))]
-    lines = [f"({number}) {one.key}, {one.column.n_topics} topics" for number, one in enumerate(board.columns, start=1)]
-    rows: list[list[str]] = [head]
-    for group in board.groups(sort):
-        if group.name:
-            rows.append([f"{group.name}:", *[""] * len(board.columns)])
-        rows += [[row.system, *map(_cell_text, row.cells)] for row in group.rows]
-        for name, label in MARKS.items() if not group.apart else ():
-            values = [getattr(spread.marks, name) if spread else None for spread in group.spreads]
-            if any(value is not None for value in values):
-                rows.append([label.lower(), *("–" if value is None else f"{value:.3f}  " for value in values)])
-    widths = [max(len(row[place]) for row in rows) for place in range(len(head))]
-    lines += ["", *("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows)]
-    return "\n".join(lines)
-
-
-def _cell_text(cell: MeasureCell) -> str:
-    mean = cell.standing.mean if cell.standing else None
-    if mean is None or mean.value is None:
-        return "–  "
-    error = f" ± {mean.se:.3f}" if mean.se is not None and mean.low is not None else ""
-    return f"{mean.value:.3f}{error}{DOTS[cell.percentile] or ' '}{ {'best': '+', 'worst': '-'}.get(cell.mark, ' ') }"

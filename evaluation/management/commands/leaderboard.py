@@ -12,67 +12,40 @@ from django.core.management.base import CommandError, CommandParser
 
 from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.trec import read_qrels, read_run
-from collection.judgments.judged_criteria import find_study
 from collection.rankings import Order, Ranked, in_order
-from collection.web.commands import FiguresCommand
-from collection.web.options import add_options, choose
-from evaluation.formats.text import estimate_text, interval_text
-from evaluation.leaderboards.available_measures import offered_measures
+from collection.web.options import choose
+from collection.web.report_commands import command_of
+from evaluation.formats.text import interval_text
 from evaluation.leaderboards.columns import Standings
-from evaluation.leaderboards.corrected.correction import Corrected
-from evaluation.leaderboards.export import leaderboard_as_dict, system_as_dict
-from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard, wanted_sources
+from evaluation.leaderboards.export import system_as_dict
+from evaluation.leaderboards.reports import LeaderboardReport
 from evaluation.leaderboards.serializers import LeaderboardChoice
-from evaluation.leaderboards.sources import StudySources
-from evaluation.management.leaderboards import add_test, read_test_parts
 from stats.measures.grades import GradeTable
 from stats.measures.trec import Qrels, Run, run_of
 from stats.pattern_intervals import Estimate
-from stats.plurals import counted, times
+from stats.plurals import counted
 from stats.ranking.measure_names import NoLeaderboard, parse_measure
 from stats.ranking.scoring import SourceGrades, score_systems
 
 
-class Command(FiguresCommand):
+class Command(command_of(LeaderboardReport)):  # type: ignore[misc]  # a class that is made
     help = "Rank systems by a measure: from a study's judgments, or from qrels and runs."
+    study_help = "score this study's systems, with every source of judgments"
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "--study", metavar="NAME", help="score this study's systems, with every source of judgments"
-        )
-        add_options(parser, LeaderboardChoice)
-        add_test(parser)
+        super().add_arguments(parser)
         parser.add_argument("--qrels", type=Path, metavar="FILE", help="TREC qrels, instead of a study")
         parser.add_argument("--runs", type=Path, nargs="+", default=[], metavar="FILE", help="TREC runs, with --qrels")
-        super().add_arguments(parser)
 
     def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
         if bool(options["study"]) == bool(options["qrels"] and options["runs"]):
             raise CommandError("Name either a --study, or --qrels and --runs.")
-        chosen = choose(LeaderboardChoice, options)
-        return (_of_study if options["study"] else _of_files)(options, chosen)
+        answer: tuple[dict[str, Any], str] = super().answer(options) if options["study"] else _of_files(options)
+        return answer
 
 
-def _of_study(options: dict[str, Any], chosen: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    study = find_study(options["study"])
-    boards = StudySources(study, **{name: chosen[name] for name in ("combine", "oracle", "order", "confidence")})
-    measure = parse_measure(chosen["measure"])
-    if options["test"]:
-        read_test_parts(boards, wanted_sources(boards, measure, chosen["source"]))
-    board = measure_leaderboard(
-        boards,
-        measure,
-        sources=chosen["source"],
-        part="test" if options["test"] else "development",
-        **{name: chosen[name] for name in ("top", "by", "topics")},
-    )
-    if not board.columns:
-        offered = ", ".join(offered_measures(study)) or "none yet"
-        raise CommandError(f"There are no judgments for {board.measure.name}. Available measures: {offered}.")
-    return leaderboard_as_dict(board), board_text(board)
-
-
-def _of_files(options: dict[str, Any], chosen: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def _of_files(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    chosen = choose(LeaderboardChoice, options)
     if options["test"]:
         raise CommandError("Files have no test topics; --test is only for a study.")
     qrels = qrels_of(options["qrels"])
@@ -139,59 +112,6 @@ def run_of_file(path: Path, *, order: Order) -> tuple[str, dict[str, dict[str, f
                     )
             lines[line.topic_id][line.passage_id] = Ranked(line.passage_id, line.rank, line.score)
     return tag or path.stem, {topic: run_of(in_order(found.values(), order)) for topic, found in lines.items()}
-
-
-def board_text(board: Leaderboard) -> str:
-    """Return the leaderboard by each source, then how far the sources agree."""
-    lines: list[str] = []
-    if board.sight.words:
-        read = "; ".join(f"{judge}: unlocked {times(board.sight.readings_of(judge))}" for judge in board.sight.judges)
-        lines += [f"{board.sight.words}; test topics of {read}", ""]
-    lines += [*board.notes, *board.topic_notes, ""]
-    for column in board.columns:
-        scored = column.scored
-        share = scored.ungraded_share
-        criterion = column.board.source.criterion
-        asked = f", criterion {criterion.name}, a yes from {criterion.threshold:g} up"
-        lines += [
-            f"{scored.shown} by {column.board.source.shown}{'' if column.board.source.is_text else asked}",
-            f"{'none' if share is None else f'{share:.1%}'} of {counted(scored.n_asked, 'judgments')} "
-            "missing or ungraded"
-            + (
-                f"; {counted(scored.n_unanswerable, 'sub-questions')} left out as unanswerable"
-                if scored.n_unanswerable
-                else ""
-            )
-            + "".join(f"; {n} scores undefined: {reason}" for reason, n in scored.reasons.items()),
-            *standings_lines(column),
-            f"{len(column.significant)} of {counted(len(column.pairs), 'pairs')} differ significantly (Holm)",
-            "",
-        ]
-    for corrected in board.corrected:
-        lines += [*corrected_lines(corrected), ""]
-    for one in board.agreements:
-        other = one.completeness.after(one.other)
-        lines.append(
-            f"{other} against {one.reference}, {counted(one.n_systems, 'systems')}, {counted(one.n_topics, 'topics')}"
-        )
-        lines += [f"  {name:<20}{estimate_text(figure)}" for name, figure in one.figures().items()]
-    if len(board.columns) > 1:
-        lines.append(f"{len(board.flips)} significant pairs with another winner under another source")
-    return "\n".join(lines).rstrip()
-
-
-def corrected_lines(corrected: Corrected) -> list[str]:
-    """Return a line for each system by people alone, by the judge alone and corrected, or why there are none."""
-    head = f"{corrected.completeness.after(corrected.judge)}, corrected by human labels ({corrected.method})"
-    if corrected.reason:
-        return [f"{head}: none. {corrected.reason}"]
-    lines = [head, f"{corrected.draw}.", corrected.answer]
-    for system, score in corrected.rows:
-        lines.append(f"      {system:<32}{estimate_text(score.corrected)}  {counted(score.n_labelled, 'labels')}")
-        lines += [f"        {by:<30}{estimate_text(found)}" for by, found in score.by.items() if by != "corrected"]
-    lines += [f"      {system:<32}– ({reason})" for system, reason in corrected.withheld.items()]
-    n_significant = len(corrected.significant)
-    return [*lines, f"{n_significant} of {counted(len(corrected.pairs), 'pairs')} differ significantly (Holm)"]
 
 
 def standings_lines(column: Standings) -> list[str]:

@@ -13,10 +13,9 @@ from evaluation.cited_reports.reading import read_reports
 from evaluation.leaderboards.answer_scores import score_answers
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.corrected.item_values import read_item_values
-from evaluation.leaderboards.export import leaderboard_as_dict
+from evaluation.leaderboards.export import leaderboard_as_dict, tables_of_leaderboard
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.sources import StudySources
-from evaluation.management.commands.leaderboard import board_text
 from stats.ranking.measure_names import parse_measure
 from tests.annotate.cited_reports import a_cited_report, a_passage, with_cited_reports
 from tests.annotate.studies.test_lifecycle import a_study_of
@@ -147,7 +146,7 @@ def test_a_leaderboard_shows_micro_beside_the_mean(argued: Study, rosa: User, cl
     board = board_of(argued, "argue-f1")
 
     assert '<th scope="col" class="number">Micro</th>' in page
-    assert "0.7304 micro" in board_text(board)
+    assert "0.7304" in tables_of_leaderboard(board)["scores"].text()
     [system] = leaderboard_as_dict(board)["sources"][0]["systems"]
     assert system["micro"]["value"] == pytest.approx(0.7304, abs=5e-5)
 

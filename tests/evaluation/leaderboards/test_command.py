@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,8 @@ def test_prints_a_studys_leaderboard(ranked: Study, capsys: pytest.CaptureFixtur
     call_command("leaderboard", "--study", "bridges-study", "--measure", "coverage")
 
     said = capsys.readouterr().out
-    assert "coverage≥1 by people, criterion answerability, a yes from 1 up" in said
-    assert "   2  middle                          0.6111 ± 0.0556" in said
-    assert "2 significant pairs with another winner under another source" in said
+    assert re.search(r"^  middle +people .*0\.6111 .*  2 ", said, re.M)
+    assert "Changed winners by coverage" in said
 
 
 def test_prints_json_of_one_source(ranked: Study, capsys: pytest.CaptureFixture[str]) -> None:

