@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
@@ -58,8 +59,9 @@ def catalogue_path(language: str, domain: str) -> Path:
 # --- What is said ---------------------------------------------------------------------------------
 
 
+@cache
 def said(domain: str) -> dict[Message, list[str]]:
-    """Return every marked message with the files that say it, in their order."""
+    """Return every marked message with the files that say it, in their order. They are read once in a process."""
     found: dict[Message, list[str]] = {}
     for path, message in _of_server() if domain == "django" else _of_scripts():
         files = found.setdefault(message, [])

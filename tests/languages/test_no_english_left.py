@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
@@ -86,20 +87,32 @@ def alike(user: User, paths: list[str]) -> dict[str, set[str]]:
     """Return by address what of its page reads the same in English and in German and is not a word of the study."""
     german = {message.string for message in read("de", "django") if message.string == message.id}
     own = {*stored(), *german, *NAMES}
+    english, spoken = (words_of_pages(user, language, paths) for language in ("en", "de"))
     found = {}
     for path in paths:
-        pages = []
-        for language in ("en", "de"):
-            User.objects.filter(pk=user.pk).update(language=language)
-            client = Client()
-            client.force_login(user)
-            response = client.get(path)
-            is_page = response.headers.get("Content-Type", "").startswith("text/html")
-            pages.append(Words(response.text).found if is_page else set())
-        words = {one for one in pages[0] & pages[1] if WORD.search(one)} - own
+        words = {one for one in english[path] & spoken[path] if WORD.search(one)} - own
         if words:
             found[path] = words
     return found
+
+
+def words_of_pages(user: User, language: str, paths: list[str]) -> dict[str, set[str]]:
+    """Return by address what the page says; what is not a page says nothing."""
+    User.objects.filter(pk=user.pk).update(language=language)
+    client = Client()
+    client.force_login(user)
+    found = {}
+    for path in paths:
+        response = client.get(path)
+        is_page = response.headers.get("Content-Type", "").startswith("text/html")
+        found[path] = words_of(response.text) if is_page else set()
+    return found
+
+
+@cache
+def words_of(html: str) -> set[str]:
+    """Most addresses answer that nothing is there, in the same words."""
+    return Words(html).found
 
 
 def without_gates(world: World) -> None:
