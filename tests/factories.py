@@ -27,6 +27,7 @@ from collection.models import (
     Topic,
     User,
 )
+from collection.models.texts import text_hash
 from collection.task_types import TASK_TYPES
 
 PASSWORD = "correct horse battery"
@@ -57,38 +58,42 @@ def a_collection(*, owner: User, name: str = "bridges") -> Collection:
     run = Run.objects.create(
         collection=collection, system=System.objects.create(collection=collection, name="alpha"), name="alpha-1"
     )
-    for t in range(2):
-        topic = Topic.objects.create(
-            collection=collection, topic_id=f"t{t}", title=f"Topic {t}", request=f"Report on subject {t}."
+    topics = Topic.objects.bulk_create(
+        Topic(collection=collection, topic_id=f"t{t}", title=f"Topic {t}", request=f"Report on subject {t}.")
+        for t in range(2)
+    )
+    Report.objects.bulk_create(
+        Report(run=run, topic=topic, text=text, text_sha256=text_hash(text))
+        for t, topic in enumerate(topics)
+        for text in [f"Fact 0 of subject {t} is here. 🌉 Fact 1 is here too.\nAnd that is all of it."]
+    )
+    passages = Passage.objects.bulk_create(
+        Passage(
+            collection=collection,
+            passage_id=f"t{t}-p{p}",
+            title=f"Passage {p}",
+            text=text,
+            text_sha256=text_hash(text),
         )
-        for position in range(3):
-            RubricElement.objects.create(
-                topic=topic,
-                kind=RubricElement.Kind.SUB_QUESTION,
-                element_id=f"t{t}-q{position}",
-                position=position,
-                text=f"What is fact {position} of subject {t}?",
-            )
-        Report.objects.create(
-            run=run, topic=topic, text=f"Fact 0 of subject {t} is here. 🌉 Fact 1 is here too.\nAnd that is all of it."
+        for t in range(2)
+        for p in range(2)
+        for text in [f"Passage {p} says fact {p} of subject {t}. It says little else."]
+    )
+    elements = RubricElement.objects.bulk_create(
+        RubricElement(topic=topic, kind=kind, element_id=f"t{t}-{letter}{p}", position=p, text=text.format(p=p, t=t))
+        for t, topic in enumerate(topics)
+        for kind, letter, n, text in (
+            (RubricElement.Kind.SUB_QUESTION, "q", 3, "What is fact {p} of subject {t}?"),
+            (RubricElement.Kind.KEY_POINT, "k", 2, "Fact {p} of subject {t} is known."),
         )
-        for p in range(2):
-            passage = Passage.objects.create(
-                collection=collection,
-                passage_id=f"t{t}-p{p}",
-                title=f"Passage {p}",
-                text=f"Passage {p} says fact {p} of subject {t}. It says little else.",
-            )
-            key_point = RubricElement.objects.create(
-                topic=topic,
-                kind=RubricElement.Kind.KEY_POINT,
-                element_id=f"t{t}-k{p}",
-                position=p,
-                text=f"Fact {p} of subject {t} is known.",
-            )
-            assert passage.text is not None
-            end = passage.text.index(".") + 1
-            ElementSpan.objects.create(element=key_point, passage=passage, start=0, end=end, quote=passage.text[:end])
+        for p in range(n)
+    )
+    key_points = [element for element in elements if element.kind == RubricElement.Kind.KEY_POINT]
+    ElementSpan.objects.bulk_create(
+        ElementSpan(element=key_point, passage=passage, start=0, end=len(quote), quote=quote)
+        for key_point, passage in zip(key_points, passages, strict=True)
+        for quote in [f"{(passage.text or '').split('.')[0]}."]
+    )
     return collection
 
 
@@ -102,20 +107,19 @@ def a_study(
     """A draft study with the criteria of these task types and one guideline; no items."""
     study = Study.objects.create(collection=collection, name=name, created_by=collection.owner, **fields)
     Guideline.objects.create(study=study, version=1, markdown="Read *everything* first.")
-    position = 0
-    for task_type in task_types:
-        shape = TASK_TYPES[task_type]
-        for criterion in shape.criteria:
-            Criterion.objects.create(
-                study=study,
-                task_type=shape.task_type,
-                name=criterion.name,
-                question=criterion.question,
-                scale=criterion.scale.stored(),
-                threshold=criterion.threshold,
-                position=position,
-            )
-            position += 1
+    asked = [(task_type, criterion) for task_type in task_types for criterion in TASK_TYPES[task_type].criteria]
+    Criterion.objects.bulk_create(
+        Criterion(
+            study=study,
+            task_type=TASK_TYPES[task_type].task_type,
+            name=criterion.name,
+            question=criterion.question,
+            scale=criterion.scale.stored(),
+            threshold=criterion.threshold,
+            position=position,
+        )
+        for position, (task_type, criterion) in enumerate(asked)
+    )
     return study
 
 
