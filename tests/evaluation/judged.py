@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from collection.models import Criterion, Item, Judgment, RankedPassage, Rater, Report, RubricElement, Run, Study
-from tests.factories import an_item
+from tests.factories import a_judge_rater, an_item
 
 # Queries of a computation besides its own: three fingerprints of the data (when it is asked for, before and after), and
 # its study and criterion.
@@ -51,6 +51,16 @@ def judge_items(criterion: Criterion, rater: Rater, items: list[Item], grades: l
         for item, grade in zip(items, grades, strict=True)
     ]
     Judgment.objects.bulk_create(judgments)
+
+
+def judged_by(study: Study, ada: Rater, ben: Rater) -> Study:
+    """Two people and a judge grade six items; one of the judge's replies cannot be read."""
+    items = report_items(study)
+    criterion = criterion_of(study)
+    judge_items(criterion, ada, items, [1, 1, 0, 0, 1, 0])
+    judge_items(criterion, ben, items, [1, 0, 0, 0, 1, 1])
+    judge_items(criterion, a_judge_rater(study.collection, "small-judge"), items, [1, 1, 0, 1, None, 0])
+    return study
 
 
 def graded_criterion(study: Study, **fields: Any) -> Criterion:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import transaction
 
 from collection.models import Draw, Exclusion, Item, Rater, Study, TopicDraw, User
 from evaluation.agreement.report import measure_criterion
@@ -20,23 +21,38 @@ from evaluation.publishing.audit_bundle import write_bundle
 from evaluation.publishing.qrels import compile_qrels
 from stats.audit_verification import verify
 from tests.evaluation.crux_data import CRUX, needs_crux
-from tests.evaluation.judged import AT, criterion_of, graded_criterion, judge_items, passage_items
-from tests.factories import a_judge_rater
+from tests.evaluation.judged import AT, criterion_of, graded_criterion, judge_items, judged_by, passage_items
+from tests.factories import a_collection, a_judge_rater, a_study, a_user, rater_of
 
 Files = dict[str, bytes]
 
 
-@pytest.fixture
-def rich(judged: Study, ada_as_rater: Rater, ben_as_rater: Rater) -> Study:
+def with_ratings(judged: Study, ada: Rater, ben: Rater) -> Study:
     """Beside the yes and no of two people and a judge, ratings, and another judge's grades from 0 to 5."""
     rating = criterion_of(judged, "rating")
     passages = passage_items(judged)
-    judge_items(rating, ada_as_rater, passages, [5, 1, 2, 0])
-    judge_items(rating, ben_as_rater, passages, [3, 1, 2, 4])
+    judge_items(rating, ada, passages, [5, 1, 2, 0])
+    judge_items(rating, ben, passages, [3, 1, 2, 4])
     reports = list(Item.objects.filter(study=judged, task_type="answerability").order_by("pk"))
     grader = a_judge_rater(judged.collection, "grading-judge")
     judge_items(graded_criterion(judged), grader, reports, [4, 2, 0, None, 5, 1])
     return judged
+
+
+@pytest.fixture
+def rich(judged: Study, ada_as_rater: Rater, ben_as_rater: Rater) -> Study:
+    return with_ratings(judged, ada_as_rater, ben_as_rater)
+
+
+@pytest.fixture(scope="module")
+def written(for_the_whole_file: None) -> Files:
+    """The bundle of such a study, which is gone."""
+    with transaction.atomic():
+        study = a_study(a_collection(owner=a_user("owner", is_researcher=True)))
+        ada, ben = (rater_of(a_user(name)) for name in ("one", "other"))
+        files = bundle_of(with_ratings(judged_by(study, ada, ben), ada, ben))
+        transaction.set_rollback(True)
+    return files
 
 
 def bundle_of(study: Study, **options: Any) -> Files:
@@ -58,8 +74,8 @@ def table(files: Files, name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(files[name].decode())))
 
 
-def test_a_bundle_holds(rich: Study) -> None:
-    verdict = verify(bundle_of(rich))
+def test_a_bundle_holds(written: Files) -> None:
+    verdict = verify(written)
 
     assert verdict.problems == []
     assert verdict.n_figures > 100
@@ -159,8 +175,8 @@ def test_it_holds_guidelines_draws_and_versions(rich: Study) -> None:
     assert environment["code"]["assize"]
 
 
-def test_an_ungraded_reply_is_an_empty_grade_with_its_reason(rich: Study) -> None:
-    ungraded = [row for row in table(bundle_of(rich), "judgments.csv") if row["grade"] == ""]
+def test_an_ungraded_reply_is_an_empty_grade_with_its_reason(written: Files) -> None:
+    ungraded = [row for row in table(written, "judgments.csv") if row["grade"] == ""]
 
     assert [row["ungraded"] for row in ungraded] == ["unreadable", "unreadable"]
 
@@ -236,8 +252,8 @@ def with_one_file_more(files: Files) -> Files:
         (with_one_file_more, "figures/more.json"),
     ],
 )
-def test_what_was_tampered_with_is_named(rich: Study, tamper: Callable[[Files], Files], where: str) -> None:
-    verdict = verify(tamper(bundle_of(rich)))
+def test_what_was_tampered_with_is_named(written: Files, tamper: Callable[[Files], Files], where: str) -> None:
+    verdict = verify(tamper(written))
 
     assert not verdict.holds
     assert where in {problem.where for problem in verdict.problems}
@@ -255,9 +271,9 @@ def test_what_was_tampered_with_is_named(rich: Study, tamper: Callable[[Files], 
     ],
 )
 def test_figures_are_found_false_though_all_hashes_were_made_to_fit(
-    rich: Study, tamper: Callable[[Files], Files], where: str
+    written: Files, tamper: Callable[[Files], Files], where: str
 ) -> None:
-    verdict = verify(rehashed(tamper(bundle_of(rich))))
+    verdict = verify(rehashed(tamper(written)))
 
     assert where in {problem.where for problem in verdict.problems}
 
@@ -276,16 +292,16 @@ def before_accuracy(files: Files) -> Files:
     return rehashed(files | told)
 
 
-def test_figures_that_are_newer_than_the_bundle_are_named_and_no_failure(rich: Study) -> None:
-    verdict = verify(before_accuracy(bundle_of(rich)))
+def test_figures_that_are_newer_than_the_bundle_are_named_and_no_failure(written: Files) -> None:
+    verdict = verify(before_accuracy(written))
 
     assert verdict.problems == []
     assert verdict.newer == ["figures/comparisons.json: comparison.mean_accuracy"]
     assert verdict.as_dict()["newer"] == verdict.newer
 
 
-def test_a_figure_that_an_old_bundle_lacks_in_one_place_alone_is_a_failure(rich: Study) -> None:
-    files = bundle_of(rich)
+def test_a_figure_that_an_old_bundle_lacks_in_one_place_alone_is_a_failure(written: Files) -> None:
+    files = written
     comparisons = json.loads(files["figures/comparisons.json"])
     del comparisons["answerability"][0]["comparison"]["mean_accuracy"]
     manifest = json.loads(files["manifest.json"])
@@ -303,8 +319,8 @@ def test_a_figure_that_an_old_bundle_lacks_in_one_place_alone_is_a_failure(rich:
     assert verdict.newer == []
 
 
-def test_a_figure_that_a_bundle_of_today_lacks_is_a_failure(rich: Study) -> None:
-    files = bundle_of(rich)
+def test_a_figure_that_a_bundle_of_today_lacks_is_a_failure(written: Files) -> None:
+    files = written
     comparisons = json.loads(before_accuracy(files)["figures/comparisons.json"])
 
     verdict = verify(rehashed(files | {"figures/comparisons.json": json.dumps(comparisons).encode()}))
@@ -313,8 +329,8 @@ def test_a_figure_that_a_bundle_of_today_lacks_is_a_failure(rich: Study) -> None
     assert verdict.newer == []
 
 
-def test_a_figure_that_differs_is_told_with_both_values(rich: Study) -> None:
-    (problem,) = verify(rehashed(with_another_figure(bundle_of(rich)))).problems
+def test_a_figure_that_differs_is_told_with_both_values(written: Files) -> None:
+    (problem,) = verify(rehashed(with_another_figure(written))).problems
 
     assert "the bundle says 0.99, but the result is 0.3" in str(problem)
 
@@ -330,16 +346,16 @@ def test_a_figure_that_differs_is_told_with_both_values(rich: Study) -> None:
         ("topics.csv", b"topic_id\nt0\n", "'t1'"),
     ],
 )
-def test_tables_that_cannot_be_read_are_told(rich: Study, name: str, content: bytes, complaint: str) -> None:
-    verdict = verify(rehashed({**bundle_of(rich), name: content}))
+def test_tables_that_cannot_be_read_are_told(written: Files, name: str, content: bytes, complaint: str) -> None:
+    verdict = verify(rehashed({**written, name: content}))
 
     assert not verdict.holds
     assert any(complaint in str(problem) for problem in verdict.problems)
 
 
 @pytest.mark.parametrize("manifest", [b"", b"[]", b"{}", b'{"format": "assize-audit-bundle", "files": {}}'])
-def test_a_manifest_that_is_none_is_told(rich: Study, manifest: bytes) -> None:
-    verdict = verify({**bundle_of(rich), "manifest.json": manifest})
+def test_a_manifest_that_is_none_is_told(written: Files, manifest: bytes) -> None:
+    verdict = verify({**written, "manifest.json": manifest})
 
     assert [problem.where for problem in verdict.problems] == ["manifest.json"]
 
@@ -365,9 +381,9 @@ def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
         read_archive(path)
 
 
-def test_every_broken_byte_is_found(rich: Study, tmp_path: Path) -> None:
+def test_every_broken_byte_is_found(written: Files, tmp_path: Path) -> None:
     path = tmp_path / "broken.zip"
-    whole = archive_bytes(bundle_of(rich))
+    whole = archive_bytes(written)
 
     for place in range(40, len(whole), len(whole) // 40):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
@@ -376,7 +392,7 @@ def test_every_broken_byte_is_found(rich: Study, tmp_path: Path) -> None:
         except ArchiveRefused:
             continue
         # What the zip itself does not notice lies outside of the files: a time, a permission.
-        assert not verify(files).holds or files == bundle_of(rich)
+        assert not verify(files).holds or files == written
 
 
 def test_an_archive_that_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -401,9 +417,9 @@ def test_the_commands_write_a_bundle_and_say_yes(
     assert "Yes: " in out
 
 
-def test_the_command_says_no_with_status_1(rich: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_no_with_status_1(written: Files, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bundle.zip"
-    path.write_bytes(archive_bytes(with_another_grade(bundle_of(rich))))
+    path.write_bytes(archive_bytes(with_another_grade(written)))
 
     with pytest.raises(SystemExit) as end:
         call_command("verify_bundle", str(path), "--json")

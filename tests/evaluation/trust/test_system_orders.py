@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -30,16 +29,21 @@ QUERY = {"criterion": "relevance", "every": "true"}
 UNFINISHED = "cedar-7b-plain"
 
 
-@pytest.fixture
-def rosa() -> User:
-    return a_user("rosa", is_researcher=True)
+@pytest.fixture(scope="module")
+def imported_once(for_the_whole_file: None, tmp_path_factory: pytest.TempPathFactory) -> None:
+    collection = Collection.objects.create(name="pool", owner=a_user("rosa", is_researcher=True))
+    import_campaign(collection, tmp_path_factory.mktemp("pool"), n_topics=12, n_passages=30, n_judges=8)
 
 
 @pytest.fixture
-def pool(rosa: User, tmp_path: Path) -> Study:
+def rosa(imported_once: None) -> User:
+    return User.objects.get(username="rosa")
+
+
+@pytest.fixture
+def pool(imported_once: None) -> Study:
     """Eight judges of 12 topics with 30 passages each, one of which left out one in eight; eight systems."""
-    collection = Collection.objects.create(name="pool", owner=rosa)
-    return import_campaign(collection, tmp_path, n_topics=12, n_passages=30, n_judges=8)
+    return Study.objects.get(name="pool-qrels")
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "P(rel=η)@5", "AP(rel=η)"])
