@@ -49,11 +49,11 @@ def test_the_demonstration_answers_its_own_machine_alone(client: Client, setting
     assert 403 not in statuses(afar)
 
 
-@pytest.mark.parametrize("address", ["/studies/?q=%00", "/studies/%00/", "/api/v1/judges/?study=%00"])
-def test_nul_in_an_address_is_refused(client: Client, rosa: User, address: str) -> None:
+def test_nul_in_an_address_is_refused(client: Client, rosa: User) -> None:
+    addresses = ["/studies/?q=%00", "/studies/%00/", "/api/v1/judges/?study=%00"]
     client.force_login(rosa)
 
-    assert client.get(address).status_code == 400
+    assert {address: client.get(address).status_code for address in addresses} == dict.fromkeys(addresses, 400)
 
 
 @pytest.mark.parametrize("page", ["1" + "0" * 400, "9" * 5_000, "-1", "²", "nan", "\ud800"])

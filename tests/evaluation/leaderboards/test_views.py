@@ -121,25 +121,22 @@ def test_a_study_without_judgments_says_so(client: Client, study: Study, rosa: U
     assert client.get(f"{PAGE}systems.svg").status_code == 404
 
 
-@pytest.mark.parametrize("url", [PAGE, CORRELATIONS, *FILES])
-def test_strangers_and_assessors_find_nothing(
-    client: Client, ranked: Study, mallory: User, ada: User, url: str
-) -> None:
+def test_strangers_and_assessors_find_nothing(client: Client, ranked: Study, mallory: User, ada: User) -> None:
+    urls = [PAGE, CORRELATIONS, *FILES]
     for user in (mallory, ada):
         client.force_login(user)
-        assert client.get(url).status_code == 404
+        assert {url: client.get(url).status_code for url in urls} == dict.fromkeys(urls, 404)
 
 
-@pytest.mark.parametrize("url", [PAGE, CORRELATIONS, *FILES])
-def test_nobody_comes_in_without_signing_in(client: Client, ranked: Study, url: str) -> None:
-    assert client.get(url).status_code == 302
+def test_nobody_comes_in_without_signing_in(client: Client, ranked: Study) -> None:
+    urls = [PAGE, CORRELATIONS, *FILES]
+    assert {url: client.get(url).status_code for url in urls} == dict.fromkeys(urls, 302)
 
 
-@pytest.mark.parametrize("url", FILES)
-def test_every_file_can_be_taken_away(client: Client, ranked: Study, rosa: User, url: str) -> None:
+def test_every_file_can_be_taken_away(client: Client, ranked: Study, rosa: User) -> None:
     client.force_login(rosa)
 
-    assert client.get(url).status_code == 200
+    assert {url: client.get(url).status_code for url in FILES} == dict.fromkeys(FILES, 200)
 
 
 def test_the_chart_is_an_svg_without_scripts(client: Client, ranked: Study, rosa: User) -> None:
