@@ -19,7 +19,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # What is drawn by the site's secret key comes out alike in every run.
 TEST_DATA := DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} SECRET_KEY=$${SECRET_KEY:-what-follows-from-this-key-is-alike-in-every-run-of-the-tests}
-# Two processes share the processors better with one thread of linear algebra each.
+# Several processes share the processors better with one thread of linear algebra each.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(TEST_DATA) $(BIN)/pytest -n logical --dist worksteal
 
 .PHONY: help install install-dev run serve test test-fast test-differs test-vllm test-vllm-tiny lint lint-style lint-types lint-imports \

