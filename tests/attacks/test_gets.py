@@ -56,10 +56,10 @@ def read(response: HttpResponseBase) -> bytes:
 def written(world: World, role: str, methods: list[str]) -> Iterator[str]:
     """Yield what requests that only look have written."""
     user = world.people[role]
+    client = Client()
+    if user:
+        client.force_login(user)
     for address in addresses():
-        client = Client()
-        if user:
-            client.force_login(user)
         for method in methods:
             try:
                 read(client.generic(method, path_of(address, world)))
