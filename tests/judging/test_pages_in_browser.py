@@ -50,7 +50,7 @@ def _asks_no_more_of_a_job_that_is_over(page: Page, study: Study) -> None:
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
 
-    page.wait_for_timeout(2500)  # one that is at work asks every second
+    page.wait_for_timeout(1500)  # one that is at work asks every second
 
     assert [url for url in requests if "/judging/" in url] == []
     expect(page.get_by_label("unreadable (6)")).to_be_checked()
