@@ -87,12 +87,6 @@ def slowdown() -> float:
     return max(1.0, (time.process_time() - began) / SECONDS_TO_COUNT)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Half as many again as there are processors: for a third of the time tests wait, for a server or a clock."""
-    return -(-3 * (os.cpu_count() or 1) // 2)
-
-
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # once for all processes
         compile_catalogues()
