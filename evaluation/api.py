@@ -2,11 +2,11 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from collection.web.report_api import report_api_paths
+from collection.web.api import report_api_paths
 from evaluation.agreement import api as agreement
 from evaluation.agreement.errors import api as errors
 from evaluation.agreement.nuggets import api as nugget_sets
-from evaluation.battles import api as battles
+from evaluation.battles import drawing_pairs
 from evaluation.calibration import api as calibration
 from evaluation.dashboard import api as dashboard
 from evaluation.figures import api as figures
@@ -28,7 +28,7 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:name>/errors/items/", errors.error_items_page, name="study_error_items"),
     path("studies/<slug:name>/submitted-judges/", trust.submitted_judges, name="study_submitted_judges"),
     path("studies/<slug:name>/trust/", trust.trust, name="study_trust"),
-    path("studies/<slug:name>/battles/draw/", battles.draw, name="study_battles_draw"),
+    path("studies/<slug:name>/battles/draw/", drawing_pairs.draw, name="study_battles_draw"),
     *report_api_paths("evaluation"),
     path("studies/<slug:name>/figures/", figures.figures, name="study_figures"),
     path("studies/<slug:name>/figures/<slug:figure>/", figures.figure, name="study_figure"),

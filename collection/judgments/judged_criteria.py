@@ -16,7 +16,7 @@ from stats.refusals import Refused
 
 
 class CriterionNotFound(Refused):
-    """There is no such study, no such criterion, or the choice among several is missing."""
+    """A study or criterion of this name is missing, or the choice among several."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def find_study(name: str) -> Study:
     study = Study.objects.filter(name=name).select_related("collection").first()
     if study is None:
         names = ", ".join(Study.objects.order_by("name").values_list("name", flat=True)[:20]) or "none yet"
-        raise CriterionNotFound(f"There is no study “{name}”. Studies: {names}.")
+        raise CriterionNotFound(f"“{name}” is not a study. Studies: {names}.")
     return study
 
 

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from django import template
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from collection.web.charts.urls import SUFFIXES
 from stats.agreement.report import plain_grade
+from stats.completeness import Completeness
 from stats.pattern_intervals import Estimate
 from stats.plurals import counted, times
 from stats.ratings import Grade
@@ -52,7 +55,7 @@ def signed(number: float | None) -> str:
 
 @register.filter
 def interval(estimate: Estimate) -> str:
-    """Return “0.448 to 0.579, 25 topics”, or why there is no interval; a dash where there is no value."""
+    """Return “0.448 to 0.579, 25 topics”, or why it has no interval; a dash without a value."""
     return estimate.interval_in_words() or "–"
 
 
@@ -109,3 +112,16 @@ def pair_in_words(pair: RaterPair) -> str:
 def in_words(n: int) -> str:
     """Return how often: “once”, “3 times”."""
     return times(n)
+
+
+@register.simple_tag
+def judge_mark(completeness: Completeness) -> SafeString | str:
+    """Return the badge with a space before it; nothing for a judge that is complete and replies readably."""
+    if not completeness.mark:
+        return ""
+    return format_html(
+        ' <span class="badge warn" title="{}">{}<span class="visually-hidden">: {}</span></span>',
+        completeness.why,
+        completeness.mark,
+        completeness.why,
+    )

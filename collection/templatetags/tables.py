@@ -9,8 +9,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from collection.templatetags.completeness import judge_mark
-from collection.templatetags.figures import decimals, grade, interval, percent, signed
+from collection.templatetags.figures import decimals, grade, interval, judge_mark, percent, signed
 from collection.web.tables import Column, Kind, Link, Table
 from stats.completeness import Completeness
 from stats.intervals import Estimate

@@ -8,17 +8,20 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from collection.api_tools import checked, study_of
 from collection.models import Criterion, Study
 from collection.web.cached_results import cached_result
 from collection.web.options import REFUSALS, Options
+from collection.web.reports import NothingToReport, Report, reports
 
 CRITERION = OpenApiParameter("criterion", str, required=True, description="The criterion's name in the study.")
 
@@ -74,3 +77,28 @@ def criterion_of(request: Request, name: str) -> Criterion:
         listed = ", ".join(study.criteria.values_list("name", flat=True))
         raise ValidationError({"criterion": [f"Name one of the study’s criteria: {listed}."]})
     return get_object_or_404(study.criteria.select_related("study__collection", "scale"), name=wanted)
+
+
+# --- Reports -------------------------------------------------------------------------------------
+
+
+def report_api_paths(app: str) -> list[URLPattern]:
+    """Return the addresses of an app's reports in the API."""
+    return [
+        path(f"studies/<slug:name>/{report.api_path or report.path}/", _view(report), name=f"study_{report.name}")
+        for report in reports().values()
+        if report.app == app
+    ]
+
+
+def _view(report: Report) -> View:
+    def view(request: Request, name: str) -> HttpResponse:
+        subject = criterion_of(request, name) if report.of_criterion else study_of(request, name)
+        result = report.result(subject, chosen_by(request, report.options), shown=request.query_params.getlist("shown"))
+        if missing := report.missing(result):
+            raise NothingToReport(missing)
+        return Response(report.as_dict(result))
+
+    view.__name__, view.__module__ = report.name, type(report).__module__
+    asked = (CRITERION, report.options) if report.of_criterion else (report.options,)
+    return shows(f"studies_{report.name}", report.about, *asked)(view)

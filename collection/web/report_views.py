@@ -55,7 +55,7 @@ def _paths(report: Report) -> list[URLPattern]:
 
 
 def _named(report: Report, what: str, view: Callable[..., HttpResponse]) -> View:
-    """Return the view of one report, under its name: whoever reads a trace finds the declaration."""
+    """Return the view of one report, under its name, by which a trace leads to the declaration."""
 
     def of_report(request: SignedInRequest, name: str, **parts: str) -> HttpResponse:
         return view(report, request, name, **parts)
@@ -131,7 +131,6 @@ def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> H
             refusal = refusal or _marked(form, asked)
 
     missing = "" if refusal else nothing or report.missing(result)
-    sight = getattr(result, "sight", None)
     context = {
         "study": study,
         "criteria": criteria,
@@ -142,7 +141,7 @@ def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> H
         "tables": {} if missing or result is None else report.tables(result),
         "refusal": refusal,
         "missing": missing,
-        "sight": sight,
+        **report.shared_context(result),
         "answers": [] if missing or result is None else _sentences(result.answer),
         "query": _query(request, criterion, "shown"),
         "query_without_part": _query(request, criterion, "shown", "part"),

@@ -1,11 +1,11 @@
 """A report: what a study's judgments say to one question, declared once.
 
 Of a declaration come the page with its form, the tables as CSV and LaTeX, all of it as JSON, the charts, the view of
-the API and the command (`report_views`, `report_api`, `report_commands`); a worker computes its result, which is kept
+the API and the command (`report_views`, `api`, `report_commands`); a worker computes its result, which is kept
 as long as what it rests on (`cached_results`). Declarations stand in the modules `reports` of the rooms.
 
-A result says its `answer` in a sentence or several, has `as_dict()` for JSON and `tables()` by name, and may have a
-`sight`, the part of a split study that it is of, and say that it is of `simulated` grades.
+A result says its `answer` in a sentence or several, has `as_dict()` for JSON and `tables()` by name, and may say over
+`n_topics` it is, and that it is of `simulated` grades.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from django.conf import settings
 from django.http import HttpRequest, QueryDict
@@ -72,7 +72,7 @@ class Report:
     - `compute`: the function that makes the result, `module:name`, of a study, or a criterion where `of_criterion`, and
       of the options by name. It is imported where it is called: it may take pandas and scipy;
     - `offers`: the function of the same that returns by option what the page offers for it;
-    - `nothing`: what is said where there is no result;
+    - `nothing`: what is said without a result;
     - `template`: of its page; without one it has no page and no files; `printed`: the tables that the command prints
       as text, by default all.
     """
@@ -89,7 +89,7 @@ class Report:
     of_criterion: ClassVar[bool] = False
     compute: ClassVar[str]
     offers: ClassVar[str] = ""
-    nothing: ClassVar[str] = "There are no judgments yet."
+    nothing: ClassVar[str] = "Nothing is judged yet."
     charts: ClassVar[Mapping[str, Chart]] = {}
     template: ClassVar[str] = ""
     file: ClassVar[str]
@@ -143,9 +143,8 @@ class Report:
     def stem(self, subject: Study | Criterion, result: Any, *what: str) -> str:
         """Return a file's name without its ending."""
         names = (subject.study.name, subject.name) if isinstance(subject, Criterion) else (subject.name,)
-        sight: Any = getattr(result, "sight", None)
         order: Any = getattr(result, "order", "score")
-        return file_stem(*names, *what, part=sight.part if sight else "all", order=order)
+        return file_stem(*names, *what, part=self.part(result), order=order)
 
     def chart_words(self, chosen: Mapping[str, Any]) -> list[str]:
         """Return what a chart's file name says of what was chosen."""
@@ -163,8 +162,18 @@ class Report:
 
     def narrowing(self, result: Any) -> str:
         """Say, behind a comma, of what part a result is; empty where it is of all."""
-        sight = getattr(result, "sight", None)
-        return f", {sight.words}" if sight and sight.words else ""
+        del result
+        return ""
+
+    def part(self, result: Any) -> Literal["all", "development", "test"]:
+        """Return of which part of a split study a result is."""
+        del result
+        return "all"
+
+    def shared_context(self, result: Any) -> dict[str, Any]:
+        """Return what the templates of an app's reports all need."""
+        del result
+        return {}
 
     def notes(self, result: Any) -> list[str]:
         """Return what a command prints between the answer and the tables."""

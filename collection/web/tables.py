@@ -28,7 +28,7 @@ LONGEST_OF_TERMINAL = 60
 
 
 class Link(NamedTuple):
-    """A cell that leads elsewhere on a page; `of` tells links with one text apart for a screen reader."""
+    """A cell that leads elsewhere on a page; `of` makes links with one text differ for a screen reader."""
 
     text: str
     address: str
@@ -168,7 +168,7 @@ class Table:
 
 
 def printed(column: Column, value: Any) -> str:
-    """Return a cell for a terminal; a dash where there is no value."""
+    """Return a cell for a terminal; a dash without a value."""
     if column.kind == "estimate":
         value = value or Estimate(None)
         number = "–" if value.value is None else f"{value.value:.4f}"

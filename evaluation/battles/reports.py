@@ -11,7 +11,8 @@ from collection.api_tools import NumberField, WholeField
 from collection.models import Draw, Study
 from collection.models.studies import TaskType
 from collection.web.options import OptionsForm
-from collection.web.reports import Chart, Report
+from collection.web.reports import Chart
+from evaluation.data.study_reports import StudyReport
 
 
 class BattlesChoice(serializers.Serializer[Any]):
@@ -44,7 +45,7 @@ class RoundForm(OptionsForm):
     asked = ("n",)
 
 
-class BattlesReport(Report):
+class BattlesReport(StudyReport):
     name, path, file = "battles", "battles", "battles"
     title = "Battles"
     lead = "Systems in order, from pairs of their reports that people and judges compared side by side."
@@ -52,7 +53,7 @@ class BattlesReport(Report):
     options, shown = BattlesChoice, ("no_side", "penalty")
     compute = "evaluation.battles.battles:measure_battles"
     nothing = "This study asks no battles, or nobody has voted yet."
-    charts = {"against": Chart("evaluation.charts.battles:against_chart", asks=("voters",), stem="battles")}
+    charts = {"against": Chart("evaluation.battles.chart:against_chart", asks=("voters",), stem="battles")}
     template = "evaluation/battles.html"
 
     def context(self, request: HttpRequest, study: Study, result: Any) -> dict[str, Any]:

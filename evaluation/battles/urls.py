@@ -1,5 +1,6 @@
 from django.urls import URLPattern, path
 
-from evaluation.battles import views
+from evaluation.battles import drawing_pairs
 
-urlpatterns: list[URLPattern] = [path("studies/<slug:name>/battles/draw/", views.battles_draw, name="battles_draw")]
+AT = "studies/<slug:name>/battles/draw/"
+urlpatterns: list[URLPattern] = [path(AT, drawing_pairs.battles_draw, name="battles_draw")]

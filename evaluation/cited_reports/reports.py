@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from collection.web.options import Choices
-from collection.web.reports import Report
+from evaluation.data.study_reports import StudyReport
 
 
 class CitedReportsChoice(serializers.Serializer[Any]):
@@ -18,7 +18,7 @@ class CitedReportsChoice(serializers.Serializer[Any]):
     )
 
 
-class CitedReportsReport(Report):
+class CitedReportsReport(StudyReport):
     name, path, file = "cited_reports", "reports", "cited-reports"
     title = "Cited reports"
     lead = "Each report with how well its citations support it, by the judgments of people or of a judge."

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
+
+from django.utils.timezone import now
 
 from collection.models import Study
 from collection.web.cached_results import compute_now
 from collection.web.reports import NothingToReport
+from evaluation.data.visibility import read_test_part
 from evaluation.leaderboards.available_measures import matrix_of, offered_measures
 from evaluation.leaderboards.divergence import MeasureDivergence, chosen_pair, compare_places
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.measure_correlations import MeasureCorrelations, correlate_measures
 from evaluation.leaderboards.measures.board import MeasuresBoard, measure_board
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Source, StudySources, judges_among
 from stats.ranking.measure_names import parse_measure
+from stats.refusals import Refused
 
 UNSORTED_BOARD = "evaluation.leaderboards.computing:unsorted_board"
 
@@ -23,6 +28,15 @@ def sources_by(study: Study, options: dict[str, Any]) -> StudySources:
     """Return the study's sources by the rules among the options, which are taken out of them."""
     rules = {name: options.pop(name) for name in ("combine", "oracle", "order", "confidence") if name in options}
     return StudySources(study, **rules)
+
+
+def read_test_parts(boards: StudySources, sources: Iterable[Source]) -> None:
+    """Count a reading of each judge that a command is about to show. Raises NotSplit, and Refused without one."""
+    judges = judges_among(sources)
+    if not judges:
+        raise Refused("No judge is among these sources. Human judgments are not locked: leave --test out.")
+    for judge in judges:
+        read_test_part(boards.study, judge, by=None, at=now())
 
 
 def leaderboard(study: Study, *, measure: str, source: list[str], **options: Any) -> Leaderboard:

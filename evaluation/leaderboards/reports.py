@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from django.http import HttpRequest, QueryDict
 
 from collection.models import Criterion, Study
-from collection.rankings import ORDERS
 from collection.web.options import Choices, with_asked
 from collection.web.pages import MOST_LISTED, query_without
-from collection.web.reports import Chart, NothingToReport, Report
+from collection.web.reports import Chart, NothingToReport
 from collection.web.tables import Table
-from evaluation.data.visibility import in_words
+from evaluation.data.study_reports import StudyReport
 from evaluation.leaderboards.measures.marks import names_of
 from evaluation.leaderboards.serializers import (
-    MOST_COLUMNS,
     WRITTEN_FORMS,
     CorrelationsChoice,
     DivergenceChoice,
     LeaderboardChoice,
-    MeasuresChoice,
 )
-from stats.ranking.common_topics import TOPICS
 
 if TYPE_CHECKING:
     from evaluation.leaderboards.corrected.correction import Corrected
@@ -35,7 +31,7 @@ MOST_AT_FIRST = 6
 MOST_IN_A_NAME = 3
 
 
-class BoardsReport(Report):
+class BoardsReport(StudyReport):
     """What reports of scores share: measures named in one field, and readings of the test part."""
 
     def asked_in(self, query: QueryDict) -> dict[str, Any]:
@@ -45,22 +41,19 @@ class BoardsReport(Report):
         return asked | ({"column": [*asked.get("column", []), *also]} if also else {})
 
     def read_test_part(self, subject: Study | Criterion, chosen: Mapping[str, Any]) -> None:
-        from evaluation.leaderboards.computing import sources_by
-        from evaluation.management.leaderboards import read_test_parts
+        from evaluation.leaderboards.computing import read_test_parts, sources_by
 
         assert isinstance(subject, Study)
         boards = sources_by(subject, dict(chosen))
         read_test_parts(boards, self.sources_shown(boards, chosen))
-
-    def narrowing(self, result: Any) -> str:
-        return in_words(result.sight, result.order)
 
     def sources_shown(self, boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
         """Return the sources of which a command shows the test part."""
         raise NotImplementedError
 
 
-def _named(boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
+def sources_named(boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
+    """Return the sources of the columns that are asked for."""
     from evaluation.leaderboards.divergence import asked_of
 
     return [asked_of(boards, key)[1] for key in chosen["column"]]
@@ -169,57 +162,6 @@ class LeaderboardReport(BoardsReport):
         }
 
 
-class MeasuresBoardReport(BoardsReport):
-    name, path, file = "measures_board", "leaderboard/measures", "measures"
-    title = "Several measures"
-    lead = "Systems by several measures side by side."
-    about = "A study's systems by several measures, side by side."
-    options = MeasuresChoice
-    compute = "evaluation.leaderboards.computing:measures_board"
-    charts = {"systems": Chart("evaluation.leaderboards.measures.chart:board_chart", stem="measures")}
-    template = "evaluation/measures_board.html"
-    printed = ("board", "marks")
-
-    def as_dict(self, result: Any) -> dict[str, Any]:
-        from evaluation.leaderboards.measures.export import board_as_dict
-
-        return board_as_dict(result)
-
-    def tables(self, result: Any) -> Mapping[str, Table]:
-        from evaluation.leaderboards.measures.export import tables_of_board
-
-        return tables_of_board(result)
-
-    def stem(self, subject: Study | Criterion, result: Any, *what: str) -> str:
-        return super().stem(subject, result, "measures", *("board" if one == "measures" else one for one in what))
-
-    def caption(self, subject: Study | Criterion, result: Any, table: Table) -> str:
-        over = " or ".join(map(str, result.n_topics))
-        return f"{super().caption(subject, result, table)}, over {over} topics. {table.note}".rstrip()
-
-    def sources_shown(self, boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
-        return _named(boards, chosen)
-
-    def context(self, request: HttpRequest, study: Study, result: Any) -> dict[str, Any]:
-        groups = result.groups() if result else []
-        return {
-            "board": result,
-            "groups": groups,
-            "sort": request.GET.get("sort", ""),
-            "column_choices": [(key, shown, key in result.keys) for key, shown in result.choices] if result else [],
-            "runs": list(study.collection.runs.values_list("name", flat=True)),
-            "orders": ORDERS,
-            "topic_choices": TOPICS,
-            "oracle": request.GET.get("oracle", ""),
-            "topics": request.GET.get("topics", ""),
-            "most_columns": MOST_COLUMNS,
-            "query_unsorted": query_without(request, "shown", "sort"),
-            "correlated": urlencode([("column", key) for key in result.keys]) if result else "",
-            "mark_names": names_of(one and one.marks for group in groups for one in group.spreads),
-            "n_columns": 1 + len(result.columns) if result else 0,
-        }
-
-
 class CorrelationsReport(BoardsReport):
     name, path, file = "correlations", "leaderboard/correlations", "correlations"
     api_path = "correlations"
@@ -245,7 +187,7 @@ class CorrelationsReport(BoardsReport):
         }
 
     def sources_shown(self, boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
-        return _named(boards, chosen)
+        return sources_named(boards, chosen)
 
 
 class DivergenceReport(BoardsReport):

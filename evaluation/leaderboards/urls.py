@@ -1,10 +1,9 @@
 from django.urls import URLPattern, path
 
-from evaluation.leaderboards import views
-from evaluation.leaderboards.evaluation_files import views as correlate_views
+from evaluation.leaderboards.evaluation_files import views
 
 AT = "studies/<slug:name>/leaderboard"
 urlpatterns: list[URLPattern] = [
     path(f"{AT}/evaluation-files/", views.leaderboard_evaluation, name="leaderboard_evaluation"),
-    path(f"{AT}/correlate/", correlate_views.correlate, name="correlate"),
+    path(f"{AT}/correlate/", views.correlate, name="correlate"),
 ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collection.web.reports import Report
+from evaluation.data.study_reports import StudyReport
 from evaluation.rubrics.serializers import BankCheckChoice
 
 
-class BankCheckReport(Report):
+class BankCheckReport(StudyReport):
     name, path, file = "bank_check", "bank-check", "bank-check"
     title = "Bank check"
     lead = "Questions that irrelevant passages answer, relevant passages that answer none, and questions asked twice."

@@ -55,10 +55,9 @@ def compare_judges_of(
     boards = StudySources(criterion.study)
     if submitted:
         boards.submit(criterion, submitted)
-    judge = () if every else judge
     pairs = pair_judges(boards.judgments(criterion))
     names = _names(pairs.pairs)
-    chosen, left_out = _chosen(pairs, names, judge, every=every)
+    chosen, left_out = _chosen(pairs, names, () if every else judge, every=every)
     common = _common([pairs.pairs[place] for place in chosen])
     choices = [
         Choice(names[place], one.completeness.after(names[place]), _asked(one), place in chosen)

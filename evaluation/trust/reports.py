@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collection.web.reports import Chart, Report
+from collection.web.reports import Chart
+from evaluation.data.study_reports import StudyReport
 from evaluation.trust.serializers import EffectsChoice, JudgeComparisonChoice
 
 
-class JudgeComparisonReport(Report):
+class JudgeComparisonReport(StudyReport):
     name, path, file = "judge_comparison", "judge-comparison", "judges"
     title = "Comparison of judges"
     lead = "Which judge agrees most with people, and what each does to the order of systems."
@@ -26,7 +27,7 @@ class JudgeComparisonReport(Report):
     template = "evaluation/judge_comparison.html"
 
 
-class SuggestionEffectsReport(Report):
+class SuggestionEffectsReport(StudyReport):
     name, path, file = "suggestion_effects", "suggestions/effects", "suggestion-effects"
     title = "Effects of suggestions"
     lead = "What it does to labels that assessors see a judge’s grade."

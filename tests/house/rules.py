@@ -85,7 +85,7 @@ def small_modules_in(graph: grimp.ImportGraph, checkout: Checkout) -> Finds:
     found = {}
     for name in checkout.product:
         parts = name.removesuffix(".py").split("/")
-        if parts[-1] in {"urls", "apps", "__init__"} or set(REGISTRIES) & set(parts[:-1]):
+        if parts[-1] in {"urls", "apps", "__init__", "reports"} or set(REGISTRIES) & set(parts[:-1]):
             continue
         module = ".".join(parts)
         lines = checkout.lines([name])

@@ -1,4 +1,4 @@
-"""The page on which evaluation files are held against a leaderboard, or against one another. It keeps none of them."""
+"""Evaluation files: held against a leaderboard or one another on a page, which keeps none, and written of scores."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.formats.problems import BrokenFile
 from collection.models import Study
+from collection.web.downloads import as_file
 from collection.web.options import REFUSALS
-from collection.web.pages import my_study
+from collection.web.pages import my_study, refused_is_not_found
+from collection.web.report_views import result_of
 from evaluation.leaderboards.forms import CorrelateForm
-from evaluation.leaderboards.serializers import CorrelateChoice
+from evaluation.leaderboards.reports import LeaderboardReport
+from evaluation.leaderboards.serializers import WRITTEN_FORMS, CorrelateChoice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -78,3 +81,17 @@ def _usual() -> dict[str, Any]:
     choice = CorrelateChoice(data={})
     choice.is_valid(raise_exception=True)
     return dict(choice.validated_data)
+
+
+@require_safe
+@login_required
+def leaderboard_evaluation(request: SignedInRequest, name: str) -> HttpResponse:
+    """The page's scores as an evaluation file for each source: `form` says in which of the exchanged forms."""
+    from evaluation.leaderboards.evaluation_files.values import evaluation_download
+
+    form = request.GET.get("form", "")
+    if form not in dict(WRITTEN_FORMS):
+        raise Http404("There is no such form.")
+    with refused_is_not_found():
+        filename, content = evaluation_download(result_of(LeaderboardReport, request, name), form=form)
+    return as_file(content, filename.replace("/", "-"), "application/octet-stream")

@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 
 from collection.finished_files import write_file
 from collection.web.report_commands import command_of
-from evaluation.leaderboards.reports import MeasuresBoardReport
+from evaluation.leaderboards.measures.reports import MeasuresBoardReport
 
 
 class Command(command_of(MeasuresBoardReport)):  # type: ignore[misc]  # a class that is made

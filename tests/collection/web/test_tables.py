@@ -9,7 +9,7 @@ from stats.completeness import UNMARKED, Completeness
 from stats.intervals import Estimate, Sample
 
 KAPPA = Estimate(0.5, 0.25, 0.75, 0.1, sample=Sample(n_topics=7))
-NONE = Estimate(None, reason="one grade is rare")
+NONE = Estimate(None, reason="rare grades")
 COLUMNS = (
     Column("judge", "Judge", "judge"),
     Column("of", "Of", "link"),
@@ -35,7 +35,7 @@ def test_files_have_an_estimate_as_several_columns_and_a_judge_with_its_mark() -
     assert TABLE.csv().splitlines() == [
         "judge,mark,of,n,kappa,kappa_low,kappa_high,kappa_reason,share,off,note",
         "owl,,q1,1200,0.5,0.25,0.75,,0.5,0.25,'=1",
-        "<b>,failing,,,,,,one grade is rare,,-0.5,",
+        "<b>,failing,,,,,,rare grades,,-0.5,",
     ]
     assert r"\caption{All judges}" in TABLE.latex("All judges")
     assert TABLE.as_dicts()[0]["kappa"] == KAPPA.as_dict()
@@ -49,7 +49,7 @@ def test_a_page_shows_columns_with_a_head_and_says_why_a_figure_is_missing() -> 
     assert "1,200" in page
     assert "−0.500" in page
     assert "&lt;b&gt;" in page
-    assert 'title="one grade is rare"' in page
+    assert 'title="rare grades"' in page
     assert FAILING.mark in page
     assert "note" not in page
 
@@ -66,7 +66,7 @@ def test_a_terminal_prints_columns_that_say_something() -> None:
 
     assert (title, head.split()) == ("Judges", ["Judge", "κ", "Off", "by"])
     assert len(rows) == 1
-    assert "–  one grade is rare" in rows[0]
+    assert "–  rare grades" in rows[0]
 
 
 def test_rows_of_a_group_lose_the_column_that_they_share() -> None:

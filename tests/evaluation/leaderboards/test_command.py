@@ -50,7 +50,7 @@ def test_prints_json_of_one_source(ranked: Study, capsys: pytest.CaptureFixture[
     ("options", "said"),
     [
         ({}, "Name either a --study, or --qrels and --runs"),
-        ({"study": "nothing"}, "There is no study “nothing”. Studies: bridges-study"),
+        ({"study": "nothing"}, "“nothing” is not a study. Studies: bridges-study"),
         (
             {"study": "bridges-study", "measure": "KPR@10"},
             "There are no judgments for KPR@10. Available measures",

@@ -1,0 +1,24 @@
+"""What the reports of this app share: the part of a split study that a result is of, its `sight`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from collection.web.reports import Report
+from evaluation.data.visibility import in_words
+
+
+class StudyReport(Report):
+    """A report whose result may be of a part of the study, as far as judges are locked on the other."""
+
+    def shared_context(self, result: Any) -> dict[str, Any]:
+        return {"sight": getattr(result, "sight", None)}
+
+    def part(self, result: Any) -> Literal["all", "development", "test"]:
+        sight = getattr(result, "sight", None)
+        part: Literal["all", "development", "test"] = sight.part if sight else "all"
+        return part
+
+    def narrowing(self, result: Any) -> str:
+        sight = getattr(result, "sight", None)
+        return in_words(sight, getattr(result, "order", "score")) if sight else ""
