@@ -4,7 +4,6 @@ from django.urls import URLPattern, URLResolver, path
 
 from collection.web.api import report_api_paths
 from evaluation.agreement import api as agreement
-from evaluation.agreement.errors import api as errors
 from evaluation.agreement.nuggets import api as nugget_sets
 from evaluation.battles import drawing_pairs
 from evaluation.calibration import api as calibration
@@ -21,11 +20,8 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("collections/<slug:name>/nugget-agreement/list/", nugget_sets.nuggets_as_reports, name="nuggets_as_reports"),
     path("trust-in-judges/", trust.trust_in_judges, name="trust_in_judges"),
     path("studies/<slug:name>/dashboard/", dashboard.dashboard, name="study_dashboard"),
-    path("studies/<slug:name>/agreement/", agreement.agreement, name="study_agreement"),
-    path("studies/<slug:name>/comparison/", agreement.comparison, name="study_comparison"),
-    path("studies/<slug:name>/agreement/details/", agreement.agreement_details, name="study_agreement_details"),
-    path("studies/<slug:name>/errors/", errors.errors, name="study_errors"),
-    path("studies/<slug:name>/errors/items/", errors.error_items_page, name="study_error_items"),
+    path("studies/<slug:name>/agreement/", agreement.agreement_of_people, name="study_agreement_of_people"),
+    path("studies/<slug:name>/errors/items/", agreement.error_items_page, name="study_error_items"),
     path("studies/<slug:name>/submitted-judges/", trust.submitted_judges, name="study_submitted_judges"),
     path("studies/<slug:name>/trust/", trust.trust, name="study_trust"),
     path("studies/<slug:name>/battles/draw/", drawing_pairs.draw, name="study_battles_draw"),

@@ -13,11 +13,7 @@ from django.utils.timezone import now
 from collection.models import Criterion, Rater, Study
 from collection.web.cached_results import compute_now
 from collection.web.charts.drawing import drawn
-from evaluation.agreement.breakdowns import Breakdowns, measure_breakdowns
-from evaluation.agreement.errors.report import Errors, measure_errors
-from evaluation.agreement.report import CriterionFigures, coverage_points, judged_unit, measure_criterion
 from evaluation.calibration.report import METHODS, MOST_SYSTEMS_DRAWN, Calibration, calibrate
-from evaluation.charts.coverage import coverage_chart
 from evaluation.charts.reliability import OVERALL, recalibration_chart, threshold_chart
 from evaluation.charts.reliability import scores_chart as corrected_scores_chart
 from evaluation.dashboard.figures import Dashboard, measure_dashboard
@@ -59,33 +55,9 @@ def study_figure_chart(study: Study, **asked: Any) -> Chart:
     return drawn(found.description) if found.description else None
 
 
-def agreement(study: Study, *, criterion: int) -> CriterionFigures:
-    figures = measure_criterion(_criterion(study, criterion))
-    figures.as_dict(), figures.tables()
-    return figures
-
-
 def dashboard(study: Study) -> Dashboard:
     found = measure_dashboard(study)
     found.as_dict()
-    return found
-
-
-def coverage(study: Study, *, criterion: int) -> Chart:
-    chosen = _criterion(study, criterion)
-    points = coverage_points(chosen)
-    return drawn(coverage_chart(points, unit=judged_unit(chosen))) if points else None
-
-
-def breakdowns(study: Study, *, criterion: int) -> Breakdowns:
-    found = measure_breakdowns(_criterion(study, criterion))
-    found.as_dict(), found.tables()
-    return found
-
-
-def errors(study: Study, *, criterion: int, **asked: Any) -> Errors:
-    found = measure_errors(_criterion(study, criterion), **asked)
-    found.as_dict(), found.tables()
     return found
 
 

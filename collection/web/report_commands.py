@@ -27,14 +27,15 @@ class ReportCommand(FiguresCommand):
         add_study(parser, help=self.study_help, criterion=self.report.of_criterion)
         add_options(parser, self.report.options)
         if "part" in self.report.options().fields:
-            counted = "use the study's test topics, which is counted for every judge shown"
+            counted = "use the study's test topics; each judge that this unlocks is counted"
             parser.add_argument("--test", action="store_true", help=counted)
         if self._chart:
             for form in ("svg", "pdf"):
                 parser.add_argument(f"--{form}", type=Path, metavar="FILE", help="write the chart")
         super().add_arguments(parser)
 
-    def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    def result(self, options: dict[str, Any]) -> Any:
+        """Return the result that is asked for; CommandError where there is nothing to show."""
         study = find_study(options["study"])
         subject: Study | Criterion = study
         if self.report.of_criterion:
@@ -46,6 +47,10 @@ class ReportCommand(FiguresCommand):
         result = self.report.computed(subject, chosen)
         if missing := self.report.missing(result):
             raise CommandError(missing)
+        return result
+
+    def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        result = self.result(options)
         self._draw(result, options)
         self.print_also(result, options)
         sentences = [result.answer] if isinstance(result.answer, str) else result.answer

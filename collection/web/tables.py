@@ -83,17 +83,21 @@ class Column:
 class Table:
     """Rows under columns, one cell for each. `title` says on pages and in captions what it shows, `note` how it reads.
 
-    A page shows the first column that has a head as each row's name.
+    A page shows the first column that has a head as each row's name. With `long`, files have a row for each estimate,
+    which is under the names of its `parts`, and under `long` the key of its column.
     """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[Sequence[Any], ...] = ()
     note: str = ""
+    long: str = ""
 
     @classmethod
-    def of(cls, title: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]], *, note: str = "") -> Table:
-        return cls(title, tuple(columns), tuple(map(tuple, rows)), note)
+    def of(
+        cls, title: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]], *, note: str = "", long: str = ""
+    ) -> Table:
+        return cls(title, tuple(columns), tuple(map(tuple, rows)), note, long)
 
     def __bool__(self) -> bool:
         return bool(self.rows)
@@ -113,14 +117,34 @@ class Table:
 
     def head(self) -> list[str]:
         """Return the names of its columns in files."""
-        return [name for column in self.columns for name in column.heads]
+        return [name for column in self._in_files().columns for name in column.heads]
 
     def filed(self) -> list[list[Any]]:
         """Return its rows as files have them."""
+        table = self._in_files()
         return [
-            [cell for column, value in zip(self.columns, row, strict=True) for cell in column.cells(value)]
-            for row in self.rows
+            [cell for column, value in zip(table.columns, row, strict=True) for cell in column.cells(value)]
+            for row in table.rows
         ]
+
+    def _in_files(self) -> Table:
+        """Return the table with a row for each estimate where it is `long`."""
+        if not self.long:
+            return self
+        estimates = [place for place, column in enumerate(self.columns) if column.kind == "estimate"]
+        kept = [place for place in range(len(self.columns)) if place not in estimates]
+        first = self.columns[estimates[0]]
+        return replace(
+            self,
+            columns=(*(self.columns[one] for one in kept), Column(self.long), replace(first, names=first.parts)),
+            rows=tuple(
+                (*(row[one] for one in kept), self.columns[place].key, row[place])
+                for row in self.rows
+                for place in estimates
+                if row[place] is not None
+            ),
+            long="",
+        )
 
     def csv(self) -> str:
         return csv_text([self.head(), *self.filed()])

@@ -10,14 +10,13 @@ import numpy as np
 from collection.completeness import judges_of_studies
 from collection.models import Criterion, Rater
 from collection.splits import AskedPart
+from evaluation.agreement.errors.serializers import PEOPLE
 from evaluation.data.judge_pairs import graded_versions
 from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.data.visibility import Part, Sight, in_sight, parts_of
 from stats.completeness import UNMARKED, Completeness
 from stats.ratings import BoolArray, FloatArray, IntArray, grades_of, majority, tied
 from stats.refusals import Refused
-
-PEOPLE = "people"
 
 
 class RaterNotFound(Refused):

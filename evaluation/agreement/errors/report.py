@@ -15,7 +15,10 @@ from django.db.models.functions import Coalesce, Length
 
 from collection.models import Criterion, Item, Topic
 from collection.splits import AskedPart
-from evaluation.agreement.errors.raters import PEOPLE, RaterColumn, RaterNotFound, RatersTable, Side, raters_table
+from collection.web.reports import NothingToReport
+from collection.web.tables import Column, Table
+from evaluation.agreement.errors.raters import RaterColumn, RaterNotFound, RatersTable, Side, raters_table
+from evaluation.agreement.errors.serializers import PEOPLE
 from evaluation.data.judge_pairs import IDS_AT_ONCE, batched
 from evaluation.data.visibility import Sight, tested_elsewhere
 from stats.agreement.report import plain_grade
@@ -30,12 +33,22 @@ from stats.votes import RULE_OF_PEOPLE
 By = Literal["answers", "grades"]
 ANSWERS = ("no", "yes")
 UNGRADED = "ungraded"
-# So many raters stand in the table of all pairs, those with most grades; so many topics on the page, worst first.
+# So many raters stand in the table of all pairs, those with most grades.
 MOST_RATERS = 16
-MOST_TOPICS_SHOWN = 50
 FEWEST_FOR_QUARTERS = 8
 OTHER_SCALE = "the two grade on different scales"
 NO_DIFFERENCES = "grades on a nominal scale have no difference"
+
+
+GROUPS = (
+    *(Column("by", "By"), Column("group", "Group"), Column("items", "Items", "count")),
+    *(Column("errors", "Errors", "count"), Column("share_wrong", "Share of errors", "estimate", CELLS)),
+    Column("mean_difference", "Mean difference", "estimate", CELLS),
+)
+PAIRS = (
+    *(Column("rater", "Rater"), Column("other", "Other"), Column("items", "Items", "count")),
+    *(Column("kappa", "κ", "estimate", CELLS), Column("same", "Graded alike", "estimate", CELLS)),
+)
 
 
 class NoSuchCell(Refused):
@@ -76,10 +89,6 @@ class Raters:
         found = {frozenset((pair.first, pair.second)): pair for pair in self.pairs}
         places = range(len(self.raters))
         return [(self.raters[row], [found.get(frozenset((row, column))) for column in places]) for row in places]
-
-    @property
-    def named(self) -> list[tuple[str, str, RaterPair]]:
-        return [(self.name(pair.first), self.name(pair.second), pair) for pair in self.pairs]
 
     def name(self, place: int) -> str:
         return self.raters[place].name
@@ -197,30 +206,27 @@ class Errors:
             ],
         }
 
-    def tables(self) -> dict[str, list[list[Any]]]:
-        """Return the page's tables by name, each with a first row of names."""
+    def tables(self) -> dict[str, Table]:
+        """Return its tables by name."""
+        beside = f"{self.name} beside {self.against}"
+        given = [Column(f"given {label}", label, "count") for label in self.given_labels]
+        groups = [
+            [kind, one.name, one.n_items, one.n_wrong, one.wrong, one.difference]
+            for kind, groups in self.groups.items()
+            for one in groups
+        ]
+        pairs = [
+            [*map(self.raters.name, (pair.first, pair.second)), pair.n, pair.kappa, pair.same]
+            for pair in self.raters.pairs
+        ]
         return {
-            "confusion": [
-                ["expected", *(f"given {label}" for label in self.given_labels)],
-                *([row, *(cell.n for cell in cells)] for row, cells in self.matrix),
-            ],
-            "groups": [
-                ["by", "group", "items", "errors", "figure", *CELLS],
-                *(
-                    [kind, one.name, one.n_items, one.n_wrong, figure, *estimate.cells]
-                    for kind, groups in self.groups.items()
-                    for one in groups
-                    for figure, estimate in (("share_wrong", one.wrong), ("mean_difference", one.difference))
-                ),
-            ],
-            "raters": [
-                ["rater", "other", "items", "figure", *CELLS],
-                *(
-                    [self.raters.name(pair.first), self.raters.name(pair.second), pair.n, figure, *estimate.cells]
-                    for pair in self.raters.pairs
-                    for figure, estimate in (("kappa", pair.kappa), ("same", pair.same))
-                ),
-            ],
+            "confusion": Table.of(
+                f"Confusion matrix: {beside}",
+                [Column("expected", "Expected"), *given],
+                [[row, *(cell.n for cell in cells)] for row, cells in self.matrix],
+            ),
+            "groups": Table.of(f"By group: {beside}", GROUPS, groups, long="figure"),
+            "raters": Table.of("Pairs of raters", PAIRS, pairs, long="figure"),
         }
 
 
@@ -229,7 +235,7 @@ def measure_errors(
 ) -> Errors:
     """Return where a rater errs; without a name, the first judge, else the first assessor.
 
-    Raises RaterNotFound, NotSplit and TestPartLocked.
+    Raises RaterNotFound, NothingToReport, NotSplit and TestPartLocked.
     """
     table = raters_table(criterion, part=part)
     examined = _examined(table, rater, against)
@@ -286,7 +292,7 @@ def _examined(table: RatersTable, rater: str, against: str) -> RaterColumn:
     judges = complete_first((one for one in table.raters if one.is_judge), of=lambda one: one.completeness)
     others = [one for one in [*judges, *table.raters] if one.name != against]
     if not others:
-        raise RaterNotFound("Nobody has judged under this criterion yet, so nobody errs.")
+        raise NothingToReport("Nobody has judged under this criterion yet, so nobody errs.")
     known = table.names
     for name, also in ((rater, ""), (against, PEOPLE)):
         if name and name != also and name not in known:

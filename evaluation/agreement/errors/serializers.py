@@ -8,8 +8,8 @@ from rest_framework import serializers
 
 from collection.api_tools import WholeField
 from collection.web.options import PART
-from evaluation.agreement.errors.raters import PEOPLE
 
+PEOPLE = "people"
 BY = {"answers": "yes and no, at the thresholds", "grades": "grades"}
 
 

@@ -75,3 +75,13 @@ def test_rows_of_a_group_lose_the_column_that_they_share() -> None:
     assert (owl.title, owl.head()[:3], len(owl.rows)) == ("The owl", ["judge", "mark", "of"], 1)
     assert bool(owl)
     assert not TABLE.where(n=7)
+
+
+def test_a_long_table_has_a_row_for_each_estimate_in_files() -> None:
+    columns = [Column("pair", "Pair"), *(Column(name, name, "estimate", parts=("value", "low")) for name in "ab")]
+    table = Table.of(
+        "Pairs", columns, [["one", Estimate(0.5, low=0.25), Estimate(0.75)], ["two", None, None]], long="by"
+    )
+
+    assert table.csv().splitlines() == ["pair,by,value,low", "one,a,0.5,0.25", "one,b,0.75,"]
+    assert [column.title for column, _ in table.shown()] == ["Pair", "a", "b"]
