@@ -201,7 +201,7 @@ def judges_in(found: Any) -> Iterator[tuple[str, str | None]]:
 @pytest.mark.parametrize(
     "path",
     [
-        f"{STUDY}/agreement/answerability/agreement.json",
+        f"{STUDY}/agreement/agreement.json{OF_ANSWERS}",
         f"{STUDY}/judge-comparison/judges.json{OF_ANSWERS}",
         f"{STUDY}/leaderboard/leaderboard.json?measure=coverage",
         "/trust-in-judges/judges.json",

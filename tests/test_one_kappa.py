@@ -65,7 +65,7 @@ def test_pages_and_answers_name_the_rule_and_count_the_ties(
 
     tuning = client.get(reverse("judging:comparison", args=[study.name])).content.decode()
     agreement = client.get(reverse("evaluation:agreement", args=[study.name])).content.decode()
-    answer = client.get(reverse("evaluation:agreement_json", args=[study.name, "answerability"])).json()
+    answer = client.get(reverse("evaluation:agreement_json", args=[study.name]), {"criterion": "answerability"}).json()
 
     assert "majority, ties to the lower grade" in tuning
     assert "<dt>with tied human grades</dt><dd>2</dd>" in tuning

@@ -28,11 +28,6 @@ class Group:
     n_ratings: int
     statistics: Mapping[str, Estimate]
 
-    @property
-    def summary(self) -> list[Estimate]:
-        """The three that belong together."""
-        return [self.statistics[name] for name in SUMMARY]
-
 
 @dataclass(frozen=True)
 class Breakdown:

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.text import capfirst
+
 from collection.models import Criterion, Exclusion, Rater
 from collection.task_types import TASK_TYPES
+from collection.web.tables import Column, Table
 from evaluation.agreement.written_answers import WrittenAgreement, measure_written
-from evaluation.charts.coverage import CoveragePoint
+from evaluation.charts.coverage import CoveragePoint, coverage_chart
 from evaluation.data.judge_pairs import JudgedText, JudgePairs, PairedJudge, judged_texts, pair_judges
 from evaluation.data.judgments import load_criterion
 from evaluation.data.visibility import PartName, Parts
@@ -19,7 +22,8 @@ from stats.answers_in_words import agreement_of_people, order_by_coverage
 from stats.intervals import CELLS
 from stats.judges.comparison import Comparison
 from stats.pattern_intervals import Estimate
-from stats.ratings import Grade
+from stats.plurals import counted
+from stats.ratings import Ratings
 from stats.votes import RULE_OF_PEOPLE
 
 MEANINGS = {
@@ -31,26 +35,45 @@ MEANINGS = {
     "krippendorff_alpha": "One minus observed over expected disagreement, weighted by the scale’s level.",
 }
 SUMMARY = ("percent_agreement", "fleiss_kappa", "gwet_ac1")
-
-
-@dataclass(frozen=True)
-class Coefficient:
-    """A coefficient with what it says in a line."""
-
-    name: str
-    label: str
-    meaning: str
-    estimate: Estimate
-
-
-@dataclass(frozen=True)
-class AssessorRow:
-    """An assessor with the number of judgments and the share of each grade."""
-
-    rater: Rater
-    name: str
-    n_judgments: int
-    shares: tuple[float | None, ...]
+OF_PAIRS = (
+    "Cohen’s κ of each pair, over the items that both judged. Weights give partial credit for grades that are close; "
+    "they make no difference on a two-grade scale."
+)
+OF_ANSWERS = (
+    "Yes and no, with human judgments as the truth. An ungraded reply counts as a miss: it lowers recall, F1, accuracy "
+    "and κ. Accuracy is the share of items with the same answer, part of which is chance; a mean gives each assessor "
+    "equal weight."
+)
+WEIGHTS = {"none": "unweighted", "linear": "linear weights", "quadratic": "quadratic weights"}
+COEFFICIENTS = (
+    *(Column("coefficient"), Column("label", "Coefficient", filed=False)),
+    *(Column("figure", "Value", "estimate", CELLS, CELLS), Column("meaning", "Meaning", "words", filed=False)),
+)
+PAIRS = (
+    *(Column("pair", "Pair", filed=False), Column("rater_a"), Column("rater_b"), Column("items", "Items", "count")),
+    *(Column(key, f"κ ({name})", "estimate", CELLS) for key, name in WEIGHTS.items()),
+)
+JUDGES = (
+    *(Column("judge"), Column("part"), Column("test_readings"), Column("criterion"), Column("people")),
+    *(Column("items"), Column("ungraded"), Column("figure"), Column("mark")),
+    Column("value", "", "estimate", CELLS, CELLS),
+)
+ANSWERS = (
+    *(Column("people", "Human"), Column("items", "Items", "count"), Column("ungraded", "Ungraded", "share")),
+    *(Column("accuracy", "Accuracy", "estimate"), Column("kappa", "κ (unweighted)", "estimate")),
+    *(
+        Column(f"{side}_{name}", f"{name} of {side}", "estimate")
+        for side in ("yes", "no")
+        for name in ("Precision", "Recall", "F1")
+    ),
+)
+ORDERS = (
+    *(Column("people", "Human"), Column("texts", "Texts", "count")),
+    *(Column("spearman", "Spearman’s ρ", "estimate"), Column("kendall", "Kendall’s τ_b", "estimate")),
+)
+OF_ONE_SCALE = ("κ (unweighted)", "κ (quadratic weights)", "α, ordinal", "Spearman’s ρ", "Kendall’s τ_b")
+GRADES = (*ANSWERS[:2], *(Column(name, name, "estimate") for name in OF_ONE_SCALE))
+WRITTEN = (Column("item"), Column("assessor_a"), Column("assessor_b"), Column("rouge_l", kind="number"))
 
 
 @dataclass(frozen=True)
@@ -68,12 +91,54 @@ class JudgeFigures:
     readings: int
 
     @property
+    def named(self) -> tuple[Any, ...]:
+        return self.one.name, self.part, self.readings, self.one.criterion.name
+
+    @property
     def named_rows(self) -> list[tuple[str, Comparison, list[tuple[str, Estimate]]]]:
         """Return each row with its figures one by one, then the accuracy that is a mean over people."""
         found = [(people, row, named_figures(row)) for people, row in self.rows]
         if mean := self.comparison.mean_accuracy:
             found.append((f"mean over assessors ({mean.n_raters})", self.comparison, [("accuracy", mean.estimate)]))
         return found
+
+    @property
+    def answers(self) -> Table:
+        """Yes and no beside each person's, and the mean accuracy over people."""
+        rows: list[list[Any]] = [
+            [people, row.n_items, row.ungraded_share, at.accuracy, at.kappa]
+            + [one for of in (at.positive, at.negative) for one in (of.precision, of.recall, of.f1)]
+            for people, row in self.rows
+            for at in (row.threshold,)
+        ]
+        if len(self.rows) > 1 and (mean := self.comparison.mean_accuracy):
+            mean_of = f"mean over {counted(mean.n_raters, 'people')}"
+            rows.append([mean_of, self.comparison.n_items, self.comparison.ungraded_share, mean.estimate, *[None] * 7])
+        return Table.of(self._title("yes and no"), ANSWERS, rows, note=OF_ANSWERS)
+
+    @property
+    def orders(self) -> Table:
+        """The order of texts by coverage beside each person's, and beside the mean of people's coverages."""
+        rows = [(people, row.coverage) for people, row in self.rows]
+        if len(self.rows) > 1 and (mean := self.comparison.mean_coverage):
+            rows.append(("mean of their coverages", mean))
+        shown = ([people, one.n_texts, one.spearman, one.kendall] for people, one in rows)
+        return Table.of(
+            self._title("order"), ORDERS, shown, note="Whether both rank texts in the same order by coverage."
+        )
+
+    @property
+    def grades(self) -> Table:
+        """How far both agree on each grade of one scale."""
+        rows = (
+            [who, one.n_items, one.kappa, one.kappa_quadratic, one.krippendorff_alpha, one.spearman, one.kendall]
+            for who, one in self.rows
+        )
+        return Table.of(self._title("grades"), GRADES, rows, note="Over the items that both graded.")
+
+    def _title(self, what: str) -> str:
+        of_test = ", test topics" if self.part == "test" else ""
+        return f"{self.one.name} against humans under {self.one.criterion.name}, {what}{of_test}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the comparison, and in a study that is split its part."""
@@ -101,8 +166,8 @@ class CriterionFigures:
 
     criterion: Criterion
     agreement: Agreement
-    assessors: tuple[AssessorRow, ...]
-    grades: tuple[Grade, ...]
+    assessors: Table
+    simulated: bool
     excluded: tuple[Exclusion, ...]
     judges: tuple[JudgeFigures, ...]
     written: WrittenAgreement | None
@@ -111,22 +176,9 @@ class CriterionFigures:
     parts: Parts | None
 
     @property
-    def coefficients(self) -> list[Coefficient]:
-        """Return every coefficient over all raters."""
-        return [
-            Coefficient(name, LABELS[name], MEANINGS[name], estimate)
-            for name, estimate in self.agreement.statistics.items()
-        ]
-
-    @property
-    def summary(self) -> list[Coefficient]:
-        """The three that belong together."""
-        return [coefficient for coefficient in self.coefficients if coefficient.name in SUMMARY]
-
-    @property
-    def others(self) -> list[Coefficient]:
-        """Return the rest of them."""
-        return [coefficient for coefficient in self.coefficients if coefficient.name not in SUMMARY]
+    def summary(self) -> list[tuple[str, str, Estimate]]:
+        """The three that belong together, each with its name and what it says."""
+        return [(LABELS[name], MEANINGS[name], self.agreement.statistics[name]) for name in SUMMARY]
 
     @property
     def answer(self) -> str:
@@ -147,15 +199,20 @@ class CriterionFigures:
         return judged_unit(self.criterion)
 
     @property
-    def has_simulated(self) -> bool:
-        """Whether any of these grades were made by a simulation."""
-        raters = [row.rater for row in self.assessors] + [judge.one.judge for judge in self.judges]
-        return any(rater.simulated for rater in raters)
-
-    @property
-    def n_marks(self) -> int:
-        """How many marks the coverage chart has."""
-        return sum(len(judge.texts) for judge in self.judges)
+    def coverage_points(self) -> list[CoveragePoint]:
+        """The marks of the coverage chart, one a text and judge; where the study is split, of its development part."""
+        return [
+            CoveragePoint(
+                judge_name=judge.one.name,
+                text=f"{text.name} · {text.topic}",
+                people_mean=text.people_mean,
+                people_least=min(share for share in text.people.values() if share is not None),
+                people_most=max(share for share in text.people.values() if share is not None),
+                judge=text.judge,
+            )
+            for judge in self.judges
+            for text in judge.texts
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, as the API and the JSON download have it."""
@@ -165,77 +222,53 @@ class CriterionFigures:
             "agreement": self.agreement.as_dict(),
             "n_ungraded": self.agreement.n_ungraded,
             "excluded": [exclusion.rater.name for exclusion in self.excluded],
-            "simulated": self.has_simulated,
+            "simulated": self.simulated,
             **({"written_answers": self.written.as_dict()} if self.written else {}),
             "judges": [figures.as_dict() for figures in (*self.judges, *self.tests)],
             **({"split": self.parts.as_dict()} if self.parts else {}),
         }
 
-    def tables(self) -> dict[str, list[list[Any]]]:
-        """Return the page's tables by name, each with a first row of names."""
+    def tables(self) -> dict[str, Table]:
+        """Return its tables by name; each judge has others for pages."""
+        coefficients = [
+            [name, capfirst(LABELS[name]), estimate, MEANINGS[name]]
+            for name, estimate in self.agreement.statistics.items()
+        ]
+        pairs = [
+            [" and ".join(pair.raters), *pair.raters, pair.n_items, pair.kappa, pair.linear, pair.quadratic]
+            for pair in self.agreement.pairs
+        ]
         return {
-            "coefficients": [
-                ["coefficient", *CELLS],
-                *([one.name, *one.estimate.cells] for one in self.coefficients),
-            ],
-            "pairs": [
-                ["rater_a", "rater_b", "items", "weights", *CELLS],
-                *(
-                    [*pair.raters, pair.n_items, weights, *estimate.cells]
-                    for pair in self.agreement.pairs
-                    for weights, estimate in (
-                        ("none", pair.kappa),
-                        ("linear", pair.linear),
-                        ("quadratic", pair.quadratic),
-                    )
-                ),
-            ],
-            "assessors": [
-                ["assessor", "origin", "judgments", *(f"share of {plain_grade(grade)}" for grade in self.grades)],
-                *([row.name, row.rater.origin, row.n_judgments, *row.shares] for row in self.assessors),
-            ],
-            "judges": [
-                [*JUDGE_COLUMNS, *CELLS],
-                *(
-                    [
-                        figures.one.name,
-                        figures.part,
-                        figures.readings,
-                        figures.one.criterion.name,
-                        people,
-                        row.n_items,
-                        row.n_ungraded,
-                        name,
-                        figures.one.completeness.mark,
-                        *estimate.cells,
-                    ]
-                    for figures in (*self.judges, *self.tests)
-                    for people, row, named in figures.named_rows
-                    for name, estimate in named
-                ),
-            ],
-            "coverage": [
-                ["judge", self.unit, "topic", "items", "people_mean", "judge_coverage", *self._people()],
-                *(
-                    [figures.one.name, text.name, text.topic, text.n_items, text.people_mean, text.judge]
-                    + [text.people.get(name) for name in self._people()]
-                    for figures in self.judges
-                    for text in figures.texts
-                ),
-            ],
-            **self._written(),
+            "coefficients": Table.of("Coefficients over all assessors", COEFFICIENTS, coefficients),
+            "pairs": Table.of("Pairs of assessors", PAIRS, pairs, note=OF_PAIRS, long="weights"),
+            "assessors": self.assessors,
+            **self._of_judges(),
+            **({"answers": Table.of("Written answers", WRITTEN, self.written.rows())} if self.written else {}),
         }
 
-    def _written(self) -> dict[str, list[list[Any]]]:
-        if self.written is None:
+    def _of_judges(self) -> dict[str, Table]:
+        judges = [
+            [*figures.named, people, row.n_items, row.n_ungraded, name, figures.one.completeness.mark, found]
+            for figures in (*self.judges, *self.tests)
+            for people, row, named in figures.named_rows
+            for name, found in named
+        ]
+        if not judges:
             return {}
-        return {"answers": [["item", "assessor_a", "assessor_b", "rouge_l"], *self.written.rows()]}
-
-    def _people(self) -> list[str]:
-        return [row.name for row in self.assessors]
-
-
-JUDGE_COLUMNS = ("judge", "part", "test_readings", "criterion", "people", "items", "ungraded", "figure", "mark")
+        people = [name for name, *_ in self.assessors.rows]
+        texts = [
+            [figures.one.name, text.name, text.topic, text.n_items, text.people_mean, text.judge]
+            + [text.people.get(name) for name in people]
+            for figures in self.judges
+            for text in figures.texts
+        ]
+        columns = [
+            *(Column("judge", "Judge"), Column(self.unit, self.unit.capitalize()), Column("topic", "Topic")),
+            *(Column("items", "Questions", "count"), Column("people_mean", "Human mean", "share")),
+            *(Column("judge_coverage", "The judge’s", "share"), *(Column(name, kind="share") for name in people)),
+        ]
+        coverage = {"coverage": Table.of(f"Coverage of each {self.unit}", columns, texts)} if texts else {}
+        return {"judges": Table.of("Judges compared with humans", JUDGES, judges), **coverage}
 
 
 def named_figures(row: Comparison) -> list[tuple[str, Estimate]]:
@@ -263,11 +296,8 @@ def measure_criterion(criterion: Criterion) -> CriterionFigures:
     return CriterionFigures(
         criterion=criterion,
         agreement=measure_agreement(people),
-        assessors=tuple(
-            AssessorRow(rater, name, n, tuple(times / n if n else None for times in grades.values()))
-            for rater, (name, n, grades) in zip(raters, rater_counts(people), strict=True)
-        ),
-        grades=people.scale,
+        assessors=_assessors(people, raters),
+        simulated=any(rater.simulated for rater in (*raters, *(one.judge for one in found.pairs))),
         excluded=judged.excluded,
         judges=tuple(_judge_figures(found, found.pairs, here)),
         tests=tuple(_judge_figures(found, found.tests, "test")),
@@ -275,6 +305,16 @@ def measure_criterion(criterion: Criterion) -> CriterionFigures:
         locked=found.locked,
         parts=found.parts,
     )
+
+
+def _assessors(people: Ratings, raters: Sequence[Rater]) -> Table:
+    columns = [Column("assessor", "Assessor"), Column("origin", "Origin"), Column("judgments", "Judgments", "count")]
+    columns += [Column(name := f"share of {plain_grade(grade)}", name, "share") for grade in people.scale]
+    rows = (
+        [name, rater.origin, n, *(times / n if n else None for times in grades.values())]
+        for rater, (name, n, grades) in zip(raters, rater_counts(people), strict=True)
+    )
+    return Table.of("Grades by assessor", columns, rows)
 
 
 def _judge_figures(found: JudgePairs, pairs: Sequence[PairedJudge], part: PartName) -> Iterator[JudgeFigures]:
@@ -294,21 +334,7 @@ def judged_unit(criterion: Criterion) -> str:
     return TASK_TYPES[criterion.task_type].text if criterion.task_type in TASK_TYPES else "text"
 
 
-def coverage_points(criterion: Criterion) -> list[CoveragePoint]:
-    """Return the marks of the coverage chart, one a text and judge: read and counted without the other figures.
-
-    Where the study is split they are of the development part.
-    """
-    pairs = pair_judges(load_criterion(criterion)).pairs
-    return [
-        CoveragePoint(
-            judge_name=one.name,
-            text=f"{text.name} · {text.topic}",
-            people_mean=text.people_mean,
-            people_least=min(share for share in text.people.values() if share is not None),
-            people_most=max(share for share in text.people.values() if share is not None),
-            judge=text.judge,
-        )
-        for one, texts in zip(pairs, judged_texts(pairs), strict=True)
-        for text in texts
-    ]
+def draw_coverage(figures: CriterionFigures) -> dict[str, Any] | None:
+    """Return the description of the chart of people's coverage against judges'; None without a judge of texts."""
+    points = figures.coverage_points
+    return coverage_chart(points, unit=figures.unit) if points else None

@@ -56,6 +56,10 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
+def agreement_of(study: Study) -> Any:
+    return reports()["agreement"].result(criterion_of(study), {})
+
+
 @pytest.fixture
 def nobody_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[Any, ...]]:
     """No worker takes what it is asked; the messages to it."""
@@ -183,12 +187,11 @@ def an_exclusion_anew(study: Study, rosa: User) -> None:
 def test_nothing_is_shown_that_a_change_made_stale(
     judged: Study, rosa: User, computed: list[str], change: Callable[[Study, User], None]
 ) -> None:
-    criterion = criterion_of(judged).pk
     before = fingerprint_of(judged)
-    cached_results.cached_result("evaluation.computations:agreement", judged, criterion=criterion)
+    agreement_of(judged)
 
     change(judged, rosa)
-    cached_results.cached_result("evaluation.computations:agreement", judged, criterion=criterion)
+    agreement_of(judged)
 
     assert fingerprint_of(judged) != before
     assert computed == ["agreement", "agreement"]
@@ -224,7 +227,7 @@ def test_page_file_part_and_api_say_that_figures_are_being_computed(
     client.force_login(rosa)
 
     page, part = client.get(AGREEMENT), client.get(AGREEMENT, headers=HTMX)
-    file = client.get(f"{AGREEMENT}answerability/agreement.json")
+    file = client.get(f"{AGREEMENT}agreement.json?criterion=answerability")
     answer = client.get(API)
 
     assert [each.status_code for each in (page, part, file, answer)] == [202] * 4
@@ -281,9 +284,9 @@ def test_a_chart_that_takes_long_says_so_in_its_place(
     client.force_login(rosa)
     as_an_image = {"Sec-Fetch-Dest": "image"}
 
-    chart = client.get(f"{AGREEMENT}answerability/coverage.svg", headers=as_an_image)
+    chart = client.get(f"{AGREEMENT}coverage.svg?criterion=answerability", headers=as_an_image)
     work(nobody_works[0])
-    drawn = client.get(f"{AGREEMENT}answerability/coverage.svg", headers=as_an_image)
+    drawn = client.get(f"{AGREEMENT}coverage.svg?criterion=answerability", headers=as_an_image)
 
     assert (chart.status_code, chart["Content-Type"]) == (202, "image/svg+xml")
     assert "still being drawn" in chart.content.decode()
@@ -373,7 +376,7 @@ def test_somebody_else_is_asked_where_the_worker_is_gone(
 ) -> None:
     def ask() -> None:
         with pytest.raises(cached_results.StillComputing):
-            cached_results.cached_result("evaluation.computations:agreement", judged, criterion=criterion_of(judged).pk)
+            agreement_of(judged)
 
     ask()
     ask()
@@ -386,23 +389,22 @@ def test_somebody_else_is_asked_where_the_worker_is_gone(
 
 
 def test_what_ends_its_worker_again_and_again_is_given_up(judged: Study, nobody_works: list[Any]) -> None:
-    criterion = criterion_of(judged).pk
     with pytest.raises(cached_results.StillComputing):
-        cached_results.cached_result("evaluation.computations:agreement", judged, criterion=criterion)
+        agreement_of(judged)
     key = nobody_works[0][3]
     (Path(settings.DATA_DIR) / "computing" / f"{key}.lock").write_text("." * cached_results.MOST_ATTEMPTS)
 
     work(nobody_works[0])
 
     with pytest.raises(cached_results.NotComputed, match="stopped 3 times"):
-        cached_results.cached_result("evaluation.computations:agreement", judged, criterion=criterion)
+        agreement_of(judged)
 
 
 def test_nobody_computes_what_somebody_is_computing(
     judged: Study, nobody_works: list[Any], computed: list[str]
 ) -> None:
     with pytest.raises(cached_results.StillComputing):
-        cached_results.cached_result("evaluation.computations:agreement", judged, criterion=criterion_of(judged).pk)
+        agreement_of(judged)
 
     with cached_results._lock(nobody_works[0][3]) as attempt:
         work(nobody_works[0])

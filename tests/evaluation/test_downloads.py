@@ -13,26 +13,27 @@ from collection.models import Rater, Study, User
 from evaluation.publishing.provenance import code_version, git_commit, requirement_versions
 from stats.qrels import find_unjudged
 
-AGREEMENT = "/studies/bridges-study/agreement/answerability"
+AGREEMENT = "/studies/bridges-study/agreement"
+QUERY = "?criterion=answerability"
 
 
 @pytest.mark.parametrize("table", ["coefficients", "pairs", "assessors", "judges", "coverage"])
 def test_every_table_of_the_agreement_page_is_latex_too(client: Client, judged: Study, rosa: User, table: str) -> None:
     client.force_login(rosa)
 
-    page, file = client.get(f"/studies/{judged.name}/agreement/"), client.get(f"{AGREEMENT}/{table}.tex")
+    page, file = client.get(f"/studies/{judged.name}/agreement/"), client.get(f"{AGREEMENT}/{table}.tex{QUERY}")
 
-    assert f"{AGREEMENT}/{table}.tex" in page.content.decode()
+    assert f"{AGREEMENT}/{table}.tex{QUERY}" in page.content.decode()
     text = file.content.decode()
     assert r"\begin{threeparttable}" in text
-    assert r"study bridges-study, criterion answerability}" in text
+    assert r"answerability, study bridges-study}" in text
     assert file["Content-Disposition"] == f'attachment; filename="bridges-study-answerability-{table}.tex"'
 
 
 def test_a_format_that_is_none_is_not_found(client: Client, judged: Study, rosa: User) -> None:
     client.force_login(rosa)
 
-    assert client.get(f"{AGREEMENT}/pairs.xlsx").status_code == 404
+    assert client.get(f"{AGREEMENT}/pairs.xlsx{QUERY}").status_code == 404
 
 
 def test_a_name_that_is_a_formula_is_text_in_a_csv(
@@ -41,7 +42,7 @@ def test_a_name_that_is_a_formula_is_text_in_a_csv(
     Rater.objects.filter(pk=ada_as_rater.pk).update(name="=HYPERLINK(1)")
     client.force_login(rosa)
 
-    assert "\n'=HYPERLINK(1),here,6," in client.get(f"{AGREEMENT}/assessors.csv").content.decode()
+    assert "\n'=HYPERLINK(1),here,6," in client.get(f"{AGREEMENT}/assessors.csv{QUERY}").content.decode()
 
 
 docnos = st.lists(st.sampled_from("abcdefgh"), unique=True)

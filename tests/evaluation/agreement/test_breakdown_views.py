@@ -134,7 +134,7 @@ def test_an_item_nobody_judged_says_so(client: Client, judged: Study, rosa: User
 def test_a_study_nobody_judged_says_so(client: Client, study: Study, rosa: User) -> None:
     client.force_login(rosa)
 
-    assert "No judgments yet" in client.get(PAGE).content.decode()
+    assert 'class="empty"' in client.get(PAGE).content.decode()
 
 
 def test_one_person_alone_breaks_nothing(client: Client, study: Study, rosa: User, ada_as_rater: Rater) -> None:

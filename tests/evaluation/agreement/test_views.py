@@ -19,9 +19,9 @@ __all__ = ["rolled"]
 
 PAGE = "/studies/bridges-study/agreement/"
 FILES = [
-    f"{PAGE}answerability/coverage.svg",
-    f"{PAGE}answerability/agreement.json",
-    f"{PAGE}answerability/coefficients.csv",
+    f"{PAGE}coverage.svg?criterion=answerability",
+    f"{PAGE}agreement.json?criterion=answerability",
+    f"{PAGE}coefficients.csv?criterion=answerability",
 ]
 
 
@@ -46,8 +46,8 @@ def test_the_judges_accuracy_is_a_mean_over_people_by_every_door(
 
     page = client.get(PAGE, asked).content.decode()
     answer = client.get("/api/v1/studies/bridges-study/comparison/", asked).json()
-    rows = list(csv.DictReader(io.StringIO(client.get(f"{PAGE}answerability/judges.csv").content.decode())))
-    latex = client.get(f"{PAGE}answerability/judges.tex").content.decode()
+    rows = list(csv.DictReader(io.StringIO(client.get(f"{PAGE}judges.csv?criterion=answerability").content.decode())))
+    latex = client.get(f"{PAGE}judges.tex?criterion=answerability").content.decode()
     call_command("compare", "--study", "bridges-study", "--json")
     printed = json.loads(capsys.readouterr().out)
     call_command("compare", "--study", "bridges-study")
@@ -98,8 +98,8 @@ def test_texts_of_one_item_have_no_coverage_to_draw_or_to_order(client: Client, 
     client.force_login(rosa)
 
     page = client.get(PAGE, {"criterion": "relevance"}).content.decode()
-    svg = client.get(f"{PAGE}relevance/coverage.svg")
-    rows = list(csv.reader(io.StringIO(client.get(f"{PAGE}relevance/judges.csv").content.decode())))
+    svg = client.get(f"{PAGE}coverage.svg?criterion=relevance")
+    rows = list(csv.reader(io.StringIO(client.get(f"{PAGE}judges.csv?criterion=relevance").content.decode())))
 
     assert "Judges compared with humans" in page
     assert "Each passage has one item, so there is no coverage to compare." in page
@@ -115,7 +115,7 @@ def test_an_unknown_criterion_is_not_found(client: Client, judged: Study, rosa: 
     client.force_login(rosa)
 
     assert client.get(PAGE, {"criterion": "nothing"}).status_code == 404
-    assert client.get(f"{PAGE}nothing/agreement.json").status_code == 404
+    assert client.get(f"{PAGE}agreement.json?criterion=nothing").status_code == 404
 
 
 def test_a_study_without_criteria_says_so(client: Client, study: Study, rosa: User) -> None:
@@ -214,7 +214,7 @@ def test_everything_comes_as_json(client: Client, judged: Study, rosa: User) -> 
 def test_every_table_comes_as_csv(client: Client, judged: Study, rosa: User, table: str, n_rows: int) -> None:
     client.force_login(rosa)
 
-    response = client.get(f"{PAGE}answerability/{table}.csv")
+    response = client.get(f"{PAGE}{table}.csv?criterion=answerability")
 
     rows = list(csv.reader(io.StringIO(response.content.decode())))
     assert response["Content-Disposition"] == f'attachment; filename="bridges-study-answerability-{table}.csv"'
@@ -225,4 +225,4 @@ def test_every_table_comes_as_csv(client: Client, judged: Study, rosa: User, tab
 def test_an_unknown_table_is_not_found(client: Client, judged: Study, rosa: User) -> None:
     client.force_login(rosa)
 
-    assert client.get(f"{PAGE}answerability/nothing.csv").status_code == 404
+    assert client.get(f"{PAGE}nothing.csv?criterion=answerability").status_code == 404

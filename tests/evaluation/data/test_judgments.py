@@ -4,7 +4,7 @@ import pytest
 
 from collection.judgments.judged_criteria import CriterionNotFound, find_criterion
 from collection.models import Exclusion, Rater, Study
-from evaluation.agreement.report import coverage_points, measure_criterion
+from evaluation.agreement.report import measure_criterion
 from evaluation.data.judge_pairs import pair_judges
 from evaluation.data.judgments import load_criterion
 from tests.evaluation.judged import AT, criterion_of, graded_criterion, judge_items, report_items
@@ -33,7 +33,7 @@ def test_excluded_raters_are_left_out_and_named(judged: Study, ben_as_rater: Rat
 
     figures = measure_criterion(criterion_of(judged))
 
-    assert [row.name for row in figures.assessors] == ["ada"]
+    assert [name for name, *_ in figures.assessors.rows] == ["ada"]
     assert [exclusion.reason for exclusion in figures.excluded] == ["asleep"]
 
 
@@ -71,7 +71,7 @@ def test_raters_of_one_name_are_told_apart(judged: Study) -> None:
 
 
 def test_coverage_is_counted_by_report(judged: Study) -> None:
-    points = coverage_points(criterion_of(judged))
+    points = measure_criterion(criterion_of(judged)).coverage_points
 
     assert [point.people_least for point in points] == pytest.approx([1 / 3, 1 / 3])
     assert [point.people_most for point in points] == pytest.approx([2 / 3, 2 / 3])

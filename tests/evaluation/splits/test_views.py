@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from collection.models import Split, Study, TestReading, Topic, User
 from collection.splits import make_split
-from evaluation.agreement.report import coverage_points, measure_criterion
+from evaluation.agreement.report import measure_criterion
 from evaluation.data.visibility import Parts, parts_of
 from tests.evaluation.judged import AT, criterion_of
 from tests.evaluation.publishing.test_audit_bundle import bundle_of
@@ -110,7 +110,7 @@ def test_no_get_request_shows_the_test_part_before_it_was_read(client: Client, l
     assert trust["threshold_choice"]["reported_on"] == []
     assert [one["part"] for one in comparison["judges"]] == ["development"]
     assert not any(f",{topic}," in texts for topic in test_topics)
-    assert len(coverage_points(criterion_of(locked))) == 2 * len(parts(locked).development)
+    assert len(measure_criterion(criterion_of(locked)).coverage_points) == 2 * len(parts(locked).development)
     assert asked.status_code == 404
     assert asked_by_api.status_code == 400
     assert not TestReading.objects.exists()
@@ -130,7 +130,7 @@ def test_a_reading_opens_the_test_part_and_stands_beside_every_figure(
     trust = client.get(f"{TRUST}trust.json", {**QUERY, "part": "test"}).json()
     assert (trust["part"], trust["test_readings"]) == ("test", 2)
     assert trust["threshold_choice"]["reported"]["kappa"]["value"] is not None
-    table = client.get(f"{AGREEMENT}answerability/judges.csv").content.decode().splitlines()
+    table = client.get(f"{AGREEMENT}judges.csv?criterion=answerability").content.decode().splitlines()
     assert any(line.startswith("stork-7b,test,2,") for line in table)
     assert [reading.read_by for reading in TestReading.objects.all()] == [rosa, rosa]
 
