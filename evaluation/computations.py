@@ -5,30 +5,20 @@ What pages read of the figures is worked out here as far as it costs anything, s
 
 from __future__ import annotations
 
-from io import BytesIO
 from typing import Any
 
-from django.utils.timezone import now
-
-from collection.models import Criterion, Rater, Study
+from collection.models import Criterion, Study
 from collection.web.cached_results import compute_now
 from collection.web.charts.drawing import drawn
 from evaluation.calibration.report import METHODS, MOST_SYSTEMS_DRAWN, Calibration, calibrate
 from evaluation.charts.reliability import OVERALL, recalibration_chart, threshold_chart
 from evaluation.charts.reliability import scores_chart as corrected_scores_chart
-from evaluation.dashboard.figures import Dashboard, measure_dashboard
-from evaluation.data.judgments import load_criterion, marked_raters_of
+from evaluation.data.judgments import load_criterion
 from evaluation.data.population import judge_choices, population_of
 from evaluation.figures.figure import StudyFigure
 from evaluation.figures.studies import draw_figure
 from evaluation.leaderboards.corrected import plans
 from evaluation.leaderboards.sources import Source, StudySources
-from evaluation.publishing.audit_bundle import write_bundle
-from evaluation.publishing.data_card import compile_data_card
-from evaluation.publishing.filled_qrels import FilledQrels
-from evaluation.publishing.hole_filling import fill_qrels, filled_files
-from evaluation.publishing.hole_filling import filling_judges as judges_that_fill
-from evaluation.publishing.qrels import Qrels, compile_each, compile_qrels
 from evaluation.rubrics.graded_texts import GradedAnswer, GradedPassage
 from evaluation.rubrics.graded_texts import graded_answer as read_graded_answer
 from evaluation.rubrics.graded_texts import graded_passage as read_graded_passage
@@ -36,8 +26,6 @@ from evaluation.rubrics.masking import MaskingByGrades, masking_by_grades, maski
 from evaluation.rubrics.redundancy import Redundancy, measure_redundancy, rating_sources
 from evaluation.trust.overview import trust_in_judges as measure_trust_in_judges
 from evaluation.trust.page import Examination, examine
-from stats.completeness import Completeness
-from stats.qrels import Rule
 from stats.refusals import Refused
 
 # A chart in its forms (`charts.drawing.drawn`); None where there is nothing to draw.
@@ -53,12 +41,6 @@ def study_figure(study: Study, *, figure: str, **asked: Any) -> StudyFigure:
 def study_figure_chart(study: Study, **asked: Any) -> Chart:
     found: StudyFigure = compute_now("evaluation.computations:study_figure", study, **asked)
     return drawn(found.description) if found.description else None
-
-
-def dashboard(study: Study) -> Dashboard:
-    found = measure_dashboard(study)
-    found.as_dict()
-    return found
 
 
 def examination(study: Study, *, criterion: int, **asked: Any) -> Examination:
@@ -176,44 +158,6 @@ def masking_choices(study: Study) -> tuple[list[Source], list[str]]:
 
 def masking(study: Study, **asked: Any) -> MaskingByGrades:
     return masking_by_grades(StudySources(study), **asked)
-
-
-def qrels_raters(study: Study, *, criterion: int) -> list[tuple[str, Rater, Completeness]]:
-    return marked_raters_of(_criterion(study, criterion))
-
-
-def qrels(study: Study, *, criterion: int, rule: dict[str, Any], **asked: Any) -> Qrels:
-    return compile_qrels(_criterion(study, criterion), rule=Rule(**rule), at=now(), **asked)
-
-
-def qrels_of_each(study: Study, *, criterion: int, rule: dict[str, Any], **asked: Any) -> bytes:
-    return compile_each(_criterion(study, criterion), rule=Rule(**rule), at=now(), **asked)
-
-
-def filling_judges(study: Study, *, criterion: int) -> list[tuple[str, str]]:
-    """Return what the judges are called that may fill holes, each with its name as a list to choose from has it."""
-    found = judges_that_fill(load_criterion(_criterion(study, criterion)))
-    return [(one.name, one.choice.completeness.after(one.name)) for one in found]
-
-
-def filled_qrels(study: Study, *, criterion: int, rule: dict[str, Any], **asked: Any) -> FilledQrels:
-    return fill_qrels(_criterion(study, criterion), rule=Rule(**rule), at=now(), **asked)
-
-
-def filled_qrels_files(study: Study, *, criterion: int, names: bool, **asked: Any) -> bytes:
-    """Return a zip of the filled qrels with all that belongs beside them."""
-    found = filled_qrels(study, criterion=criterion, names=names, **asked)
-    return filled_files(found, _criterion(study, criterion), names=names)
-
-
-def data_card(study: Study, *, names: bool) -> str:
-    return compile_data_card(study, names=names)
-
-
-def bundle(study: Study, **asked: Any) -> bytes:
-    file = BytesIO()
-    write_bundle(study, file, at=now(), **asked)
-    return file.getvalue()
 
 
 def trust_in_judges(_: None, *, studies: list[int]) -> None:

@@ -14,4 +14,6 @@ from collection.web.api import figures_of, shows
     "Who judged how much of a study, how far people agree, and judges beside them, with 95 % intervals.",
 )
 def dashboard(request: Request, name: str) -> Response:
-    return Response(figures_of(request, "evaluation.computations:dashboard", study_of(request, name)).as_dict())
+    return Response(
+        figures_of(request, "evaluation.dashboard.figures:measure_dashboard", study_of(request, name)).as_dict()
+    )

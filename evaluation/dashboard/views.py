@@ -30,7 +30,7 @@ def dashboard(request: SignedInRequest, name: str) -> HttpResponse:
         return render(request, page, {"study": study, "ask_again": seconds_between(study, None)})
 
     figures, computed, is_current = recent_result(
-        "evaluation.computations:dashboard", study, shown=request.GET.getlist("shown")
+        "evaluation.dashboard.figures:measure_dashboard", study, shown=request.GET.getlist("shown")
     )
     seen = f"{computed:.3f}"
     if request.htmx and request.GET.get("seen") == seen:

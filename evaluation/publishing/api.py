@@ -26,7 +26,9 @@ def qrels(request: Request, name: str) -> Response:
     chosen = chosen_by(request, QrelsChoice)
     criterion = criterion_of(request, name)
     asked = {"holes_at": chosen.get("holes_at"), "hashed": True, **asked_of(chosen)}
-    compiled = figures_of(request, "evaluation.computations:qrels", criterion.study, criterion=criterion.pk, **asked)
+    compiled = figures_of(
+        request, "evaluation.publishing.computing:qrels", criterion.study, criterion=criterion.pk, **asked
+    )
     unjudged = {found.run: [list(one) for one in found.unjudged] for found in compiled.holes}
     answer = {"qrels": compiled.text, "provenance": compiled.provenance}
     return Response(answer | ({"unjudged": unjudged} if "holes_at" in chosen else {}))
@@ -43,7 +45,7 @@ def filled_qrels(request: Request, name: str) -> Response:
     criterion = criterion_of(request, name)
     asked = {"criterion": criterion.pk, "hashed": True, **filling_of(chosen)}
     with locked_is_not_found():
-        found = figures_of(request, "evaluation.computations:filled_qrels", criterion.study, **asked)
+        found = figures_of(request, "evaluation.publishing.computing:filled_qrels", criterion.study, **asked)
     lines = [dict(zip(("line", "by"), one, strict=True)) for one in found.owners()]
     answer = {"answer": found.answer, "qrels": found.text, "lines": lines, "provenance": found.provenance}
     return Response(answer)
@@ -58,7 +60,7 @@ def filled_qrels(request: Request, name: str) -> Response:
 def bundle(request: Request, name: str) -> HttpResponse:
     study = study_of(request, name)
     return bundle_file(
-        study, figures_of(request, "evaluation.computations:bundle", study, **chosen_by(request, Published))
+        study, figures_of(request, "evaluation.publishing.computing:bundle", study, **chosen_by(request, Published))
     )
 
 

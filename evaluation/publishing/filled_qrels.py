@@ -6,12 +6,18 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from collection.web.tables import Column, Table
 from evaluation.data.visibility import Sight
+from evaluation.publishing.qrels import PREVIEWED
 from stats.answers_in_words import filled_order
 from stats.intervals import Estimate
 from stats.ranking.filled_scores import FilledScores
 
 PEOPLE, JUDGE = "people", "judge"
+SCORED = (
+    *("before", "low", "high", "rank", "after", "low_after", "high_after", "rank_after"),
+    *("unjudged", "unjudged_after", "reason", "reason_after"),
+)
 
 
 @dataclass(frozen=True)
@@ -82,34 +88,39 @@ class FilledQrels:
         return filled_order(self.judge, self.scores[0], n_filled=self.counts["filled_lines"])
 
     @property
-    def by_label(self) -> list[tuple[str, int, int]]:
-        """Return each label with how many lines are people's and the judge's."""
+    def by_label(self) -> Table:
+        """Each label with how many lines are people's and the judge's."""
         people, judge = (self.counts[f"{whose}_lines_by_grade"] for whose in ("human", "filled"))
-        return [(at, people.get(at, 0), judge.get(at, 0)) for at in sorted({*people, *judge}, key=int)]
+        columns = [Column("label", "Label"), Column("people", "People’s lines", "count")]
+        rows = ([at, people.get(at, 0), judge.get(at, 0)] for at in sorted({*people, *judge}, key=int))
+        return Table.of("Lines by label", [*columns, Column("judge", "The judge’s lines", "count")], rows)
 
     def owners(self) -> list[tuple[str, str]]:
         """Return each line with whose it is."""
         return [(line, JUDGE if own else PEOPLE) for line, own in zip(self.lines, self.by_judge, strict=True)]
 
-    def lines_table(self) -> list[list[Any]]:
-        """Return every line with whose it is and of which judge, with a first row of names."""
-        return [
-            ["topic", "docno", "grade", "by", "judge"],
-            *([*_three(line), by, self.judge if by == JUDGE else ""] for line, by in self.owners()),
-        ]
+    @property
+    def previewed(self) -> list[tuple[str, str]]:
+        """The first lines, each with whose it is."""
+        return self.owners()[:PREVIEWED]
 
-    def scores_table(self) -> list[list[Any]]:
-        """Return every system under every measure, with a first row of names."""
-        names = ["before", "low", "high", "rank", "after", "low_after", "high_after", "rank_after"]
-        names += ["unjudged", "unjudged_after", "reason", "reason_after"]
-        return [
-            ["measure", "topics", "system", *names],
-            *(
-                [found.measure, one.n_topics, one.system, *(getattr(one, name) for name in names)]
-                for found in self.scores
-                for one in found.systems
-            ),
-        ]
+    @property
+    def owned(self) -> Table:
+        """Every line with whose it is and of which judge."""
+        columns = [Column(name) for name in ("topic", "docno", "grade", "by", "judge")]
+        rows = ([*_three(line), by, self.judge if by == JUDGE else ""] for line, by in self.owners())
+        return Table.of("Whose each line is", columns, rows)
+
+    @property
+    def scored(self) -> Table:
+        """Every system under every measure."""
+        columns = [Column(name) for name in ("measure", "topics", "system", *SCORED)]
+        rows = (
+            [found.measure, one.n_topics, one.system, *(getattr(one, name) for name in SCORED)]
+            for found in self.scores
+            for one in found.systems
+        )
+        return Table.of(f"Scores by human labels and with holes filled by {self.judge}, with bounds", columns, rows)
 
 
 def _three(line: str) -> tuple[str, str, int]:

@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 from django import forms
 
 from collection.web.options import Choices, Options, OptionsForm
-from evaluation.publishing.serializers import FILLED_MEASURES, FilledChoice, QrelsChoice
+from evaluation.publishing.serializers import FILLED_MEASURES, FilledChoice, QrelsChoice, filling_of
+from stats.qrels import asked_of
 
 
 class QrelsForm(OptionsForm):
@@ -37,6 +38,18 @@ class QrelsForm(OptionsForm):
         if "gold" in self.fields and not choices.get("gold"):
             del self.fields["gold"]
 
+    @classmethod
+    def usual(cls) -> dict[str, str]:
+        return super().usual() | ({"holes_at": "10"} if "holes_at" in cls.asked else {})
+
+    def chosen(self) -> dict[str, Any]:
+        """Return what a worker is asked."""
+        return {"holes_at": self.cleaned_data["holes_at"], **asked_of(self.cleaned_data)}
+
+    def words(self, found: Any) -> tuple[str, ...]:
+        """Return what a file's name says of what is in it."""
+        return "qrels", getattr(found, "whose", "each-rater")
+
 
 class FilledQrelsForm(QrelsForm):
     """Whose grades fill which holes of people's qrels, and by which measures that is shown."""
@@ -54,6 +67,13 @@ class FilledQrelsForm(QrelsForm):
         super().__init__(*args, more=offered, **kwargs)
         # Without any judge the service says what is missing.
         self.fields["judge"].required = bool(offered["judge"])
+
+    def chosen(self) -> dict[str, Any]:
+        return filling_of({**self.cleaned_data, "part": "test" if self.data.get("part") == "test" else "development"})
+
+    def words(self, found: Any) -> tuple[str, ...]:
+        del found
+        return "filled-qrels", "people", self.data.get("judge", "")
 
     @property
     def filling(self) -> list[forms.BoundField]:

@@ -36,7 +36,6 @@ from evaluation.publishing.qrels_source import QrelsSource
 from evaluation.publishing.serializers import FILLED_MEASURES
 from stats.answers_in_words import listed
 from stats.completeness import complete_first
-from stats.csv_files import csv_text
 from stats.judges.summary import Brief, brief_of_items, brief_of_texts
 from stats.plurals import counted
 from stats.qrels import QrelsLabels, Rule, label
@@ -173,9 +172,9 @@ def filled_files(found: FilledQrels, criterion: Criterion, *, names: bool) -> by
     return archive_bytes(
         {
             f"{stem}.qrels": found.text.encode(),
-            f"{stem}-lines.csv": csv_text(found.lines_table()).encode(),
+            f"{stem}-lines.csv": found.owned.csv().encode(),
             f"{stem}-provenance.json": found.provenance_text.encode(),
-            f"{stem}-scores.csv": csv_text(found.scores_table()).encode(),
+            f"{stem}-scores.csv": found.scored.csv().encode(),
             f"{stem}-data-card.md": card.encode(),
         }
     )

@@ -23,6 +23,7 @@ from collection.models import (
     Study,
 )
 from collection.rankings import read_rankings
+from collection.web.tables import Column, Table
 from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.formats.zip_files import archive_bytes
 from evaluation.publishing.gold_qrels import about_gold, gold_labels
@@ -34,6 +35,9 @@ from evaluation.publishing.qrels_source import QrelsSource
 from stats.answers_in_words import labels_cover
 from stats.qrels import QrelsLabels, QrelsRefused, Rule, Unjudged, find_unjudged, label
 from stats.ratings import MISSING, FloatArray, grades_of
+
+# So many lines a page shows.
+PREVIEWED = 12
 
 
 @dataclass(frozen=True)
@@ -76,12 +80,33 @@ class Qrels:
         judges = [rater["name"] for rater in raters if rater["kind"] == Rater.Kind.JUDGE]
         return "-".join(judges) or ("people" if len(raters) > 1 else "one assessor")
 
-    def holes_table(self) -> list[list[Any]]:
-        """Return every unjudged passage in the top k of a run, with a first row of names."""
-        return [
-            ["run", "topic", "docno", "place"],
-            *([found.run, *unjudged] for found in self.holes for unjudged in found.unjudged),
-        ]
+    @property
+    def previewed(self) -> tuple[str, ...]:
+        """The first lines."""
+        return self.lines[:PREVIEWED]
+
+    @property
+    def unjudged(self) -> Table:
+        """Every unjudged passage in the top k of a run."""
+        rows = ([found.run, *unjudged] for found in self.holes for unjudged in found.unjudged)
+        columns = [Column("run"), Column("topic"), Column("docno"), Column("place", kind="count")]
+        return Table.of("Unjudged passages", columns, rows)
+
+    @property
+    def holes_of_runs(self) -> Table:
+        """How much of each run's top k is labelled, as a page shows it."""
+        columns = [Column("run", "Run"), Column("judged", f"judged@{self.holes[0].k}" if self.holes else "", "number")]
+        columns += [Column("unjudged", "Unjudged"), Column("topics", "Labelled topics")]
+        rows = (
+            [
+                found.run,
+                found.judged_at_k,
+                f"{len(found.unjudged):,} of {found.n_ranked:,}",
+                f"{found.n_topics:,} of {found.n_all_topics:,}",
+            ]
+            for found in self.holes
+        )
+        return Table.of("Unjudged passages", columns, rows)
 
 
 def compile_qrels(

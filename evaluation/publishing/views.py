@@ -61,7 +61,7 @@ def bundle(request: SignedInRequest, name: str) -> HttpResponse:
     """The audit bundle."""
     study = my_study(request, name)
     chosen = {choice: choice in request.GET for choice in ("names", "with_simulated")}
-    return bundle_file(study, figures_of(request, "evaluation.computations:bundle", study, **chosen))
+    return bundle_file(study, figures_of(request, "evaluation.publishing.computing:bundle", study, **chosen))
 
 
 def bundle_file(study: Study, bundle: bytes) -> HttpResponse:
@@ -75,7 +75,7 @@ def data_card(request: SignedInRequest, name: str) -> HttpResponse:
     """The data card, to be read before it is taken."""
     study = my_study(request, name)
     html = render_markdown(
-        figures_of(request, "evaluation.computations:data_card", study, names="names" in request.GET)
+        figures_of(request, "evaluation.publishing.data_card:compile_data_card", study, names="names" in request.GET)
     )
     # Every table scrolls by itself where the window is narrow.
     first, *others = html.split("<table>")
@@ -92,5 +92,5 @@ def data_card(request: SignedInRequest, name: str) -> HttpResponse:
 def data_card_file(request: SignedInRequest, name: str) -> HttpResponse:
     """The data card as Markdown."""
     study = my_study(request, name)
-    card = figures_of(request, "evaluation.computations:data_card", study, names="names" in request.GET)
+    card = figures_of(request, "evaluation.publishing.data_card:compile_data_card", study, names="names" in request.GET)
     return as_file(card, f"{file_stem(study.name, 'data-card', on=localdate())}.md", "text/markdown")

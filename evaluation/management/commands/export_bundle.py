@@ -11,7 +11,7 @@ from collection.finished_files import write_file
 from collection.judgments.judged_criteria import find_study
 from collection.web.commands import EvaluationCommand
 from collection.web.options import add_options, choose
-from evaluation import computations
+from evaluation.publishing import computing
 from evaluation.publishing.serializers import Published
 from stats.audit_bundle import sha256
 
@@ -26,7 +26,7 @@ class Command(EvaluationCommand):
 
     def handle(self, **options: Any) -> None:
         path: Path = options["output"]
-        bundle = computations.bundle(find_study(options["study"]), **choose(Published, options))
+        bundle = computing.bundle(find_study(options["study"]), **choose(Published, options))
         write_file(path, bundle)
         self.stdout.write(f"{sha256(bundle)}  {path}")
         self.note("Publish the hash above with the file, so that others can check that the bundle is yours.")

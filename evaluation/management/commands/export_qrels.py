@@ -11,10 +11,9 @@ from collection.finished_files import write_file
 from collection.judgments.judged_criteria import find_criterion
 from collection.web.commands import EvaluationCommand, add_study
 from collection.web.options import add_options, choose
-from evaluation import computations
+from evaluation.publishing import computing
 from evaluation.publishing.qrels import Qrels
 from evaluation.publishing.serializers import QrelsChoice
-from stats.csv_files import csv_text
 from stats.plurals import counted
 from stats.qrels import asked_of
 
@@ -38,12 +37,12 @@ class Command(EvaluationCommand):
         holes_at = chosen.get("holes_at", USUAL_TOP if options["unjudged"] else None)
         criterion = find_criterion(options["study"], options["criterion"])
         asked = {"criterion": criterion.pk, **asked_of(chosen)}
-        qrels = computations.qrels(criterion.study, holes_at=holes_at, **asked)
-        each = computations.qrels_of_each(criterion.study, **asked) if options["each"] else b""
+        qrels = computing.qrels(criterion.study, holes_at=holes_at, **asked)
+        each = computing.qrels_of_each(criterion.study, **asked) if options["each"] else b""
         files = {
             "output": qrels.text.encode(),
             "provenance": qrels.provenance_text.encode(),
-            "unjudged": csv_text(qrels.holes_table()).encode(),
+            "unjudged": qrels.unjudged.csv().encode(),
             "each": each,
         }
         for name, content in files.items():

@@ -11,11 +11,10 @@ from collection.finished_files import write_file
 from collection.judgments.judged_criteria import find_criterion
 from collection.web.commands import EvaluationCommand, add_study
 from collection.web.options import add_options, choose
-from evaluation import computations
+from evaluation.publishing import computing
 from evaluation.publishing.filled_qrels import FilledQrels
 from evaluation.publishing.hole_filling import filled_files
 from evaluation.publishing.serializers import FilledChoice, filling_of
-from stats.csv_files import csv_text
 from stats.plurals import counted
 
 
@@ -36,12 +35,12 @@ class Command(EvaluationCommand):
         chosen = choose(FilledChoice, options) | ({"part": "test"} if options["test"] else {})
         criterion = find_criterion(options["study"], options["criterion"])
         asked = filling_of(chosen)
-        found = computations.filled_qrels(criterion.study, criterion=criterion.pk, **asked)
+        found = computing.filled_qrels(criterion.study, criterion=criterion.pk, **asked)
         files = {
             "output": found.text.encode(),
-            "lines": csv_text(found.lines_table()).encode(),
+            "lines": found.owned.csv().encode(),
             "provenance": found.provenance_text.encode(),
-            "scores": csv_text(found.scores_table()).encode(),
+            "scores": found.scored.csv().encode(),
         }
         if options["everything"]:
             files["everything"] = filled_files(found, criterion, names=chosen["names"])

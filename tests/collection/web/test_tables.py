@@ -83,5 +83,6 @@ def test_a_long_table_has_a_row_for_each_estimate_in_files() -> None:
         "Pairs", columns, [["one", Estimate(0.5, low=0.25), Estimate(0.75)], ["two", None, None]], long="by"
     )
 
-    assert table.csv().splitlines() == ["pair,by,value,low", "one,a,0.5,0.25", "one,b,0.75,"]
+    assert table.head() == ["pair", "by", "value", "low"]
+    assert table.filed() == [["one", "a", 0.5, 0.25], ["one", "b", 0.75, None]]
     assert [column.title for column, _ in table.shown()] == ["Pair", "a", "b"]

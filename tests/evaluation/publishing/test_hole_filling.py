@@ -52,7 +52,7 @@ def test_peoples_lines_stay_the_judges_fill_the_rest_and_each_says_whose_it_is(h
         ("h0 0 h0-d4 3", "judge"),
         ("h0 0 h0-d5 3", "judge"),
     ]
-    assert found.lines_table()[4] == ["h0", "h0-d4", 3, "judge", "owl-7b"]
+    assert list(found.owned.rows[3]) == ["h0", "h0-d4", 3, "judge", "owl-7b"]
     assert (found.counts["human_lines"], found.counts["filled_lines"]) == (18, 12)
     assert found.text.count("\n") == 30
 
