@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.utils.text import capfirst
 
 from collection.finished_files import write_file
 from collection.judgments.judged_criteria import find_criterion, find_study
@@ -54,7 +55,8 @@ class ReportCommand(FiguresCommand):
         self._draw(result, options)
         self.print_also(result, options)
         sentences = [result.answer] if isinstance(result.answer, str) else result.answer
-        said = "\n".join(filter(None, [*sentences, *self.report.notes(result)]))
+        part = self.report.narrowing(result).removeprefix(", ")
+        said = "\n".join(filter(None, [*sentences, part and f"{capfirst(part)}.", *self.report.notes(result)]))
         return self.report.as_dict(result), "\n\n".join(filter(None, [said, *self._texts(result)]))
 
     def print_also(self, result: Any, options: dict[str, Any]) -> None:

@@ -230,17 +230,8 @@ class CriterionFigures:
 
     def tables(self) -> dict[str, Table]:
         """Return its tables by name; each judge has others for pages."""
-        coefficients = [
-            [name, capfirst(LABELS[name]), estimate, MEANINGS[name]]
-            for name, estimate in self.agreement.statistics.items()
-        ]
-        pairs = [
-            [" and ".join(pair.raters), *pair.raters, pair.n_items, pair.kappa, pair.linear, pair.quadratic]
-            for pair in self.agreement.pairs
-        ]
         return {
-            "coefficients": Table.of("Coefficients over all assessors", COEFFICIENTS, coefficients),
-            "pairs": Table.of("Pairs of assessors", PAIRS, pairs, note=OF_PAIRS, long="weights"),
+            **tables_of_people(self.agreement),
             "assessors": self.assessors,
             **self._of_judges(),
             **({"answers": Table.of("Written answers", WRITTEN, self.written.rows())} if self.written else {}),
@@ -269,6 +260,21 @@ class CriterionFigures:
         ]
         coverage = {"coverage": Table.of(f"Coverage of each {self.unit}", columns, texts)} if texts else {}
         return {"judges": Table.of("Judges compared with humans", JUDGES, judges), **coverage}
+
+
+def tables_of_people(agreement: Agreement) -> dict[str, Table]:
+    """Return the coefficients over all assessors, and Cohen's κ of each pair."""
+    coefficients = [
+        [name, capfirst(LABELS[name]), estimate, MEANINGS[name]] for name, estimate in agreement.statistics.items()
+    ]
+    pairs = [
+        [" and ".join(pair.raters), *pair.raters, pair.n_items, pair.kappa, pair.linear, pair.quadratic]
+        for pair in agreement.pairs
+    ]
+    return {
+        "coefficients": Table.of("Coefficients over all assessors", COEFFICIENTS, coefficients),
+        "pairs": Table.of("Pairs of assessors", PAIRS, pairs, note=OF_PAIRS, long="weights"),
+    }
 
 
 def named_figures(row: Comparison) -> list[tuple[str, Estimate]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from stats.agreement.report import Agreement, plain_grade
 from stats.judges.comparison import Comparison
 from stats.judges.text_level import RolledUpComparison
 from stats.pattern_intervals import Estimate
@@ -35,27 +34,6 @@ def interval_text(estimate: Estimate) -> str:
     resampled = "resampled, " if estimate.resampled else ""
     over = f"({resampled}{estimate.over})" if estimate.over else ""
     return f"[{estimate.low:.4f}, {estimate.high:.4f}] {over}".rstrip()
-
-
-def agreement_text(agreement: Agreement) -> str:
-    """Return the coefficients, one a line, then the pairs."""
-    scale = ", ".join(str(plain_grade(grade)) for grade in agreement.scale)
-    lines = [
-        f"{counted(agreement.n_items, 'items')}, {counted(agreement.n_raters, 'raters')}, "
-        f"{counted(agreement.n_ratings, 'ratings')}; two or more: {counted(agreement.n_pairable, 'items')}",
-        f"{agreement.level} scale: {scale}; 95 % intervals",
-        "",
-    ]
-    lines += [f"{LABELS[name]:<26}{estimate_text(estimate)}" for name, estimate in agreement.statistics.items()]
-    for pair in agreement.pairs:
-        lines += [
-            "",
-            f"{pair.raters[0]} and {pair.raters[1]}, {counted(pair.n_items, 'items')}",
-            f"{'  κ (unweighted)':<26}{estimate_text(pair.kappa)}",
-            f"{'  κ (linear weights)':<26}{estimate_text(pair.linear)}",
-            f"{'  κ (quadratic weights)':<26}{estimate_text(pair.quadratic)}",
-        ]
-    return "\n".join(lines)
 
 
 def comparison_text(comparison: Comparison) -> str:

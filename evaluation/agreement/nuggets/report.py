@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
 from collection.models import Collection, User
+from collection.web.tables import Column, Link, Table
 from evaluation.agreement.nuggets.sets import ChosenSet, NoSuchSet, read_set, usual_sets
 from stats.agreement.nugget_sets import SIMILARITIES, MatchedTopic, NuggetAgreement, SetNugget, compare_nuggets
 from stats.answers_in_words import in_brackets
@@ -19,6 +21,12 @@ IMPORTANCE_NAMES = {
     "cohen_kappa": "Cohen’s κ",
     "krippendorff_alpha": "Krippendorff’s α",
 }
+VALUE = Column("value", "Value", "estimate")
+TOPICS = (
+    *(Column("topic", "Topic", "link"), Column("matched", "Matched", "count")),
+    *(Column("first_alone", "First alone", "count"), Column("second_alone", "Second alone", "count")),
+    Column("f1", "F1", "number"),
+)
 NO_TWO = "There are no two sets of nuggets: a bank has one version by one creator, or there is none."
 
 
@@ -48,8 +56,26 @@ class ComparedSets:
         return {"F1": self.found.f1, "Precision": self.found.precision, "Recall": self.found.recall}
 
     @property
-    def importance(self) -> list[tuple[str, Estimate]]:
-        return [(label, self.found.importance[name]) for name, label in IMPORTANCE_NAMES.items()]
+    def tables(self) -> tuple[Table, Table]:
+        """The means over topics, and agreement on importance."""
+        importance = ([label, self.found.importance[name]] for name, label in IMPORTANCE_NAMES.items())
+        n_pairs = counted(self.found.n_importance, "matched pairs")
+        return (
+            Table.of("Means over topics", [Column("figure", "Figure"), VALUE], self.means.items()),
+            Table.of(f"Importance, {n_pairs}", [Column("coefficient", "Coefficient"), VALUE], importance),
+        )
+
+    def topics(self, query: str) -> Table:
+        """The topics, each leading to its nuggets; `query`: what an address asks of the others."""
+        rows = (
+            [
+                Link(one.topic, f"?{'&'.join(filter(None, (query, urlencode({'topic': one.topic}))))}#matched"),
+                *map(len, (one.pairs, one.first_alone, one.second_alone)),
+                one.f1,
+            ]
+            for one in self.by_topic
+        )
+        return Table.of("Topics", TOPICS, rows, note="The least alike first.")
 
     @cached_property
     def by_topic(self) -> list[MatchedTopic]:

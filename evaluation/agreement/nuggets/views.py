@@ -43,7 +43,7 @@ def nugget_agreement(request: SignedInRequest, name: str) -> HttpResponse:
         "found": found,
         "refusal": refusal,
         "topic": topic,
-        "chosen": query_without(request, "topic"),
+        "topics": found.topics(query_without(request, "topic")) if found else None,
     }
     status = 422 if refusal or form.errors else 200
     return render(request, "evaluation/nugget_agreement.html", context, status=status)

@@ -10,10 +10,11 @@ from django.core.management.base import CommandError, CommandParser
 from collection.judgments.judged_criteria import find_criterion
 from collection.models import Criterion
 from collection.web.commands import FiguresCommand, add_study
+from evaluation.agreement.report import tables_of_people
 from evaluation.agreement.written_answers import WrittenAgreement, measure_written
 from evaluation.data.judgments import load_criterion
-from evaluation.formats.text import agreement_text, estimate_text
-from stats.agreement.report import measure_agreement
+from evaluation.formats.text import estimate_text
+from stats.agreement.report import Agreement, measure_agreement, plain_grade
 from stats.plurals import counted
 from stats.rating_tables import parse_scale, ratings_of_table, read_table
 from stats.ratings import LEVELS, Ratings
@@ -43,10 +44,18 @@ class Command(FiguresCommand):
         agreement = measure_agreement(ratings)
         if agreement.n_ungraded:
             self.note(f"{agreement.n_ungraded} of {agreement.n_ungraded + agreement.n_ratings} rows have no grade.")
-        if written is None:
-            return agreement.as_dict(), agreement_text(agreement)
-        answer = agreement.as_dict() | {"written_answers": written.as_dict()}
-        return answer, "\n".join([agreement_text(agreement), "", *_written_lines(written)])
+        tables = [table.text() for table in tables_of_people(agreement).values() if table]
+        text = "\n\n".join([_head(agreement), *tables, *(["\n".join(_written_lines(written))] if written else [])])
+        return agreement.as_dict() | ({"written_answers": written.as_dict()} if written else {}), text
+
+
+def _head(agreement: Agreement) -> str:
+    scale = ", ".join(str(plain_grade(grade)) for grade in agreement.scale)
+    return (
+        f"{counted(agreement.n_items, 'items')}, {counted(agreement.n_raters, 'raters')}, "
+        f"{counted(agreement.n_ratings, 'ratings')}; two or more: {counted(agreement.n_pairable, 'items')}\n"
+        f"{agreement.level} scale: {scale}; 95 % intervals"
+    )
 
 
 def _of_table(options: dict[str, Any]) -> Ratings:

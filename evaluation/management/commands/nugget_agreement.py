@@ -13,7 +13,6 @@ from collection.web.options import add_options, choose
 from evaluation.agreement.nuggets.listing import list_as_reports
 from evaluation.agreement.nuggets.report import ComparedSets, compare_sets
 from evaluation.agreement.nuggets.serializers import NuggetAgreementChoice
-from evaluation.formats.text import estimate_text
 from stats.plurals import counted
 
 
@@ -44,10 +43,7 @@ class Command(FiguresCommand):
 
 
 def _lines(found: ComparedSets) -> list[str]:
-    lines = [found.answer, found.rule, ""]
-    lines += [f"{name:<20}{estimate_text(figure)}" for name, figure in found.means.items()]
-    lines += ["", f"Importance, {counted(found.found.n_importance, 'matched pairs')}"]
-    lines += [f"{name:<20}{estimate_text(figure)}" for name, figure in found.importance]
+    lines = [found.answer, found.rule, *(f"\n{table.text()}" for table in found.tables)]
     for topic in found.by_topic:
         lines += ["", f"{topic.topic}: F1 {topic.f1:.3f}"]
         for pair in topic.pairs:
