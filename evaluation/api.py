@@ -11,7 +11,6 @@ from evaluation.dashboard import api as dashboard
 from evaluation.figures import api as figures
 from evaluation.leaderboards import api as leaderboards
 from evaluation.publishing import api as publishing
-from evaluation.rubrics import api as rubrics
 from evaluation.splits import api as splits
 from evaluation.trust import api as trust
 
@@ -31,7 +30,6 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:name>/split/", splits.split, name="study_split"),
     path("studies/<slug:name>/split/readings/", splits.readings, name="study_readings"),
     path("studies/<slug:name>/families/", splits.families, name="study_families"),
-    path("studies/<slug:name>/masking/", rubrics.masking, name="study_masking"),
     path("studies/<slug:name>/calibration/", calibration.calibration, name="study_calibration"),
     path("studies/<slug:name>/calibration/plan/", calibration.label_plan, name="study_label_plan"),
     path("studies/<slug:name>/calibration/draw/", calibration.draw, name="study_draw"),
@@ -47,7 +45,4 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("studies/<slug:name>/leaderboard/run/", leaderboards.posted_run, name="study_posted_run"),
     path("studies/<slug:name>/correlate/", leaderboards.correlate, name="study_correlate"),
-    path("studies/<slug:name>/graded-passage/", rubrics.graded_passage, name="study_graded_passage"),
-    path("studies/<slug:name>/graded-answer/", rubrics.graded_answer, name="study_graded_answer"),
-    path("studies/<slug:name>/redundancy/", rubrics.redundancy, name="study_redundancy"),
 ]

@@ -18,12 +18,6 @@ from evaluation.data.population import judge_choices, population_of
 from evaluation.figures.figure import StudyFigure
 from evaluation.figures.studies import draw_figure
 from evaluation.leaderboards.corrected import plans
-from evaluation.leaderboards.sources import Source, StudySources
-from evaluation.rubrics.graded_texts import GradedAnswer, GradedPassage
-from evaluation.rubrics.graded_texts import graded_answer as read_graded_answer
-from evaluation.rubrics.graded_texts import graded_passage as read_graded_passage
-from evaluation.rubrics.masking import MaskingByGrades, masking_by_grades, masking_sources
-from evaluation.rubrics.redundancy import Redundancy, measure_redundancy, rating_sources
 from evaluation.trust.overview import trust_in_judges as measure_trust_in_judges
 from evaluation.trust.page import Examination, examine
 from stats.refusals import Refused
@@ -132,32 +126,6 @@ def label_plan(
     return {**plans.plan(population, measure=measure, **asked).as_dict(), **population.sight.as_dict()}
 
 
-def redundancy_choices(study: Study) -> tuple[list[Source], list[str], list[str]]:
-    """Return whose ratings there are, the runs that rank passages, and those that have reports."""
-    boards = StudySources(study)
-    return rating_sources(boards), list(boards.rankings), sorted({run for _, run, _ in boards.report_texts()})
-
-
-def redundancy(study: Study, **asked: Any) -> Redundancy:
-    return measure_redundancy(StudySources(study), **asked)
-
-
-def graded_passage(study: Study, **asked: Any) -> GradedPassage:
-    return read_graded_passage(StudySources(study), **asked)
-
-
-def graded_answer(study: Study, **asked: Any) -> GradedAnswer:
-    return read_graded_answer(StudySources(study), **asked)
-
-
-def masking_choices(study: Study) -> tuple[list[Source], list[str]]:
-    """Return whose grades there are, and the runs that rank passages."""
-    boards = StudySources(study)
-    return masking_sources(boards), list(boards.rankings)
-
-
-def masking(study: Study, **asked: Any) -> MaskingByGrades:
-    return masking_by_grades(StudySources(study), **asked)
 
 
 def trust_in_judges(_: None, *, studies: list[int]) -> None:

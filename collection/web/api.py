@@ -17,11 +17,11 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from collection.api_tools import checked, study_of
+from collection.api_tools import checked, study_of, user_of
 from collection.models import Criterion, Study
 from collection.web.cached_results import cached_result
 from collection.web.options import REFUSALS, Options
-from collection.web.reports import NothingToReport, Report, reports
+from collection.web.reports import NothingToReport, Report, Sent, reports
 
 CRITERION = OpenApiParameter("criterion", str, required=True, description="The criterion's name in the study.")
 
@@ -45,15 +45,32 @@ def answers(*methods: str) -> Callable[[View], View]:
 
 
 def shows(
-    operation: str, description: str, *asked: OpenApiParameter | Options, responses: Any = OpenApiTypes.OBJECT
+    operation: str,
+    description: str,
+    *asked: OpenApiParameter | Options,
+    responses: Any = OpenApiTypes.OBJECT,
+    sent: Sent | None = None,
 ) -> Callable[[View], View]:
-    """Make a function a view that is read by GET, described with what may be asked of it."""
+    """Make a function a view that is read by GET, described with what may be asked of it, and by POST what is sent."""
 
     def decorate(view: View) -> View:
+        found = answers("GET", *(["POST"] if sent else []))(view)
+        if sent:
+            found = extend_schema(
+                operation_id=f"{operation}_{sent.name}",
+                methods=["POST"],
+                description=sent.about,
+                request=sent.options,
+                responses=responses,
+            )(found)
         described: Callable[[View], View] = extend_schema(
-            operation_id=operation, description=description, parameters=list(asked), responses=responses
+            operation_id=operation,
+            methods=["GET"],
+            description=description,
+            parameters=list(asked),
+            responses=responses,
         )
-        return described(answers("GET")(view))
+        return described(found)
 
     return decorate
 
@@ -94,6 +111,8 @@ def report_api_paths(app: str) -> list[URLPattern]:
 def _view(report: Report) -> View:
     def view(request: Request, name: str) -> HttpResponse:
         subject = criterion_of(request, name) if report.of_criterion else study_of(request, name)
+        if report.sent and request.method == "POST":
+            return Response(report.send(subject, chosen_by(request, report.sent.options), by=user_of(request))[1])
         result = report.result(subject, chosen_by(request, report.options), shown=request.query_params.getlist("shown"))
         if missing := report.missing(result):
             raise NothingToReport(missing)
@@ -101,4 +120,4 @@ def _view(report: Report) -> View:
 
     view.__name__, view.__module__ = report.name, type(report).__module__
     asked = (CRITERION, report.options) if report.of_criterion else (report.options,)
-    return shows(f"studies_{report.name}", report.about, *asked)(view)
+    return shows(f"studies_{report.name}", report.about, *asked, sent=report.sent)(view)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Study
@@ -29,7 +30,7 @@ from collection.web.pages import (
     my_study,
     query_without,
 )
-from collection.web.reports import NothingToReport, Report, reports
+from collection.web.reports import NothingToReport, Report, form_kind, reports
 
 View = Callable[..., HttpResponse]
 
@@ -64,7 +65,8 @@ def _named(report: Report, what: str, view: Callable[..., HttpResponse]) -> View
     of_report.__module__ = type(report).__module__
     of_report.__doc__ = report.about
     of_report.report = report  # type: ignore[attr-defined]
-    return require_safe(login_required(of_report))
+    sends = what == "page" and report.sent
+    return (require_http_methods(["GET", "HEAD", "POST"]) if sends else require_safe)(login_required(of_report))
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,9 @@ def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> H
     criteria = list(criteria_queryset(study)) if report.of_criterion else []
     criterion = chosen_criterion(criteria, request.GET.get("criterion")) if report.of_criterion else None
     subject: Study | Criterion | None = criterion if report.of_criterion else study
+    sent_form = _sent_form(report, request)
+    if subject and sent_form and request.method == "POST" and (done := _sent(report, request, subject, sent_form)):
+        return done
 
     result, refusal, nothing, form = None, "", "", None
     if subject is not None:
@@ -146,11 +151,40 @@ def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> H
         "query": _query(request, criterion, "shown"),
         "query_without_part": _query(request, criterion, "shown", "part"),
         "kept_in_form": _kept_in_form(request, form),
+        "sent_form": sent_form,
         **report.context(request, study, result),
         **more,
     }
-    status = 422 if more or refusal or (form is not None and form.errors) else 200
+    wrong = any(one is not None and one.errors for one in (form, sent_form))
+    status = 422 if more or refusal or wrong else 200
     return render(request, report.template, context, status=status)
+
+
+def _sent_form(report: Report, request: SignedInRequest) -> OptionsForm | None:
+    if report.sent is None:
+        return None
+    kind = form_kind(report.sent.options, report.sent.shown)
+    return kind(request.POST if request.method == "POST" else None, initial=kind.usual())
+
+
+def _sent(
+    report: Report, request: SignedInRequest, subject: Study | Criterion, form: OptionsForm
+) -> HttpResponse | None:
+    """Do what is sent, then go back to the page; None where it is refused, with the reason in the form."""
+    assert report.sent is not None
+    sent = {name: value for name, value in request.POST.items() if value}
+    choice = report.sent.options(data={**report.asked_in(request.GET), **sent})
+    if not choice.is_valid():
+        form.add_error(None, list(complaints(choice.errors)))
+        return None
+    try:
+        with locked_is_not_found():
+            said, _ = report.send(subject, choice.validated_data, by=request.user)
+    except REFUSALS as refused:
+        form.add_error(report.sent.shown[0], str(refused))
+        return None
+    messages.success(request, said)
+    return redirect(request.get_full_path())
 
 
 def _query(request: HttpRequest, criterion: Criterion | None, *left_out: str) -> str:

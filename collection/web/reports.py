@@ -18,9 +18,10 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from django.conf import settings
 from django.http import HttpRequest, QueryDict
+from django.utils.timezone import now
 from rest_framework import serializers
 
-from collection.models import Criterion, Study
+from collection.models import Criterion, Study, User
 from collection.web.cached_results import cached_result, compute_now, imported
 from collection.web.charts.drawing import drawn
 from collection.web.file_names import file_stem
@@ -62,6 +63,21 @@ class Chart(NamedTuple):
     stem: str = ""
 
 
+class Sent(NamedTuple):
+    """What a POST to a report's page, or to its view of the API, does with the result.
+
+    `options`: what is sent, the report's options and more; the page's form asks for `shown`, what its address says are
+    the options. `do`: the function, `module:name`, of the result, `by`, `at` and what is sent beyond the options; it
+    returns a sentence for the page, and what the API answers. `name`, `about`: of the operation in the API.
+    """
+
+    name: str
+    about: str
+    options: Options
+    shown: tuple[str, ...]
+    do: str
+
+
 class Report:
     """A declaration.
 
@@ -74,7 +90,8 @@ class Report:
     - `offers`: the function of the same that returns by option what the page offers for it;
     - `nothing`: what is said without a result;
     - `template`: of its page; without one it has no page and no files; `printed`: the tables that the command prints
-      as text, by default all.
+      as text, by default all;
+    - `sent`: what can be done with the result.
     """
 
     name: ClassVar[str]
@@ -90,6 +107,7 @@ class Report:
     compute: ClassVar[str]
     offers: ClassVar[str] = ""
     nothing: ClassVar[str] = "Nothing is judged yet."
+    sent: ClassVar[Sent | None] = None
     charts: ClassVar[Mapping[str, Chart]] = {}
     template: ClassVar[str] = ""
     file: ClassVar[str]
@@ -188,7 +206,7 @@ class Report:
 
     def form(self, asked: Mapping[str, Any], offered: Mapping[str, Choices]) -> OptionsForm:
         """Return the page's form with what is asked."""
-        kind: type[OptionsForm] = type("Form", (OptionsForm,), {"options": self.options, "asked": self.shown})
+        kind = form_kind(self.options, self.shown)
         data = QueryDict(mutable=True)
         for name, value in {**kind.usual(), **asked}.items():
             data.setlist(name, value if isinstance(value, list) else [value])
@@ -201,6 +219,18 @@ class Report:
     def result(self, subject: Study | Criterion, chosen: Mapping[str, Any], **how: Any) -> Any:
         """Return the result that is kept, or have it computed; `how`: for whom, as `cached_result` has it."""
         return cached_result(COMPUTE, _study(subject), **how, **self._key(subject), **chosen)
+
+    def send(self, subject: Study | Criterion, chosen: Mapping[str, Any], *, by: User) -> tuple[str, dict[str, Any]]:
+        """Do what is declared of POST with the result, computed now unless it is kept. Raises what refuses it."""
+        assert self.sent is not None
+        own = set(self.options().get_fields())
+        options = {name: value for name, value in chosen.items() if name in own}
+        more = {name: value for name, value in chosen.items() if name not in own}
+        result = compute_now(COMPUTE, _study(subject), **self._key(subject), **options)
+        if missing := self.missing(result):
+            raise NothingToReport(missing)
+        done: tuple[str, dict[str, Any]] = imported(self.sent.do)(result, by=by, at=now(), **more)
+        return done
 
     def offered(self, subject: Study | Criterion, **how: Any) -> dict[str, Choices]:
         """Return what the page offers, by option."""
@@ -225,6 +255,11 @@ class Report:
 
     def _key(self, subject: Study | Criterion) -> dict[str, Any]:
         return {"report": self.name, "subject": subject.pk if isinstance(subject, Criterion) else None}
+
+
+def form_kind(options: Options, shown: tuple[str, ...]) -> type[OptionsForm]:
+    """Return the form that asks for some of the options."""
+    return type("Form", (OptionsForm,), {"options": options, "asked": shown})
 
 
 # --- The registry ---------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ Table 12 (an answer: its passages, and the questions that each is graded high on
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,8 @@ from collection.judgments.rater_names import distinct_names
 from collection.judgments.rationales import rationales_of
 from collection.models import Criterion, Item, Judgment, Passage, Rater, Study, Topic
 from collection.models.studies import TaskType
+from collection.web.reports import NothingToReport
+from collection.web.tables import Table
 from evaluation.data.visibility import Sight, tested_elsewhere
 from evaluation.leaderboards.sources import Source, StudySources
 from evaluation.rubrics.choosing import named_or_first
@@ -104,6 +107,9 @@ class GradedPassage:
         cells = [row.said[place] for row in self.rows]
         return sum(one.is_yes for one in cells if one), sum(one.grade is not None for one in cells if one)
 
+    def tables(self) -> dict[str, Table]:
+        return {}
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "topic": self.topic.topic_id,
@@ -166,6 +172,13 @@ class GradedAnswer:
     topics: tuple[str, ...]
 
     @property
+    def simulated(self) -> bool:
+        return self.source.simulated
+
+    def tables(self) -> dict[str, Table]:
+        return {}
+
+    @property
     def answer(self) -> str:
         return answer_covers(
             self.source.name,
@@ -204,6 +217,14 @@ class GradedAnswer:
                 for one in self.passages
             ],
         }
+
+
+def graded_passage_of(study: Study, **options: Any) -> GradedPassage:
+    return graded_passage(StudySources(study), **options)
+
+
+def graded_answer_of(study: Study, **options: Any) -> GradedAnswer:
+    return graded_answer(StudySources(study), **options)
 
 
 def graded_passage(boards: StudySources, *, topic: str, passage: str, criterion: str = "") -> GradedPassage:
@@ -307,6 +328,7 @@ def graded_answer(
     NoLeaderboard where there is no such thing.
     """
     sources = [(one.name, one) for one in rating_sources(boards)]
+    _check_there(sources)
     chosen = named_or_first(source, sources, "source of grades of passages")
     seen = boards.seen([chosen])
     assert seen.sight is not None  # `seen` sets it
@@ -317,6 +339,7 @@ def graded_answer(
         if name not in elsewhere and not np.isnan(table.grades).all()
     }
     ranked = [(name, (name, of)) for name, of in seen.rankings.items() if tables.keys() & of.keys()]
+    _check_there(ranked)
     run, of_run = named_or_first(run, ranked, "run with graded passages")
     topics = [name for name in tables if name in of_run]
     topic = named_or_first(topic, [(name, name) for name in topics], f"topic with graded passages of {run}")
@@ -324,11 +347,8 @@ def graded_answer(
     at = chosen.criterion.threshold if minimum is None else minimum
     top = ranking[:k]
     grades = table.of(top)
-    texts = dict(
-        Passage.objects.filter(collection=boards.study.collection_id, passage_id__in=top).values_list(
-            "passage_id", "text"
-        )
-    )
+    held = Passage.objects.filter(collection=boards.study.collection_id, passage_id__in=top)
+    texts = dict(held.values_list("passage_id", "text"))
     asked = Topic.objects.get(collection=boards.study.collection_id, topic_id=topic)
     questions = dict(asked.rubric_elements.values_list("element_id", "text"))
     answered: dict[int, list[int]] = defaultdict(list)
@@ -362,3 +382,8 @@ def graded_answer(
         runs=tuple(name for name, _ in ranked),
         topics=tuple(topics),
     )
+
+
+def _check_there(found: Sequence[Any]) -> None:
+    if not found:
+        raise NothingToReport("No ranked passages are graded yet. Reports by sentence are among the cited reports.")

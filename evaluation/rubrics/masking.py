@@ -15,11 +15,17 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
+from django.urls import reverse
+from django.utils.formats import date_format
 
 from collection.masking import mask_elements
 from collection.models import Criterion, Item, Masking, RubricElement, Study, User
 from collection.models.studies import TaskType
+from collection.web.options import Choices
+from collection.web.reports import NothingToReport
+from collection.web.tables import Column, Link, Table
 from evaluation.leaderboards.sources import GROUNDED, Source, StudySources
+from evaluation.rubrics.redundancy import check_run, passages_of
 from stats.answers_in_words import elements_unfulfilled
 from stats.ranking.measure_names import NoLeaderboard
 
@@ -72,6 +78,10 @@ class MaskingByGrades:
         return {state: sum(one.state == state for one in self.found) for state in get_args(State)}
 
     @property
+    def simulated(self) -> bool:
+        return self.source.simulated
+
+    @property
     def answer(self) -> str:
         """How many elements no passage fulfils, in a sentence."""
         counts = self.counts
@@ -119,6 +129,37 @@ class MaskingByGrades:
             ],
         }
 
+    def tables(self) -> dict[str, Table]:
+        rows = ((*_named(one.element), one.n_known) for one in self.unfulfilled)
+        columns = (*ELEMENT, Column("graded", "Passages graded", "count"))
+        return {"unfulfilled": Table.of("Unfulfilled elements", columns, rows)}
+
+
+ELEMENT = (*(Column("topic_id", "Topic", "link"), Column("element_id", "Element"), Column("text", "Text", "words")),)
+MASKED = (*ELEMENT, Column("reason", "Reason", "words"), Column("decided", "Decided"))
+
+
+def _named(element: RubricElement) -> tuple[Link, str, str]:
+    topic = element.topic
+    address = reverse("collection:topic", args=[topic.collection.name, topic.pk])
+    return Link(topic.topic_id, address), element.element_id, element.text
+
+
+def offered(study: Study) -> dict[str, Choices]:
+    """Return whose grades there are, under which criteria, and which passages may count."""
+    boards = StudySources(study)
+    there = masking_sources(boards)
+    criteria = dict.fromkeys(one.criterion.name for one in there)
+    return {
+        "source": list({one.name: one.shown for one in there}.items()),
+        "criterion": [("", "The first"), *((name, name) for name in criteria)],
+        "run": passages_of(boards),
+    }
+
+
+def masking_of(study: Study, **options: Any) -> MaskingByGrades:
+    return masking_by_grades(StudySources(study), **options)
+
 
 def masking_sources(boards: StudySources) -> list[Source]:
     """Return whose grades elements may be masked by, criterion by criterion."""
@@ -134,15 +175,16 @@ def masking_sources(boards: StudySources) -> list[Source]:
 def masking_by_grades(boards: StudySources, *, source: str = "", criterion: str = "", run: str = "") -> MaskingByGrades:
     """Return what the grades of a source say, the first if none is named. Raises NoLeaderboard."""
     there = masking_sources(boards)
+    if not there:
+        raise NothingToReport("No grades of passages yet. Single elements can be masked on their topic’s page.")
     chosen = next(
         (one for one in there if source in ("", one.name) and criterion in ("", one.criterion.name)),
         None,
     )
     if chosen is None:
-        listed = ", ".join(f"{one.name} ({one.criterion.name})" for one in there) or "none yet"
+        listed = ", ".join(f"{one.name} ({one.criterion.name})" for one in there)
         raise NoLeaderboard(f"There are no such grades of passages. Choose one of: {listed}.")
-    if run and run not in boards.rankings:
-        raise NoLeaderboard(f"No run “{run}” ranks passages. Choose one of: {', '.join(boards.rankings) or 'none'}.")
+    check_run(boards, run)
     criteria = [chosen.criterion]
     if chosen.criterion.task_type == TaskType.KEY_POINT and (
         utility := boards.criterion_named(TaskType.KEY_POINT, UTILITY)
@@ -164,7 +206,7 @@ def _fulfilments(boards: StudySources, source: Source, criteria: Sequence[Criter
     ):
         if not run or passage in boards.rankings[run].get(topic, ()):
             verdicts[key].append(_verdict(item, grades))
-    elements = RubricElement.objects.filter(pk__in=list(verdicts)).select_related("topic")
+    elements = RubricElement.objects.filter(pk__in=list(verdicts)).select_related("topic__collection")
     for element in elements.order_by("topic__pk", "kind", "position"):
         found = verdicts[element.pk]
         known = sum(verdict is not None for verdict in found)
@@ -195,8 +237,30 @@ def mask_unfulfilled(masking: MaskingByGrades, *, reason: str = "", by: User | N
     )
 
 
+def masked(found: MaskingByGrades, *, reason: str, by: User, at: datetime) -> tuple[str, dict[str, Any]]:
+    """Mask what the grades leave unfulfilled; return a sentence that says so, and what the API answers."""
+    n = mask_unfulfilled(found, reason=reason, by=by, at=at)
+    return f"{n} masked. Scores are computed without them; judgments are kept.", found.as_dict() | {"masked": n}
+
+
 def masked_by_grades(study: Study) -> list[Masking]:
     """Return the maskings in force that follow from the study's grades."""
     in_force = RubricElement.objects.filter(masked=True, masking__criterion__study=study)
     maskings = Masking.objects.filter(pk__in=in_force.values("masking"))
-    return list(maskings.select_related("element__topic", "decided_by").order_by("element__topic", "element__position"))
+    return list(
+        maskings.select_related("element__topic__collection", "decided_by").order_by(
+            "element__topic", "element__position"
+        )
+    )
+
+
+def table_of_masked(maskings: Sequence[Masking]) -> Table:
+    """Return the elements that are masked, why, when and by whom."""
+    rows = (
+        (
+            *(*_named(one.element), one.reason),
+            ", ".join(filter(None, [date_format(one.decided_at, "j F Y, H:i"), str(one.decided_by or "")])),
+        )
+        for one in maskings
+    )
+    return Table.of("Masked elements", MASKED, rows)

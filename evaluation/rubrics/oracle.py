@@ -9,6 +9,7 @@ from django.db import transaction
 
 from collection.models import RankedPassage, Run, System, User
 from evaluation.rubrics.redundancy import Redundancy
+from stats.plurals import counted
 from stats.refusals import Refused
 
 LONGEST_NAME = 200
@@ -49,6 +50,13 @@ def keep_oracle(found: Redundancy, *, name: str, by: User | None, at: datetime) 
         batch_size=500,
     )
     return run
+
+
+def kept_as_run(found: Redundancy, *, name: str, by: User | None, at: datetime) -> tuple[str, dict[str, Any]]:
+    """Keep the required passages as a run; return a sentence that says so, and how the run was made."""
+    run = keep_oracle(found, name=name, by=by, at=at)
+    said = f"The run {run.name} ranks {counted(run.ranking.count(), 'required passages')}."
+    return said, {"run": run.name, **run.attributes["oracle"]}
 
 
 def _making(found: Redundancy, by: User | None, at: datetime) -> dict[str, Any]:

@@ -11,7 +11,11 @@ from django.db.models import Q
 
 from collection.models import Item, Passage, Study
 from collection.models.studies import TaskType
+from collection.web.options import Choices
+from collection.web.reports import NothingToReport
+from collection.web.tables import Column, Table
 from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.rubrics.choosing import named_or_first
 from evaluation.rubrics.human_summaries import SummaryCoverage, coverage_of_summaries
 from stats.answers_in_words import passages_needed
 from stats.measures.crux import ORDERS, Order, RequiredSubset, required_subset
@@ -74,9 +78,23 @@ class Redundancy:
         return found | {"unjudged": sum(len(one.subset.unjudged) for one in self.topics)}
 
     @property
+    def simulated(self) -> bool:
+        return self.source.simulated
+
+    @property
     def answer(self) -> str:
         """How many passages are required, in a sentence."""
         return passages_needed(self.source.name, self.totals, len(self.topics))
+
+    def tables(self) -> dict[str, Table]:
+        rows = (
+            (
+                *(one.topic, one.n_answered, one.n_questions, *(len(passages) for _, _, passages in one.classes)),
+                *(one.subset.n_ungraded, one.tokens, one.subset.reason or ", ".join(one.subset.required)),
+            )
+            for one in self.topics
+        )
+        return {"classes": Table.of("Classes by topic", CLASSES, rows)}
 
     @property
     def long_contexts(self) -> list[str]:
@@ -94,7 +112,7 @@ class Redundancy:
         return "".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what the command prints as JSON."""
+        """Return what API and command print."""
         return {
             "study": self.study.name,
             "source": self.source.name,
@@ -117,9 +135,17 @@ class Redundancy:
                 }
                 for one in self.topics
             ],
+            "qrels": self.qrels,
         }
 
 
+CLASSES = (
+    *(Column("topic_id", "Topic"), Column("answered", "Answered", "count")),
+    *(Column("sub_questions", "of questions", "count"), Column("required", "Required", "count")),
+    *(Column("partly_redundant", "Partly redundant", "count"), Column("fully_redundant", "Fully redundant", "count")),
+    *(Column("missing_grades", "Missing grades", "count"), Column("tokens", "Words required", "count")),
+    Column("passages", "Required passages, in order", "words"),
+)
 NAMES = ("required", "partly redundant", "fully redundant")
 
 
@@ -127,6 +153,26 @@ def rating_sources(boards: StudySources) -> list[Source]:
     """Return who rated passages on sub-questions."""
     criteria = [criterion for criterion in boards.criteria if criterion.task_type == TaskType.RATING]
     return boards.marked(source for criterion in criteria for source in boards.sources_of(criterion))
+
+
+def offered(study: Study) -> dict[str, Choices]:
+    """Return whose ratings there are, the runs that rank passages, and those that have reports."""
+    boards = StudySources(study)
+    written = sorted({run for _, run, _ in boards.report_texts()})
+    return {
+        "source": [(one.name, one.shown) for one in rating_sources(boards)],
+        "run": passages_of(boards),
+        "summaries": [("", "None"), *((name, name) for name in written)],
+    }
+
+
+def passages_of(boards: StudySources) -> Choices:
+    """Return the passages that may count: all, or those of a run."""
+    return [("", "All judged passages"), *((name, f"Passages ranked by {name}") for name in boards.rankings)]
+
+
+def redundancy_of(study: Study, **options: Any) -> Redundancy:
+    return measure_redundancy(StudySources(study), **options)
 
 
 def measure_redundancy(
@@ -143,17 +189,21 @@ def measure_redundancy(
     `run`: whose passages count, in its order; `others`: with those of other topics, as irrelevant; `summaries`: the run
     of the human summaries, whose coverage by the same source says whether the questions are good.
     """
-    there = rating_sources(boards)
-    chosen = next((one for one in there if source in ("", one.name)), None)
-    if chosen is None:
-        listed = ", ".join(one.name for one in there) or "none yet"
-        raise NoLeaderboard(f"There are no such ratings of passages. Choose one of: {listed}.")
-    if run and run not in boards.rankings:
-        raise NoLeaderboard(f"No run “{run}” ranks passages. Choose one of: {', '.join(boards.rankings) or 'none'}.")
+    there = [(one.name, one) for one in rating_sources(boards)]
+    if not there:
+        raise NothingToReport("No ratings of passages yet: assessors or a judge rate them on sub-questions.")
+    chosen = named_or_first(source, there, "source of ratings of passages")
+    check_run(boards, run)
     tables = _tables(boards, chosen, run)
     classed = tuple(_classed(tables, chosen.criterion.threshold, order, boards.study.collection_id, others=others))
     covered = coverage_of_summaries(boards, chosen, tables, run=summaries) if summaries else None
     return Redundancy(boards.study, chosen, order, run, classed, covered)
+
+
+def check_run(boards: StudySources, run: str) -> None:
+    """Refuse a run that ranks no passages. Raises NoLeaderboard."""
+    if run and run not in boards.rankings:
+        raise NoLeaderboard(f"No run “{run}” ranks passages. Choose one of: {', '.join(boards.rankings) or 'none'}.")
 
 
 def _tables(boards: StudySources, source: Source, run: str) -> dict[str, GradeTable]:

@@ -28,7 +28,9 @@ class GradesOfPassages(serializers.Serializer[Any]):
 class MaskingChoice(GradesOfPassages):
     """Whose grades decide."""
 
-    criterion = serializers.CharField(default="", help_text="Default: the first criterion with grades of passages.")
+    criterion = serializers.CharField(
+        default="", label="Criterion", help_text="Default: the first criterion with grades of passages."
+    )
 
 
 class MaskingSent(MaskingChoice):

@@ -13,8 +13,7 @@ from collection.masking import mask_elements, unmask_elements
 from collection.models import RubricElement, User
 from collection.web.commands import EvaluationCommand
 from collection.web.options import add_options, choose
-from evaluation import computations
-from evaluation.rubrics.masking import MaskingByGrades, mask_unfulfilled
+from evaluation.rubrics.masking import mask_unfulfilled, masking_of
 from evaluation.rubrics.serializers import MaskingSent
 
 
@@ -50,12 +49,15 @@ class Command(EvaluationCommand):
     def by_grades(self, by: User | None, options: dict[str, Any], reason: str, chosen: dict[str, Any]) -> None:
         if options["unmask"]:
             raise CommandError("Name the elements to unmask with --collection, --topic and --element.")
-        found = computations.masking(find_study(options["study"]), **chosen)
+        found = masking_of(find_study(options["study"]), **chosen)
         n = mask_unfulfilled(found, reason=reason, by=by, at=now()) if by else None
         if options["json"]:
             self.print_json(found.as_dict() | ({"masked": n} if by else {}))
             return
-        self.stdout.write(by_grades_text(found))
+        counts = ", ".join(f"{n:,} {state}" for state, n in found.counts.items())
+        self.stdout.write(f"{found.rule}: {counts} of {len(found.found):,}")
+        self.stdout.write(f"retained: {found.retained:,} of {found.retained_of:,}")
+        self.stdout.write(found.tables()["unfulfilled"].text())
         self.note(f"{n:,} masked." if by else "Nothing was changed. Name who decides with --by USER.")
 
     def by_name(self, by: User | None, options: dict[str, Any], reason: str) -> None:
@@ -75,12 +77,3 @@ class Command(EvaluationCommand):
             self.print_json({"changed": n})
         else:
             self.note(f"{n:,} {'unmasked' if options['unmask'] else 'masked'}.")
-
-
-def by_grades_text(found: MaskingByGrades) -> str:
-    """Return what is fulfilled and what is not."""
-    counts = ", ".join(f"{n:,} {state}" for state, n in found.counts.items())
-    lines = [f"{found.rule}: {counts} of {len(found.found):,}"]
-    lines += [f"retained: {found.retained:,} of {found.retained_of:,}"]
-    lines += [f"  {one.element.topic.topic_id}  {one.element.element_id}  {one.element}" for one in found.unfulfilled]
-    return "\n".join(lines)

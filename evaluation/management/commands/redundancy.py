@@ -12,8 +12,8 @@ from collection.finished_files import write_file
 from collection.judgments.judged_criteria import find_study
 from collection.web.commands import EvaluationCommand
 from collection.web.options import add_options, choose
-from evaluation import computations
-from evaluation.rubrics.oracle import keep_oracle
+from evaluation.rubrics.oracle import kept_as_run
+from evaluation.rubrics.redundancy import redundancy_of
 from evaluation.rubrics.serializers import RedundancyChoice
 from stats.plurals import counted
 
@@ -29,10 +29,10 @@ class Command(EvaluationCommand):
         parser.add_argument("--keep-as", metavar="RUN", help="keep the required passages as a run, such as “oracle”")
 
     def handle(self, **options: Any) -> None:
-        found = computations.redundancy(find_study(options["study"]), **choose(RedundancyChoice, options))
+        found = redundancy_of(find_study(options["study"]), **choose(RedundancyChoice, options))
         if options["keep_as"]:
-            run = keep_oracle(found, name=options["keep_as"], by=None, at=now())
-            self.note(f"The run {run.name} ranks {counted(run.ranking.count(), 'required passages')}.")
+            said, _ = kept_as_run(found, name=options["keep_as"], by=None, at=now())
+            self.note(said)
         if options["json"]:
             self.print_json(found.as_dict())
             return

@@ -103,8 +103,8 @@ def test_page_and_api_show_it(
 def test_what_is_not_there_is_refused(client: Client, rated: Study, rosa: User) -> None:
     client.force_login(rosa)
 
-    assert client.get(PASSAGE).status_code == 404
-    assert client.get(PASSAGE, {"topic": "t2", "passage": "nothing"}).status_code == 404
+    assert client.get(PASSAGE).status_code == 422
+    assert client.get(PASSAGE, {"topic": "t2", "passage": "nothing"}).status_code == 422
     assert client.get(ANSWER, {"run": "nobody’s"}).status_code == 422
     assert client.get(ANSWER, {"k": "0"}).status_code == 422
     assert client.get(f"{API}graded-answer/", {"run": "nobody’s"}).status_code == 400

@@ -199,11 +199,11 @@ def test_rosa_sees_what_is_unfulfilled_masks_it_and_takes_it_back(client: Client
     element = unanswered(ranked)
     client.force_login(rosa)
 
-    shown = client.get(PAGE, {"source": "rating:people"}).content.decode()
-    masked = client.post(PAGE, {"source": "rating:people", "run": "", "reason": "beyond the documents"}, follow=True)
+    shown = client.get(PAGE, {"source": "people"}).content.decode()
+    masked = client.post(PAGE, {"source": "people", "run": "", "reason": "beyond the documents"}, follow=True)
     element.refresh_from_db()
     was_masked = element.masked
-    client.post(PAGE, {"unmask": "1"})
+    client.post(f"{PAGE}unmask/")
 
     assert "Unfulfilled: 1 of 18" in shown
     assert "Retained: 17 of 18." in " ".join(shown.split())
@@ -216,11 +216,11 @@ def test_rosa_sees_what_is_unfulfilled_masks_it_and_takes_it_back(client: Client
 def test_the_page_says_that_a_simulation_graded(client: Client, ranked: Study, rosa: User) -> None:
     client.force_login(rosa)
 
-    before = client.get(PAGE, {"source": "rating:people"}).content.decode()
+    before = client.get(PAGE, {"source": "people"}).content.decode()
     Rater.objects.filter(kind=Rater.Kind.ASSESSOR).update(origin="simulated", source="a coin")
 
     assert "made by a simulation" not in before
-    assert "made by a simulation" in client.get(PAGE, {"source": "rating:people"}).content.decode()
+    assert "made by a simulation" in client.get(PAGE, {"source": "people"}).content.decode()
 
 
 def test_without_grades_of_passages_the_page_says_what_is_missing(client: Client, study: Study, rosa: User) -> None:
@@ -232,7 +232,7 @@ def test_without_grades_of_passages_the_page_says_what_is_missing(client: Client
 def test_grades_that_are_not_there_are_refused(client: Client, ranked: Study, rosa: User) -> None:
     client.force_login(rosa)
 
-    assert client.get(PAGE, {"source": "rating:nobody"}).status_code == 422
+    assert client.get(PAGE, {"source": "nobody"}).status_code == 422
     assert client.get(API, {"source": "nobody"}).status_code == 400
 
 
