@@ -22,7 +22,6 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:name>/agreement/", agreement.agreement_of_people, name="study_agreement_of_people"),
     path("studies/<slug:name>/errors/items/", agreement.error_items_page, name="study_error_items"),
     path("studies/<slug:name>/submitted-judges/", trust.submitted_judges, name="study_submitted_judges"),
-    path("studies/<slug:name>/trust/", trust.trust, name="study_trust"),
     path("studies/<slug:name>/battles/draw/", drawing_pairs.draw, name="study_battles_draw"),
     *report_api_paths("evaluation"),
     path("studies/<slug:name>/figures/", figures.figures, name="study_figures"),

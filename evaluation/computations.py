@@ -11,7 +11,7 @@ from collection.models import Criterion, Study
 from collection.web.cached_results import compute_now
 from collection.web.charts.drawing import drawn
 from evaluation.calibration.report import METHODS, MOST_SYSTEMS_DRAWN, Calibration, calibrate
-from evaluation.charts.reliability import OVERALL, recalibration_chart, threshold_chart
+from evaluation.charts.reliability import OVERALL, recalibration_chart
 from evaluation.charts.reliability import scores_chart as corrected_scores_chart
 from evaluation.data.judgments import load_criterion
 from evaluation.data.population import judge_choices, population_of
@@ -19,7 +19,6 @@ from evaluation.figures.figure import StudyFigure
 from evaluation.figures.studies import draw_figure
 from evaluation.leaderboards.corrected import plans
 from evaluation.trust.overview import trust_in_judges as measure_trust_in_judges
-from evaluation.trust.page import Examination, examine
 from stats.refusals import Refused
 
 # A chart in its forms (`charts.drawing.drawn`); None where there is nothing to draw.
@@ -37,28 +36,6 @@ def study_figure_chart(study: Study, **asked: Any) -> Chart:
     return drawn(found.description) if found.description else None
 
 
-def examination(study: Study, *, criterion: int, **asked: Any) -> Examination:
-    found = examine(_criterion(study, criterion), **asked)
-    if found.name:
-        found.as_dict(), found.tables()
-    return found
-
-
-def thresholds_chart(study: Study, **asked: Any) -> Chart:
-    examined: Examination = compute_now("evaluation.computations:examination", study, **asked)
-    choice = examined.same_items.choice if examined.same_items else None
-    if choice is None:
-        return None
-    shown = choice.reported_on or choice.chosen_on
-    curves = {
-        "precision of yes": [(one.at, one.positive.precision.value) for one in shown],
-        "recall of yes": [(one.at, one.positive.recall.value) for one in shown],
-        "F1 of yes": [(one.at, one.positive.f1.value) for one in shown],
-        "κ (unweighted)": [(one.at, one.kappa.value) for one in shown],
-    }
-    if choice.reported_on:
-        curves["κ (unweighted) on the topics used to choose"] = [(one.at, one.kappa.value) for one in choice.chosen_on]
-    return drawn(threshold_chart(curves, chosen=choice.at, judge=examined.name))
 
 
 def calibration_choices(study: Study, *, criterion: int) -> tuple[list[tuple[str, str]], list[str]]:

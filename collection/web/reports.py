@@ -5,7 +5,8 @@ the API and the command (`report_views`, `api`, `report_commands`); a worker com
 as long as what it rests on (`cached_results`). Declarations stand in the modules `reports` of the rooms.
 
 A result says its `answer` in a sentence or several, has `as_dict()` for JSON and `tables()` by name, and may say over
-`n_topics` it is, and that it is of `simulated` grades.
+`n_topics` it is, that it is of `simulated`
+grades, and `whose` it is: a judge's.
 """
 
 from __future__ import annotations
@@ -162,15 +163,18 @@ class Report:
         """Return a file's name without its ending."""
         names = (subject.study.name, subject.name) if isinstance(subject, Criterion) else (subject.name,)
         order: Any = getattr(result, "order", "score")
-        return file_stem(*names, *what, part=self.part(result), order=order)
+        return file_stem(*names, getattr(result, "whose", ""), *what, part=self.part(result), order=order)
 
     def chart_words(self, chosen: Mapping[str, Any]) -> list[str]:
         """Return what a chart's file name says of what was chosen."""
-        return ["test"] if chosen.get("part") == "test" else []
+        judge = chosen.get("judge")
+        return [*([judge] if isinstance(judge, str) else []), *(["test"] if chosen.get("part") == "test" else [])]
 
     def caption(self, subject: Study | Criterion, result: Any, table: Table) -> str:
         """Return what a table's LaTeX is headed with."""
-        under = f" under {subject}" if isinstance(subject, Criterion) else ""
+        whose = getattr(result, "whose", "")
+        of = f" of {whose}" if whose else ""
+        under = f"{of} under {subject}" if isinstance(subject, Criterion) else of
         study = subject.study if isinstance(subject, Criterion) else subject
         part = self.narrowing(result)
         simulated = ", some grades simulated" if getattr(result, "simulated", False) else ""
@@ -205,14 +209,15 @@ class Report:
     # --- What is the same -----------------------------------------------------------------------------
 
     def form(self, asked: Mapping[str, Any], offered: Mapping[str, Choices]) -> OptionsForm:
-        """Return the page's form with what is asked."""
-        kind = form_kind(self.options, self.shown)
+        """Return the page's form with what is asked; not with an option of which there is nothing to choose."""
+        kind = form_kind(self.options, tuple(name for name in self.shown if offered.get(name, True)))
         data = QueryDict(mutable=True)
         for name, value in {**kind.usual(), **asked}.items():
             data.setlist(name, value if isinstance(value, list) else [value])
         choices = {
             name: [*of, *((one, one) for one in data.getlist(name) if one and one not in dict(of))]
             for name, of in offered.items()
+            if of
         }
         return kind(data, choices=choices)
 

@@ -15,10 +15,12 @@ class StudyReport(Report):
         return {"sight": getattr(result, "sight", None)}
 
     def part(self, result: Any) -> Literal["all", "development", "test"]:
-        sight = getattr(result, "sight", None)
-        part: Literal["all", "development", "test"] = sight.part if sight else "all"
+        part: Literal["all", "development", "test"] = getattr(getattr(result, "sight", result), "part", "all")
         return part
 
     def narrowing(self, result: Any) -> str:
         sight = getattr(result, "sight", None)
-        return in_words(sight, getattr(result, "order", "score")) if sight else ""
+        if sight:
+            return in_words(sight, getattr(result, "order", "score"))
+        words = getattr(result, "part_in_words", "")
+        return f", {words}" if words else ""

@@ -152,7 +152,7 @@ def offered(study: Study) -> dict[str, Choices]:
     criteria = dict.fromkeys(one.criterion.name for one in there)
     return {
         "source": list({one.name: one.shown for one in there}.items()),
-        "criterion": [("", "The first"), *((name, name) for name in criteria)],
+        "criterion": [("", "The first"), *((name, name) for name in criteria)] if len(criteria) > 1 else [],
         "run": passages_of(boards),
     }
 

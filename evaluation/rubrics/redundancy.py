@@ -162,7 +162,7 @@ def offered(study: Study) -> dict[str, Choices]:
     return {
         "source": [(one.name, one.shown) for one in rating_sources(boards)],
         "run": passages_of(boards),
-        "summaries": [("", "None"), *((name, name) for name in written)],
+        "summaries": [("", "None"), *((name, name) for name in written)] if written else [],
     }
 
 

@@ -14,33 +14,13 @@ from rest_framework.response import Response
 from collection.api_tools import checked, invalid_on, user_of
 from collection.formats.problems import BrokenFile
 from collection.models import Study
-from collection.web.api import CRITERION, answers, chosen_by, criterion_of, figures_of, shows
-from evaluation.data.population import JudgeNotFound
+from collection.web.api import answers, chosen_by, criterion_of, shows
 from evaluation.leaderboards.forms import MOST_MB
 from evaluation.trust.overview import kept_trust_in_judges
 from evaluation.trust.serializers import (
     JudgesChoice,
     SubmissionsChoice,
-    TrustChoice,
 )
-
-
-@shows(
-    "studies_trust",
-    "A judge’s threshold chosen on one half, human ceiling, alternative-annotator test and bias audits; if it graded "
-    "texts’ elements and assessors the texts, `rolled_up` compares them.",
-    CRITERION,
-    TrustChoice,
-)
-def trust(request: Request, name: str) -> Response:
-    criterion = criterion_of(request, name)
-    chosen = chosen_by(request, TrustChoice)
-    asked = {name: chosen[name] for name in ("judge", "against", "rule")}
-    asked |= {"people_are": chosen["people"], "on_test": chosen["part"] == "test"}
-    found = figures_of(request, "evaluation.computations:examination", criterion.study, criterion=criterion.pk, **asked)
-    if not found.name:
-        raise JudgeNotFound("No judge can be compared with humans under this criterion yet.")
-    return Response(found.as_dict())
 
 
 @shows("trust_in_judges", "Every judge compared with humans, in all studies of the user.", JudgesChoice)

@@ -8,15 +8,20 @@ from functools import cached_property
 from typing import Any
 
 from collection.models import Criterion, Rater, Study
-from collection.splits import TestPartLocked
+from collection.splits import AskedPart, TestPartLocked
+from collection.web.tables import Column, Table
+from evaluation.charts.reliability import threshold_chart
 from evaluation.data.judge_pairs import JudgePairs
+from evaluation.data.judge_provenance import making_of
 from evaluation.data.population import JudgeNotFound
 from evaluation.data.text_level import RolledUpJudge, RolledUpJudges, RollUp, roll_ups_of, rolled_up_judges
 from evaluation.data.visibility import LOCKED, PartName
 from evaluation.trust.reliability import JudgeTrust, examine_judge, paired_judges
 from stats.completeness import UNMARKED, Completeness, complete_first
-from stats.intervals import CELLS
+from stats.intervals import CELLS, Estimate
 from stats.judges.text_level import RolledUpComparison, Rule
+from stats.judges.thresholds import ThresholdFigures
+from stats.plurals import times
 from stats.refusals import Refused
 
 
@@ -62,8 +67,31 @@ class Examination:
         return self.same_items.part if self.same_items else self.rolled.part if self.rolled else "all"
 
     @property
-    def on_test(self) -> bool:
-        return self.part == "test"
+    def whose(self) -> str:
+        return self.name
+
+    @property
+    def part_in_words(self) -> str:
+        """The part that the figures rest on; empty where the study is not split."""
+        shown = self.same_items or self.rolled
+        if shown is None or not shown.parts:
+            return ""
+        return f"{shown.part} topics (test topics unlocked {times(shown.readings)})"
+
+    @property
+    def answer(self) -> str:
+        return self.same_items.answer if self.same_items else ""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulation made some of the grades, the judge's or people's."""
+        same = self.same_items
+        return bool((same and (same.simulated or same.one.people_simulated)) or (self.rolled and self.rolled.simulated))
+
+    @property
+    def weak(self) -> bool:
+        """Whether the judge whose grades are rolled up is a baseline for trying things out."""
+        return self.rolled is not None and making_of(self.rolled.judge).weak
 
     @property
     def completeness(self) -> dict[str, Completeness]:
@@ -121,38 +149,84 @@ class Examination:
     def _head(self) -> dict[str, Any]:
         return {"study": self.criterion.study.name, "criterion": self.criterion.name, "judge": self.name}
 
-    def tables(self) -> dict[str, list[list[Any]]]:
-        """Return the page's tables by name, each with a first row of names."""
+    def tables(self) -> dict[str, Table]:
         tables = self.same_items.tables() if self.same_items else {}
         return tables | (rolled_up_tables(self.comparison) if self.comparison else {})
 
 
-def rolled_up_tables(comparison: RolledUpComparison) -> dict[str, list[list[Any]]]:
-    """Return the contingency table and κ at every pair of thresholds."""
-    people = [f"human {grade:g}" for grade in comparison.contingency.people]
+def rolled_up_tables(comparison: RolledUpComparison) -> dict[str, Table]:
+    """Return passages by both grades, κ at every pair of thresholds, figures at the judge's, and by assessor."""
+    people = (Column(f"human {grade:g}", f"human {grade:g}", "count") for grade in comparison.contingency.people)
+    kappas = ((at, people_at, kappa) for (at, people_at), kappa in comparison.kappas.items())
+    curve = ((one.at, *one.cells, *_figures(one), one.positive.f1) for one in comparison.curve)
+    by_rater = ((name, *_figures(one)) for name, one in comparison.by_rater.items())
+    contingency = ((grade, *counts) for grade, counts in comparison.contingency.rows)
     return {
-        "contingency": [["judge", *people], *([grade, *counts] for grade, counts in comparison.contingency.rows)],
-        "rolled_up": [
-            ["judge_from", "people_from", *("kappa_unweighted", *CELLS[1:])],
-            *([at, people_at, *kappa.cells] for (at, people_at), kappa in comparison.kappas.items()),
-        ],
+        "contingency": Table.of(
+            "Passages by both grades",
+            (Column("judge", "Judge", "grade"), *people),
+            contingency,
+            note="Passages by the judge’s passage-level grade (rows) and the human grade (columns).",
+        ),
+        "rolled_up": Table.of("κ at all thresholds", ROLLED_UP, kappas),
+        "curve": Table.of("Figures at the judge’s thresholds", CURVE, curve),
+        "by_rater": Table.of("The judge compared with each assessor", BY_RATER, by_rater),
     }
+
+
+def _figures(one: ThresholdFigures) -> tuple[Estimate, Estimate, Estimate]:
+    return one.positive.precision, one.positive.recall, one.kappa
+
+
+FIGURES = (
+    *(Column("precision", "Precision", "estimate"), Column("recall", "Recall", "estimate")),
+    Column("kappa_unweighted", "κ (unweighted)", "estimate"),
+)
+ROLLED_UP = (
+    *(Column("judge_from", kind="grade"), Column("people_from", kind="grade")),
+    Column("kappa", kind="estimate", parts=CELLS, names=("kappa_unweighted", *CELLS[1:])),
+)
+CURVE = (
+    *(Column("judge_from", "Judge’s yes from", "grade"), Column("both_yes", "both yes", "count")),
+    *(Column("judge_only", "judge only", "count"), Column("human_only", "human only", "count")),
+    *(Column("both_no", "both no", "count"), *FIGURES, Column("f1", "F1", "estimate")),
+)
+BY_RATER = (Column("assessor", "Assessor"), *FIGURES)
+
+
+def thresholds_chart(examined: Examination) -> dict[str, Any] | None:
+    """Return precision, recall, F1 and κ over the thresholds, on the part that had no say, or if locked the other."""
+    choice = examined.same_items.choice if examined.same_items else None
+    if choice is None:
+        return None
+    shown = choice.reported_on or choice.chosen_on
+    curves = {
+        "precision of yes": [(one.at, one.positive.precision.value) for one in shown],
+        "recall of yes": [(one.at, one.positive.recall.value) for one in shown],
+        "F1 of yes": [(one.at, one.positive.f1.value) for one in shown],
+        "κ (unweighted)": [(one.at, one.kappa.value) for one in shown],
+    }
+    if choice.reported_on:
+        curves["κ (unweighted) on the topics used to choose"] = [(one.at, one.kappa.value) for one in choice.chosen_on]
+    return threshold_chart(curves, chosen=choice.at, judge=examined.name)
 
 
 def examine(
     criterion: Criterion,
     *,
     judge: str | None = None,
-    people_are: str = "skilled",
-    on_test: bool = False,
+    people: str = "skilled",
+    part: AskedPart = "development",
     against: str = "",
     rule: Rule = "highest",
 ) -> Examination:
     """Examine the judge of this name under the criterion; without a name, the first one there is.
 
-    `against` is the key of the roll-up, the first if left empty. Where no judge graded anything that people judged,
-    nothing is examined. Raises JudgeNotFound, TestPartLocked and RollUpNotFound.
+    `people` would be replaced, a key of EPSILONS; `against` is the key of the roll-up, the first if left empty. Where
+    no judge graded anything that people judged, nothing is examined. Raises JudgeNotFound, TestPartLocked and
+    RollUpNotFound.
     """
+    on_test = part == "test"
     pairs = paired_judges(criterion)
     roll_ups = tuple(roll_ups_of(criterion))
     rolled_up = rolled_up_judges(_chosen(roll_ups, against), rule=rule) if roll_ups or against else None
@@ -171,7 +245,7 @@ def examine(
         raise JudgeNotFound("This judge cannot be compared with humans on the development topics.")
     same_items = None
     if wanted in same_names:
-        same_items = examine_judge(criterion, pairs, judge=wanted, people_are=people_are, on_test=on_test)
+        same_items = examine_judge(criterion, pairs, judge=wanted, people_are=people, on_test=on_test)
     return Examination(criterion, pairs, roll_ups, rolled_up, same_items, rolled)
 
 

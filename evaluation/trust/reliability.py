@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce, Length
 
 from collection.models import Criterion, Item, Rater
 from collection.splits import TestPartLocked
+from collection.web.tables import Column, Table
 from evaluation.data.judge_pairs import IDS_AT_ONCE, JudgePairs, PairedJudge, batched, pair_judges
 from evaluation.data.judgments import load_criterion
 from evaluation.data.pair_order import PositionAudit, audit_position
@@ -126,37 +127,55 @@ class JudgeTrust:
             },
         }
 
-    def tables(self) -> dict[str, list[list[Any]]]:
-        """Return the page's tables by name, each with a first row of names."""
+    def tables(self) -> dict[str, Table]:
         reported = f"reported on {self.reported_on}" if self.parts else "reported on"
         figures = [
             (half, figures)
             for half, of in (("chosen on", "chosen_on"), (reported, "reported_on"))
             for figures in (getattr(self.choice, of) if self.choice else ())
         ]
+        thresholds = (
+            (half, one.at, name, estimate)
+            for half, one in figures
+            for name, estimate in {**one.figures(), "kappa_unweighted": one.kappa}.items()
+        )
+        families = (
+            (
+                *(cell.judge_family, cell.judge_family or UNKNOWN, cell.system_family, cell.system_family or UNKNOWN),
+                *(cell.n_items, cell.difference, int(cell.own), "same family" if cell.own else None),
+            )
+            for cell in (self.preference.cells if self.preference else ())
+        )
+        people = (
+            (
+                *(one.person, one.n_items, one.n_topics, one.judge_advantage, one.person_advantage, one.p_corrected),
+                *("< 0.001" if one.p_corrected < 0.001 else f"{one.p_corrected:.3f}", "yes" if one.wins else "no"),
+            )
+            for one in self.replacement.people
+        )
         return {
-            "thresholds": [
-                ["half", "threshold", "figure", *CELLS],
-                *(
-                    [half, one.at, name, *estimate.cells]
-                    for half, one in figures
-                    for name, estimate in {**one.figures(), "kappa_unweighted": one.kappa}.items()
-                ),
-            ],
-            "families": [
-                ["judge_family", "system_family", "items", "judge_minus_people", *CELLS[1:], "own"],
-                *(
-                    [
-                        cell.judge_family,
-                        cell.system_family,
-                        cell.n_items,
-                        *cell.difference.cells,
-                        int(cell.own),
-                    ]
-                    for cell in (self.preference.cells if self.preference else ())
-                ),
-            ],
+            "thresholds": Table.of("Thresholds", THRESHOLDS, thresholds),
+            "replacement": Table.of("The judge against each assessor left out", REPLACEMENT, people),
+            "families": Table.of("Judge minus human by families", FAMILIES, families),
         }
+
+
+UNKNOWN = "no known family"
+THRESHOLDS = (
+    *(Column("half"), Column("threshold", kind="grade"), Column("figure")),
+    Column("value", kind="estimate", parts=CELLS, names=CELLS),
+)
+REPLACEMENT = (
+    *(Column("person", "Left out"), Column("items", "Items", "count"), Column("topics", "Topics", "count")),
+    *(Column("judge_as_close", "Judge as close", "share"), Column("person_as_close", "Assessor as close", "share")),
+    *(Column("p_corrected", kind="number"), Column("p", "p, corrected", filed=False), Column("wins", "Judge wins")),
+)
+FAMILIES = (
+    *(Column("judge_family"), Column("judges", "Judges", filed=False)),
+    *(Column("system_family"), Column("systems", "Systems", filed=False), Column("items", "Items", "count")),
+    Column("difference", "Judge minus human", "estimate", parts=CELLS, names=("judge_minus_people", *CELLS[1:])),
+    *(Column("own"), Column("same_family", "Own", filed=False)),
+)
 
 
 def paired_judges(criterion: Criterion) -> JudgePairs:

@@ -2,9 +2,42 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from collection.web.options import Choices
 from collection.web.reports import Chart
 from evaluation.data.study_reports import StudyReport
-from evaluation.trust.serializers import EffectsChoice, JudgeComparisonChoice
+from evaluation.trust.serializers import EffectsChoice, JudgeComparisonChoice, TrustChoice
+from stats.judges.alt_test import EPSILONS
+from stats.judges.text_level import RULES
+
+
+class TrustReport(StudyReport):
+    name, path, file = "trust", "trust", "trust"
+    title = "Trust in a judge"
+    lead = "The best threshold of a judge, whether it is as good as a human assessor, and its biases."
+    about = (
+        "A judge’s threshold chosen on one half, human ceiling, alternative-annotator test and bias audits; if it "
+        "graded texts’ elements and assessors the texts, `rolled_up` compares them."
+    )
+    options, shown = TrustChoice, ("judge", "people", "rule", "against")
+    of_criterion = True
+    compute = "evaluation.trust.page:examine"
+    charts = {"thresholds": Chart("evaluation.trust.page:thresholds_chart")}
+    template = "evaluation/trust.html"
+
+    def choices(self, result: Any) -> dict[str, Choices]:
+        pairs = ((one, one.of_judges, one.of_people) for one in result.roll_ups)
+        against = [(one.key, f"{a} ({a.study}) to {b} ({b.study})") for one, a, b in pairs]
+        return {
+            "judge": result.choices,
+            "people": [(name, f"{name} (ε = {epsilon})") for name, epsilon in EPSILONS.items() if result.same_items],
+            "rule": list(RULES.items()) if result.rolled else [],
+            "against": against if len(against) > 1 else [],
+        }
+
+    def missing(self, result: Any) -> str:
+        return "" if result and result.name else "No judge can be compared with humans yet."
 
 
 class JudgeComparisonReport(StudyReport):

@@ -16,13 +16,16 @@ from stats.judges.text_level import RULES
 class TrustChoice(serializers.Serializer[Any]):
     """Which judge is examined, whom it would stand in for, and how its grades of a text become one."""
 
-    judge = serializers.CharField(default=None, help_text="Default: the first by name.")
-    people = serializers.ChoiceField(choices=list(EPSILONS), default="skilled")
+    judge = serializers.CharField(default=None, label="Judge", help_text="Default: the first by name.")
+    people = serializers.ChoiceField(choices=list(EPSILONS), default="skilled", label="Compare with")
     part = serializers.ChoiceField(choices=PART, default="development", help_text="If the study is split.")
-    rule = serializers.ChoiceField(choices=list(RULES), default="highest", help_text="At text level.")
+    rule = serializers.ChoiceField(
+        choices=list(RULES), default="highest", label="Grade of a text", help_text="At text level."
+    )
     against = serializers.CharField(
         default="",
-        help_text="Which text-level comparison: the judge’s and the human criterion, each as study.criterion.",
+        label="Text-level comparison",
+        help_text="Which: the judge’s and the human criterion, each as study.criterion.",
     )
 
 

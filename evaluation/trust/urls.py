@@ -1,20 +1,14 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from collection.web.charts.urls import chart_paths
 from evaluation.trust import (
     model_family_views,
     overview_views,
-    views,
 )
 from evaluation.trust.submitted import views as submitted_views
 
 of_study: list[URLPattern] = [
     path("families/", model_family_views.families, name="families"),
     path("submitted-judges/", submitted_views.submitted_judges, name="submitted_judges"),
-    path("trust/", views.trust, name="trust"),
-    path("trust/trust.json", views.trust_json, name="trust_json"),
-    *chart_paths("trust/thresholds", views.thresholds_chart, "thresholds"),
-    path("trust/<slug:table>.<slug:table_format>", views.trust_table, name="trust_table"),
 ]
 trust_in_judges: list[URLPattern] = [
     path("", overview_views.trust_in_judges, name="trust_in_judges"),

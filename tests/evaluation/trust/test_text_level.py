@@ -125,8 +125,8 @@ def test_utility_of_a_key_point_says_nothing_of_a_passage(collection: Collection
 def test_unknown_choices_are_not_found(client: Client, rolled: Study, rosa: User) -> None:
     client.force_login(rosa)
 
-    assert client.get(PAGE, {"criterion": "rating", "judge": "nobody"}).status_code == 404
-    assert client.get(PAGE, {"criterion": "rating", "against": "no.such.roll.up"}).status_code == 404
+    assert client.get(PAGE, {"criterion": "rating", "judge": "nobody"}).status_code == 422
+    assert client.get(PAGE, {"criterion": "rating", "against": "no.such.roll.up"}).status_code == 422
     assert client.get(f"{PAGE}thresholds.svg", {"criterion": "rating"}).status_code == 404
     assert client.get(API, {"criterion": "rating", "judge": "nobody"}).status_code == 400
     assert client.get(API, {"criterion": "rating", "against": "no.such.roll.up"}).status_code == 400

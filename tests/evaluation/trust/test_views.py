@@ -39,8 +39,8 @@ def test_says_where_the_people_are_a_simulation(client: Client, sampled: Study, 
 
     Rater.objects.filter(kind="assessor").update(origin="simulated", user=None)
 
-    assert "The figures say nothing about real assessors." not in before
-    assert "The figures say nothing about real assessors." in client.get(address).text
+    assert "made by a simulation" not in before
+    assert "made by a simulation" in client.get(address).text
 
 
 def test_small_studies_get_reasons_in_the_place_of_figures(client: Client, judged: Study, rosa: User) -> None:
@@ -88,7 +88,7 @@ def test_without_a_judge_the_page_says_what_it_takes(client: Client, study: Stud
 def test_an_unknown_judge_is_not_found(client: Client, sampled: Study, rosa: User) -> None:
     client.force_login(rosa)
 
-    assert client.get(PAGE, {"judge": "nobody"}).status_code == 404
+    assert client.get(PAGE, {"judge": "nobody"}).status_code == 422
     assert client.get(PAGE, {"criterion": "nothing"}).status_code == 404
     assert client.get(f"{PAGE}nothing.csv{QUERY}").status_code == 404
 
