@@ -18,7 +18,6 @@ from evaluation.data.population import judge_choices, population_of
 from evaluation.figures.figure import StudyFigure
 from evaluation.figures.studies import draw_figure
 from evaluation.leaderboards.corrected import plans
-from evaluation.trust.overview import trust_in_judges as measure_trust_in_judges
 from stats.refusals import Refused
 
 # A chart in its forms (`charts.drawing.drawn`); None where there is nothing to draw.
@@ -103,11 +102,6 @@ def label_plan(
     return {**plans.plan(population, measure=measure, **asked).as_dict(), **population.sight.as_dict()}
 
 
-
-
-def trust_in_judges(_: None, *, studies: list[int]) -> None:
-    """Measure all judges of these studies; each comparison is kept by itself."""
-    measure_trust_in_judges(Study.objects.filter(pk__in=studies))
 
 
 def _criterion(study: Study, pk: int) -> Criterion:

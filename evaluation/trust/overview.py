@@ -18,6 +18,7 @@ from django.db.models import QuerySet
 from collection.judgments.judged_criteria import Judged, read_judged
 from collection.models import Criterion, Rater, Study
 from collection.web.cached_results import computed_aside
+from collection.web.tables import Table
 from evaluation.data.judge_pairs import JudgePairs, PairedJudge, is_graded_version, pair_judges
 from evaluation.data.judgments import load_criterion
 from evaluation.data.text_level import RolledUpJudge, RollUp, roll_ups_among, rolled_up_judges
@@ -64,9 +65,8 @@ class TrustInJudges:
             "graded_beside_nobody": [{"study": one.study.name, "criterion": one.name} for one in self.alone],
         }
 
-    def table(self) -> list[list[Any]]:
-        """Return the rows as a table, with a first row of names."""
-        return [COLUMNS, *(row.cells() for row in self.rows)]
+    def table(self) -> Table:
+        return Table.of("Judges beside people", COLUMNS, (row.cells() for row in self.rows))
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,11 @@ def trust_in_judges(studies: QuerySet[Study], *, sort: str = "", measure: bool =
     return TrustInJudges(tuple(sorted_rows(rows, sort)), waiting_keys, tuple(_alone(judged, rows, waiting)))
 
 
+def measure_all(_: None, *, studies: list[int]) -> None:
+    """Measure all judges of these studies; each comparison is kept by itself."""
+    trust_in_judges(Study.objects.filter(pk__in=studies))
+
+
 def kept_trust_in_judges(studies: QuerySet[Study], *, sort: str = "") -> TrustInJudges:
     """Return the same from what a worker has measured and what it measures in a moment.
 
@@ -119,7 +124,7 @@ def kept_trust_in_judges(studies: QuerySet[Study], *, sort: str = "") -> TrustIn
     if found.waiting:
         key = hashlib.sha256(repr(found.waiting).encode()).hexdigest()
         computed_aside(
-            "evaluation.computations:trust_in_judges",
+            "evaluation.trust.overview:measure_all",
             key,
             studies=list(studies.order_by("pk").values_list("pk", flat=True)),
         )

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from collection.models import Criterion, Rater, Study
+from collection.web.tables import Column
 from evaluation.data.judge_provenance import Making, making_of
 from evaluation.data.text_level import RollUp
 from evaluation.data.visibility import PartName
@@ -139,32 +140,45 @@ class Row:
             found["test"] = _brief_as_dict(kept.test) if kept.test else None
         return found
 
-    def cells(self) -> list[Any]:
-        """Return it as a row of the table to take away."""
-        kept, brief = self.kept, self.brief
-        estimates = (brief.kappa, brief.alpha, brief.ceiling.people, brief.ceiling.judge, brief.ceiling.difference)
-        making = self.making
-        return [
-            *(self.judge.name, making.engine, making.model, making.template, int(making.weak), self.judge.origin),
-            self.completeness.mark,
-            *(self.study.name, self.judge_criterion.name, self.criterion.study.name, self.criterion.name),
+    @property
+    def _marked_name(self) -> str:
+        found = self.completeness
+        return f"{self.judge.name} ({found.mark}: {found.why})" if found.mark else self.judge.name
+
+    def cells(self) -> tuple[Any, ...]:
+        """Return it as a row under `COLUMNS`."""
+        kept, brief, making = self.kept, self.brief, self.making
+        return (
+            *(self.judge.name, self._marked_name, making.engine, making.model, making.template),
+            *(int(making.weak), self.judge.origin, self.completeness.mark, self.study.name),
+            *(self.judge_criterion.name, f"{self.judge_criterion.name} ≥ {kept.at:g}", self.criterion.study.name),
+            *(self.criterion.name, f"{self.criterion.name} ≥ {kept.people_at:g}"),
             *("highest" if self.rolled_up else "", brief.n_people, self.unit, kept.at, kept.people_at),
-            *(brief.n_items, brief.n_ungraded, kept.n_people_only, kept.n_judge_only, kept.part, kept.readings),
-            *(cell for one in estimates for cell in (*one.cells[:3], *one.cells[4:])),
-        ]
+            *(brief.n_items, brief.n_ungraded, kept.n_people_only, kept.n_judge_only),
+            *(kept.part, self.part_in_words, kept.readings),
+            *(brief.kappa, brief.alpha, brief.ceiling.people, brief.ceiling.judge, brief.ceiling.difference),
+        )
 
 
-COLUMNS = [
-    *("judge", "engine", "model", "template", "weak", "origin", "mark"),
-    *("study", "criterion", "human_study", "human_criterion"),
-    *("rolled_up", "human_raters", "unit", "at", "human_at"),
-    *("compared", "ungraded", "human_only", "judge_only", "part", "test_readings"),
+COLUMNS = (
+    *(Column("judge"), Column("shown", "Judge", filed=False), Column("engine"), Column("model"), Column("template")),
+    *(Column("weak"), Column("origin"), Column("mark"), Column("study", "Study")),
+    *(Column("criterion"), Column("yes", "Criterion", filed=False), Column("human_study")),
+    *(Column("human_criterion"), Column("human_yes", "Human criterion", filed=False)),
+    *(Column("rolled_up", "Rolled up"), Column("human_raters"), Column("unit"), Column("at"), Column("human_at")),
+    *(Column("compared", "Compared", "count"), Column("ungraded", "Ungraded", "count"), Column("human_only")),
+    *(Column("judge_only"), Column("part"), Column("of_part", "Part", filed=False), Column("test_readings")),
     *(
-        f"{figure}{end}"
-        for figure in ("kappa_unweighted", "alpha", "ceiling_people", "ceiling_judge", "ceiling_difference")
-        for end in ("", "_low", "_high", "_n_topics", "_n_items", "_reason")
+        Column(key, title, "estimate", parts=("value", "low", "high", "n_topics", "n_items", "reason"))
+        for key, title in (
+            ("kappa_unweighted", "κ (unweighted)"),
+            ("alpha", "α"),
+            ("ceiling_people", ""),
+            ("ceiling_judge", ""),
+            ("ceiling_difference", "To the human ceiling"),
+        )
     ),
-]
+)
 
 
 def _brief_as_dict(brief: Brief) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collection.accounts.access import refuse_unless_researcher
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
 from collection.web.cached_results import StillComputing
-from collection.web.downloads import table_file
+from collection.web.downloads import table_download
 from collection.web.pages import json_file
 from evaluation.trust.overview import TrustInJudges, kept_trust_in_judges
 from evaluation.trust.overview import trust_in_judges as trust_in_judges_now
@@ -47,8 +47,8 @@ def trust_in_judges_json(request: SignedInRequest) -> HttpResponse:
 @login_required
 def trust_in_judges_table(request: SignedInRequest, table_format: str) -> HttpResponse:
     """The page's table as CSV or LaTeX."""
-    tables = {"judges": _everything(request).table()}
-    return table_file(tables, "judges", table_format=table_format, stem="trust-in-judges", caption=CAPTION)
+    table = _everything(request).table()
+    return table_download(table, table_format=table_format, stem="trust-in-judges", caption=CAPTION)
 
 
 def _everything(request: SignedInRequest) -> TrustInJudges:

@@ -11,9 +11,8 @@ from collection.formats.problems import BrokenFile
 from collection.judgments.judged_criteria import find_criterion
 from collection.web.commands import FiguresCommand, add_study
 from collection.web.options import add_options, choose
-from evaluation.formats.text import estimate_text
 from evaluation.trust.serializers import SubmissionsChoice
-from evaluation.trust.submitted.submissions import SubmittedJudges, compare_submissions
+from evaluation.trust.submitted.submissions import compare_submissions
 from stats.plurals import counted
 
 
@@ -33,16 +32,6 @@ class Command(FiguresCommand):
             found = compare_submissions(criterion, files, **choose(SubmissionsChoice, options))
         except BrokenFile as broken:
             raise CommandError(str(broken)) from broken
-        return found.as_dict(), "\n".join(_lines(found))
-
-
-def _lines(found: SubmittedJudges) -> list[str]:
-    lines = list(found.answer)
-    if found.comparison:
         of = found.comparison
-        lines.append(f"{counted(of.n_items, 'items')} of {counted(of.n_topics, 'topics')} under {found.criterion}")
-    for one in found.submissions:
-        lines.append(f"{one.name}{f' ({one.mark})' if one.mark else ''}")
-        figures = {"κ": one.kappa, "α": one.alpha, "τ_b": one.kendall, "τ_AP": one.tau_ap}
-        lines += [f"  {name:<6}{estimate_text(figure)}" for name, figure in figures.items()]
-    return [*lines, *found.notes]
+        on = f"{counted(of.n_items, 'items')} of {counted(of.n_topics, 'topics')} under {found.criterion}" if of else ""
+        return found.as_dict(), "\n".join([*found.answer, *filter(None, [on]), found.table().text(), *found.notes])

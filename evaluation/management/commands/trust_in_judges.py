@@ -10,7 +10,6 @@ from django.db.models import QuerySet
 from collection.models import Study, User
 from collection.web.commands import FiguresCommand
 from collection.web.options import add_options, choose
-from evaluation.formats.text import trust_in_judges_text
 from evaluation.trust.overview import trust_in_judges
 from evaluation.trust.serializers import JudgesChoice
 
@@ -24,8 +23,9 @@ class Command(FiguresCommand):
         super().add_arguments(parser)
 
     def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        found = trust_in_judges(_studies(options["researcher"]), **choose(JudgesChoice, options)).as_dict()
-        return found, trust_in_judges_text(found)
+        found = trust_in_judges(_studies(options["researcher"]), **choose(JudgesChoice, options))
+        text = "\n".join([found.answer, "", found.table().text()])
+        return found.as_dict(), text if found.rows else "No judge can be compared with humans yet."
 
 
 def _studies(researcher: str | None) -> QuerySet[Study]:

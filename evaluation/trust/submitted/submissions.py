@@ -15,6 +15,7 @@ from typing import Any
 from collection.formats.problems import BrokenFile, InputFile, Problem
 from collection.formats.scores.evaluation_files import ALL, GRADE, EvaluationRow, read_evaluation
 from collection.models import Criterion, Item, Rater
+from collection.web.tables import Column, Table
 from evaluation.leaderboards.evaluation_files.correlate import board_of
 from evaluation.leaderboards.evaluation_files.values import (
     EvaluationsCompared,
@@ -105,6 +106,23 @@ class SubmittedJudges:
             "judges": [one.as_dict() for one in self.submissions],
             "notes": list(self.notes),
         }
+
+    def table(self) -> Table:
+        rows = (
+            (
+                *(one.name, one.mark or None, "yes" if one.is_file else None, one.kappa, one.alpha),
+                *(None if one.n_items is None else one.n_ungraded, one.kendall, one.tau_ap),
+            )
+            for one in self.submissions
+        )
+        return Table.of("Submitted judges", COLUMNS, rows)
+
+
+COLUMNS = (
+    *(Column("judge", "Judge"), Column("mark", "Mark"), Column("submitted", "Submitted")),
+    *(Column("kappa", "κ at η", "estimate"), Column("alpha", "α", "estimate"), Column("ungraded", "Ungraded", "count")),
+    *(Column("kendall", "τ_b", "estimate"), Column("tau_ap", "τ_AP", "estimate")),
+)
 
 
 def compare_submissions(
