@@ -15,26 +15,11 @@ from evaluation.charts.reliability import OVERALL, recalibration_chart
 from evaluation.charts.reliability import scores_chart as corrected_scores_chart
 from evaluation.data.judgments import load_criterion
 from evaluation.data.population import judge_choices, population_of
-from evaluation.figures.figure import StudyFigure
-from evaluation.figures.studies import draw_figure
 from evaluation.leaderboards.corrected import plans
 from stats.refusals import Refused
 
 # A chart in its forms (`charts.drawing.drawn`); None where there is nothing to draw.
 Chart = dict[str, Any] | None
-
-
-def study_figure(study: Study, *, figure: str, **asked: Any) -> StudyFigure:
-    found = draw_figure(study, figure, **asked)
-    found.as_dict()
-    return found
-
-
-def study_figure_chart(study: Study, **asked: Any) -> Chart:
-    found: StudyFigure = compute_now("evaluation.computations:study_figure", study, **asked)
-    return drawn(found.description) if found.description else None
-
-
 
 
 def calibration_choices(study: Study, *, criterion: int) -> tuple[list[tuple[str, str]], list[str]]:
@@ -100,8 +85,6 @@ def label_plan(
     population = population_of(_criterion(study, criterion), judge)
     asked = {"half_width": half_width, "system": system, "separate": separate, "difference": difference}
     return {**plans.plan(population, measure=measure, **asked).as_dict(), **population.sight.as_dict()}
-
-
 
 
 def _criterion(study: Study, pk: int) -> Criterion:

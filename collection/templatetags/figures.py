@@ -74,18 +74,11 @@ def percent(share: float | None) -> str:
     return f"{share:.1%}".replace("%", " %") if 0 < share < 0.1 else f"{share:.0%}".replace("%", " %")
 
 
-@register.filter
-def spoken(name: str) -> str:
-    """Return a column’s name in words: answered_by as “Answered by”."""
-    return name.replace("_", " ").capitalize() if "_" in name or name.islower() else name
-
-
-@register.filter
-def printed(cell: Any) -> str:
+def cell(value: Any) -> str:
     """Return a cell of any table: a whole number as it is, another with three decimals, a dash for None."""
-    if isinstance(cell, float):
-        return f"{cell:g}" if cell == int(cell) else decimals(cell)
-    return "–" if cell is None else str(cell)
+    if isinstance(value, float):
+        return f"{value:g}" if value == int(value) else decimals(value)
+    return "–" if value is None else str(value)
 
 
 @register.filter

@@ -9,7 +9,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from collection.templatetags.figures import decimals, grade, interval, judge_mark, percent, signed
+from collection.templatetags.figures import cell, decimals, grade, interval, judge_mark, percent, signed
 from collection.web.tables import Column, Kind, Link, Table
 from stats.completeness import Completeness
 from stats.intervals import Estimate
@@ -17,6 +17,8 @@ from stats.intervals import Estimate
 register = template.Library()
 PLAIN: dict[Kind, Any] = {
     "count": intcomma,
+    "cell": cell,
+    "words": cell,
     "grade": grade,
     "number": decimals,
     "share": percent,

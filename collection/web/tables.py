@@ -3,6 +3,7 @@
 A column's kind says how its cells read on a page and which columns it has in files:
 
 - `text`, `grade`: as it is; `words`: a sentence in its own direction; `count`: a whole number;
+- `cell`: a number or a text;
 - `number`, `signed`, `share`: a float, or None;
 - `estimate`: a `stats.intervals.Estimate`, which files have as several columns (`parts` of `Estimate.cells`);
 - `judge`: a name with its `stats.completeness.Completeness`, in files the name and `mark`;
@@ -21,7 +22,7 @@ from collection.web.latex import latex_table
 from stats.csv_files import csv_text
 from stats.intervals import CELLS, Estimate
 
-Kind = Literal["text", "words", "grade", "count", "number", "signed", "share", "estimate", "judge", "link"]
+Kind = Literal["text", "words", "cell", "grade", "count", "number", "signed", "share", "estimate", "judge", "link"]
 BOUNDS = ("value", "low", "high")
 NUMBERS = {"grade", "count", "number", "signed", "share", "estimate"}
 LONGEST_OF_TERMINAL = 60
@@ -213,4 +214,6 @@ def printed(column: Column, value: Any) -> str:
             return f"{cell:.4f}"
         case "grade":
             return f"{cell:g}"
+        case "cell" | "words" if isinstance(cell, float):
+            return f"{cell:.4g}"
     return str(cell)

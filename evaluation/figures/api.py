@@ -23,5 +23,5 @@ def figure(request: Request, name: str, figure: str) -> Response:
     study = study_of(request, name)
     asked = chosen_by(request, FigureChoice) | rests_on(study, figure)
     return Response(
-        figures_of(request, "evaluation.computations:study_figure", study, figure=figure, **asked).as_dict()
+        figures_of(request, "evaluation.figures.studies:draw_figure", study, figure=figure, **asked).as_dict()
     )

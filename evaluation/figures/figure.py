@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from collection.web.tables import Column, Table
 from evaluation.data.visibility import Sight
 from stats.refusals import Refused
 
+LONGEST_CELL = 20
 Choices = Sequence[tuple[str, str]]
 
 
@@ -43,10 +45,10 @@ class StudyFigure:
     chosen: dict[str, str] = field(default_factory=dict)
     typed: dict[str, str] = field(default_factory=dict)
 
-    def tables(self) -> dict[str, list[list[Any]]]:
-        """Return the tables by name, each with a first row of names."""
-        found = {"numbers": [list(self.head), *map(list, self.rows)]}
-        return found | ({"all": [list(self.long_head), *map(list, self.long_rows)]} if self.long_head else {})
+    def tables(self) -> dict[str, Table]:
+        """Return its `numbers`, and `all` that is drawn where that is more."""
+        found = {"numbers": _table("Numbers", self.head, self.rows)}
+        return found | ({"all": _table("All that is drawn", self.long_head, self.long_rows)} if self.long_head else {})
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the picture, as API and command have it."""
@@ -58,10 +60,22 @@ class StudyFigure:
             "chosen": self.chosen | self.typed,
             **({"answer": self.answer} if self.answer else {}),
             "notes": list(self.notes),
-            **{
-                name: [dict(zip(rows[0], row, strict=True)) for row in rows[1:]] for name, rows in self.tables().items()
-            },
+            **{name: table.file_dicts() for name, table in self.tables().items()},
         }
+
+
+def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    """Return the table, in which columns with sentences are wrapped."""
+    wraps = [any(len(str(row[place])) > LONGEST_CELL for row in rows) for place in range(len(head))]
+    columns = (
+        Column(
+            name,
+            name.replace("_", " ").capitalize() if "_" in name or name.islower() else name,
+            "words" if wrapped else "cell",
+        )
+        for name, wrapped in zip(head, wraps, strict=True)
+    )
+    return Table.of(title, tuple(columns), rows)
 
 
 def chosen_of(asked: str, choices: Choices, what: str) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from collection.models import Study
+from collection.web.cached_results import compute_now
+from collection.web.charts.drawing import drawn
 from evaluation.figures import (
     answerability,
     coverage_by_topic,
@@ -59,12 +61,18 @@ def offered_figures(study: Study) -> dict[str, str]:
     return {name: kind.title for name, kind in FIGURES.items() if kind.offers(study)}
 
 
-def draw_figure(study: Study, name: str, **asked: Any) -> StudyFigure:
+def draw_figure(study: Study, figure: str, **asked: Any) -> StudyFigure:
     """Return the figure of this name; of what is asked, what it knows. Raises NoFigure."""
-    if name not in FIGURES:
-        raise NoFigure(f"There is no figure “{name}”. Choose one of: {', '.join(FIGURES)}.")
-    draw = FIGURES[name].draw
+    if figure not in FIGURES:
+        raise NoFigure(f"There is no figure “{figure}”. Choose one of: {', '.join(FIGURES)}.")
+    draw = FIGURES[figure].draw
     known = inspect.signature(draw).parameters
     if asked.get("part") == "test" and "part" not in known:
         raise NoFigure("This figure is of the development topics alone.")
     return draw(study, **{option: value for option, value in asked.items() if option in known})
+
+
+def picture_of(study: Study, **asked: Any) -> dict[str, Any] | None:
+    """Return the figure's picture in its forms; None where there is nothing to draw."""
+    found: StudyFigure = compute_now("evaluation.figures.studies:draw_figure", study, **asked)
+    return drawn(found.description) if found.description else None

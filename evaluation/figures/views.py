@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Study
-from collection.web.downloads import table_file
+from collection.web.downloads import table_download
 from collection.web.file_names import file_stem
 from collection.web.options import choose
 from collection.web.pages import (
@@ -26,6 +26,8 @@ from evaluation.data.visibility import in_words
 from evaluation.figures.rests_on import rests_on
 from evaluation.figures.serializers import FigureChoice
 from stats.refusals import Refused
+
+DRAW = "evaluation.figures.studies:draw_figure"
 
 
 @require_safe
@@ -48,9 +50,7 @@ def figure(request: SignedInRequest, name: str, figure: str) -> HttpResponse:
     found, refusal = None, ""
     try:
         with locked_is_not_found():
-            found = figures_of(
-                request, "evaluation.computations:study_figure", study, figure=figure, **_asked(request, study, figure)
-            )
+            found = _figures(request, study, DRAW, figure)
     except Refused as refused:
         refusal = str(refused)
 
@@ -60,13 +60,11 @@ def figure(request: SignedInRequest, name: str, figure: str) -> HttpResponse:
         "figure": figure,
         "found": found,
         "refusal": refusal,
-        "options": [
-            (option, labels[option].label, choices, found.chosen[option]) for option, choices in found.choices.items()
-        ]
+        "options": [(one, labels[one].label, of, found.chosen[one]) for one, of in found.choices.items()]
         if found
         else [],
         "typed": [(option, labels[option], value) for option, value in found.typed.items()] if found else [],
-        "tables": ["numbers", *(["all"] if found.long_head else [])] if found else [],
+        "tables": found.tables() if found else {},
         "chosen": query_without(request, "shown"),
         "chosen_anywhere": query_without(request, "shown", "part"),
         "sight": found.sight if found else None,
@@ -80,13 +78,7 @@ def figure_chart(request: SignedInRequest, name: str, figure: str, form: str) ->
     """The picture, as SVG, PDF or the Vega-Lite description it is drawn from."""
     study = my_study(request, name)
     with refused_is_not_found():
-        chart = figures_of(
-            request,
-            "evaluation.computations:study_figure_chart",
-            study,
-            figure=figure,
-            **_asked(request, study, figure),
-        )
+        chart = _figures(request, study, "evaluation.figures.studies:picture_of", figure)
     return chart_file(request, chart, form=form, stem=file_stem(name, figure))
 
 
@@ -96,17 +88,16 @@ def figure_table(request: SignedInRequest, name: str, figure: str, table: str, t
     """The numbers beside the picture, or all that it shows, as CSV or LaTeX."""
     study = my_study(request, name)
     with refused_is_not_found():
-        found = figures_of(
-            request, "evaluation.computations:study_figure", study, figure=figure, **_asked(request, study, figure)
-        )
+        found = _figures(request, study, DRAW, figure)
+    wanted = found.tables().get(table)
+    if wanted is None:
+        raise Http404("This table does not exist.")
     caption = f"{found.title}, study {name}{in_words(found.sight, 'score')}"
-    return table_file(
-        found.tables(), table, table_format=table_format, stem=file_stem(name, figure, table), caption=caption
-    )
+    return table_download(wanted, table_format=table_format, stem=file_stem(name, figure, table), caption=caption)
 
 
-def _asked(request: SignedInRequest, study: Study, figure: str) -> dict[str, Any]:
-    """Return what the address asks for, and what the figure rests on besides the study. Raises Refused."""
+def _figures(request: SignedInRequest, study: Study, kind: str, figure: str) -> Any:
+    """Return the figure, or its picture, that the address asks for. Raises Refused."""
     with refused_is_not_found():
         asked = choose(FigureChoice, {key: value for key, value in request.GET.dict().items() if value})
-    return asked | rests_on(study, figure)
+    return figures_of(request, kind, study, figure=figure, **asked, **rests_on(study, figure))

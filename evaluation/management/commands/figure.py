@@ -15,7 +15,6 @@ from collection.web.options import add_options, choose
 from evaluation.figures.figure import NoFigure
 from evaluation.figures.serializers import FigureChoice
 from evaluation.figures.studies import FIGURES, draw_figure
-from stats.csv_files import csv_text
 
 
 class Command(FiguresCommand):
@@ -38,5 +37,5 @@ class Command(FiguresCommand):
         if options["pdf"] and found.description:
             write_file(options["pdf"], draw_pdf(found.description))
         return found.as_dict(), "\n".join(
-            [found.title, *filter(None, [found.answer]), *found.notes, "", csv_text(found.tables()["numbers"])]
+            [found.title, *filter(None, [found.answer]), *found.notes, "", found.tables()["numbers"].text()]
         )
