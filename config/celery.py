@@ -24,7 +24,7 @@ app.autodiscover_tasks(related_name="celery_tasks")
 def import_figures(sender: Any, **_: Any) -> None:
     """Import it before there are processes, which share it: no page waits for it."""
     if sender.pool_cls.__module__.endswith("prefork"):
-        import_module("evaluation.computations")
+        import_module("collection.web.reports").import_computations()
         import_now()
 
 

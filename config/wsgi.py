@@ -14,7 +14,8 @@ refuse_an_unsafe_start()
 
 # Imports every page, the figures and the packages behind them before somebody waits for one. Commands go without.
 import config.urls  # noqa: E402, F401
-import evaluation.computations  # noqa: E402, F401
+from collection.web.reports import import_computations  # noqa: E402
 from config.imported_late import import_now  # noqa: E402
 
+import_computations()
 import_now()

@@ -29,7 +29,6 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:name>/split/", splits.split, name="study_split"),
     path("studies/<slug:name>/split/readings/", splits.readings, name="study_readings"),
     path("studies/<slug:name>/families/", splits.families, name="study_families"),
-    path("studies/<slug:name>/calibration/", calibration.calibration, name="study_calibration"),
     path("studies/<slug:name>/calibration/plan/", calibration.label_plan, name="study_label_plan"),
     path("studies/<slug:name>/calibration/draw/", calibration.draw, name="study_draw"),
     path("studies/<slug:name>/declarations/", calibration.declarations, name="study_declarations"),

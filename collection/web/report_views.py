@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
@@ -110,7 +111,7 @@ def _how(request: HttpRequest) -> dict[str, Any]:
 
 
 def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> HttpResponse:
-    """Show the report; `more`: what a form beside it that was refused shows, which makes it a 422."""
+    """Show the report; `more`: a form beside it that was refused. A form with errors makes it a 422."""
     study = my_study(request, name)
     criteria = list(criteria_queryset(study)) if report.of_criterion else []
     criterion = chosen_criterion(criteria, request.GET.get("criterion")) if report.of_criterion else None
@@ -155,8 +156,8 @@ def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> H
         **report.context(request, study, result),
         **more,
     }
-    wrong = any(one is not None and one.errors for one in (form, sent_form))
-    status = 422 if more or refusal or wrong else 200
+    wrong = any(isinstance(one, BaseForm) and one.errors for one in context.values())
+    status = 422 if refusal or wrong else 200
     return render(request, report.template, context, status=status)
 
 

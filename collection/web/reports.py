@@ -279,6 +279,17 @@ def reports() -> dict[str, Report]:
     return {kind.name: kind() for kind in _kinds(Report)}
 
 
+def import_computations() -> None:
+    """Import what computes reports and draws their charts, before a server or a worker takes its first request."""
+    for report in reports().values():
+        for name in (
+            report.compute,
+            *filter(None, [report.offers]),
+            *(chart.describe for chart in report.charts.values()),
+        ):
+            imported(name)
+
+
 def _kinds(kind: type[Report]) -> Iterator[type[Report]]:
     for one in kind.__subclasses__():
         yield from _kinds(one)

@@ -10,11 +10,12 @@ from django.http import HttpRequest
 from collection.models import Criterion, Study
 from collection.web.options import Choices
 from collection.web.pages import criteria_queryset
-from collection.web.reports import Chart, Report
+from collection.web.reports import Chart
 from evaluation.agreement.errors.serializers import PEOPLE, ErrorsChoice
+from evaluation.data.study_reports import StudyReport
 
 
-class AgreementReport(Report):
+class AgreementReport(StudyReport):
     name, path, file = "agreement", "agreement", "agreement"
     api_path = "comparison"
     title = "Agreement"
@@ -42,7 +43,7 @@ class AgreementReport(Report):
         return {"roll_ups": roll_ups_of(chosen), "yes_no": yes_no}
 
 
-class BreakdownsReport(Report):
+class BreakdownsReport(StudyReport):
     name, path, file = "breakdowns", "agreement/details", "details"
     title = "Agreement in detail"
     lead = "Where assessors agree and where they do not: by group, grade, assessor and item."
@@ -56,7 +57,7 @@ class BreakdownsReport(Report):
         return self.nothing if result is None or not result.n_items else ""
 
 
-class ErrorsReport(Report):
+class ErrorsReport(StudyReport):
     name, path, file = "errors", "errors", "errors"
     title = "Errors"
     lead = "Where a judge or an assessor differs from people, in which direction, and on which texts."

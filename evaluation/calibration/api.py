@@ -15,7 +15,6 @@ from collection.judgments.declarations import declarations_of, declare, doubt_ab
 from collection.web.api import CRITERION, answers, chosen_by, criterion_of, figures_of, shows
 from evaluation.calibration.planning import draw_next
 from evaluation.calibration.serializers import (
-    CalibrationChoice,
     DeclarationsChoice,
     DeclaredSerializer,
     DrawChoice,
@@ -23,22 +22,6 @@ from evaluation.calibration.serializers import (
 )
 from evaluation.data.judgments import load_criterion
 from evaluation.data.population import find_judge, judge_choices, load_population
-
-
-@shows(
-    "studies_calibration",
-    "A judge's scores corrected by human labels, overall and by system, with the recalibration curve.",
-    CRITERION,
-    CalibrationChoice,
-)
-def calibration(request: Request, name: str) -> Response:
-    criterion = criterion_of(request, name)
-    asked = chosen_by(request, CalibrationChoice)
-    return Response(
-        figures_of(
-            request, "evaluation.computations:calibration", criterion.study, criterion=criterion.pk, **asked
-        ).as_dict()
-    )
 
 
 @shows(
@@ -52,7 +35,9 @@ def label_plan(request: Request, name: str) -> Response:
     criterion = criterion_of(request, name)
     asked = chosen_by(request, PlanChoice)
     return Response(
-        figures_of(request, "evaluation.computations:label_plan", criterion.study, criterion=criterion.pk, **asked)
+        figures_of(
+            request, "evaluation.calibration.computing:label_plan", criterion.study, criterion=criterion.pk, **asked
+        )
     )
 
 

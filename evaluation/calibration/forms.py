@@ -7,23 +7,10 @@ from django import forms
 from collection.web.options import OptionsForm
 from evaluation.calibration.serializers import (
     MOST_CHARACTERS,
-    CalibrationChoice,
     DeclarationsChoice,
     DrawChoice,
     PlanChoice,
 )
-
-
-class CalibrationForm(OptionsForm):
-    """Which judge is corrected, and what the researcher declares."""
-
-    options = CalibrationChoice
-    asked = ("label_shift",)
-    judge = forms.ChoiceField(label="Judge")
-
-    def __init__(self, *args: Any, judges: list[tuple[str, str]], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["judge"].choices = judges  # type: ignore[attr-defined]
 
 
 class PlanForm(OptionsForm):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from collection.models import Criterion
 from collection.splits import AskedPart
+from collection.web.tables import Column, Table
+from evaluation.charts.reliability import OVERALL, recalibration_chart, scores_chart
 from evaluation.data.drawn_labels import NAMED
 from evaluation.data.population import JudgeChoice, Population, population_of
+from evaluation.data.visibility import Sight
 from stats.answers_in_words import corrected_score
 from stats.calibration.estimators import Corrected, Score, correct
 from stats.calibration.labels import Labels
@@ -69,6 +73,7 @@ class Calibration:
     """A judge's scores over a criterion's items, overall and by system, with its recalibration curve.
 
     `least_half_width` is that of PPI++'s interval if people labelled all items; None where it cannot be told.
+    `measures`: of rankings, for which labels can be planned.
     """
 
     population: Population
@@ -77,6 +82,7 @@ class Calibration:
     curve: tuple[CurvePoint, ...]
     label_shift: bool
     least_half_width: float | None
+    measures: tuple[str, ...] = ()
 
     @property
     def choice(self) -> JudgeChoice:
@@ -162,53 +168,114 @@ class Calibration:
             "half_width_if_all_labelled": self.least_half_width,
         }
 
-    def tables(self) -> dict[str, list[list[Any]]]:
-        """Return the page's tables by name, each with a first row of names."""
+    @property
+    def sight(self) -> Sight:
+        return self.population.sight
+
+    @property
+    def simulated(self) -> bool:
+        return self.population.simulated
+
+    @property
+    def whose(self) -> str:
+        return self.choice.key
+
+    def tables(self) -> dict[str, Table]:
         everything = [("", "", False, self.overall)]
         everything += [(one.name, one.family, one.circular, one.corrected) for one in self.systems]
+        scores = (
+            (
+                *(name, family, int(circular), of.n_items, of.n_labelled, of.n_ungraded, method, score.estimate),
+                *(score.effective_labels, score.power, score.estimate.reason, "; ".join(score.warnings)),
+            )
+            for name, family, circular, of in everything
+            for method, score in of.scores.items()
+        )
+        systems = (
+            (
+                *(one.name, "same family" if one.circular else None, one.corrected.n_items, one.corrected.n_labelled),
+                *(one.corrected.n_ungraded, *(score.estimate for score in one.corrected.scores.values())),
+                _rounded(one.corrected.ppi.effective_labels),
+            )
+            for one in self.systems
+        )
+        by_method = (Column(key, label, "estimate") for key, (label, _) in METHODS.items())
         return {
-            "scores": [
-                ["system", "family", "circular", "items", "labelled", "ungraded", "method", *SCORE_COLUMNS],
-                *(
-                    [name, family, int(circular), of.n_items, of.n_labelled, of.n_ungraded, method, *_cells(score)]
-                    for name, family, circular, of in everything
-                    for method, score in of.scores.items()
-                ),
-            ],
-            "recalibration": [
-                ["grade", "items", "labelled", "people", "low", "high", "isotonic", "reason"],
-                *(
-                    [
-                        point.grade,
-                        point.n_items,
-                        point.n_labelled,
-                        point.people.value,
-                        point.people.low,
-                        point.people.high,
-                        point.isotonic,
-                        point.people.reason,
-                    ]
-                    for point in self.curve
-                ),
-            ],
+            "overall": overall_table(self.overall),
+            "systems": Table.of("Scores of each system", (*SYSTEMS, *by_method, EFFECTIVE), systems),
+            "recalibration": curve_table(self.curve),
+            "scores": Table.of("All scores", SCORES, scores),
         }
 
 
-SCORE_COLUMNS = ("value", "low", "high", "se", "effective_labels", "lambda", "reason", "warnings")
+EFFECTIVE = Column("effective_labels", "Effective labels (PPI++)", "count")
+SYSTEMS = (
+    *(Column("system", "System"), Column("family", "Family"), Column("items", "Items", "count")),
+    *(Column("labelled", "Labelled", "count"), Column("ungraded", "Ungraded", "count")),
+)
+SCORES = (
+    *(Column(key) for key in ("system", "family", "circular", "items", "labelled", "ungraded", "method")),
+    Column("value", kind="estimate", parts=("value", "low", "high", "se"), names=("value", "low", "high", "se")),
+    *(Column(key) for key in ("effective_labels", "lambda", "reason", "warnings")),
+)
+OVERALL_SCORES = (
+    *(Column("score", "Score"), Column("value", "Value", "estimate")),
+    *(Column("effective_labels", "Effective labels", "count"), Column("lambda", "Weight of the judge (λ)", "number")),
+    Column("description", "Description", "words"),
+)
+CURVE = (
+    *(Column("grade"), Column("judge", "Judge", filed=False), Column("items", "Items", "count")),
+    Column("labelled", "Labelled", "count"),
+    Column("people", "Human share of yes", "estimate", names=("people", "low", "high")),
+    *(Column("isotonic", "Isotonic curve", "number"), Column("reason")),
+)
 
 
-def _cells(score: Score) -> list[Any]:
-    one = score.estimate
-    return [
-        one.value,
-        one.low,
-        one.high,
-        one.se,
-        score.effective_labels,
-        score.power,
-        one.reason,
-        "; ".join(score.warnings),
+def overall_table(corrected: Corrected) -> Table:
+    """Return the scores over all items, with what each is, or why there is none."""
+    rows = (
+        (
+            *(one.label, one.score.estimate, _rounded(one.score.effective_labels), one.score.power),
+            one.meaning if one.score.estimate.value is not None else f"None: {one.score.estimate.reason}.",
+        )
+        for one in method_scores(corrected)
+    )
+    note = "All items. Effective labels: how many human labels alone would give the same standard error."
+    return Table.of("Scores over all items", OVERALL_SCORES, rows, note=note)
+
+
+def curve_table(curve: Sequence[CurvePoint]) -> Table:
+    """Return people's share of yes by the judge's grade."""
+    rows = (
+        (
+            *(point.grade, "ungraded" if point.grade is None else f"{point.grade:g}", point.n_items),
+            *(point.n_labelled, point.people, point.isotonic, point.people.reason),
+        )
+        for point in curve
+    )
+    return Table.of("Human share of yes by the judge’s grade", CURVE, rows)
+
+
+def _rounded(n: float | None) -> int | None:
+    return None if n is None else round(n)
+
+
+def curve_chart(found: Calibration) -> dict[str, Any]:
+    return recalibration_chart(found.curve, judge=found.choice.key)
+
+
+def systems_chart(found: Calibration) -> dict[str, Any]:
+    """Return the scores of all items and of the first systems, by each method that has one."""
+    scores = [
+        (system, METHODS[method][0], score.estimate)
+        for system, corrected in [
+            (OVERALL, found.overall),
+            *((one.name, one.corrected) for one in found.systems[:MOST_SYSTEMS_DRAWN]),
+        ]
+        for method, score in corrected.scores.items()
+        if found.overall.scores[method].estimate.value is not None
     ]
+    return scores_chart(scores, judge=found.choice.key, n_systems=len(found.systems))
 
 
 def method_scores(corrected: Corrected) -> list[MethodScore]:

@@ -20,6 +20,8 @@ class JudgeChoice(serializers.Serializer[Any]):
 class CalibrationChoice(JudgeChoice):
     """Which judge is corrected, and what is declared."""
 
+    judge = serializers.CharField(default=None, label="Judge", help_text="Default: the first by name.")
+
     label_shift = serializers.BooleanField(
         default=False,
         label="I declare label shift",

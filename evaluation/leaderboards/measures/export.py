@@ -57,7 +57,9 @@ def tables_of_board(board: MeasuresBoard) -> dict[str, Table]:
         for name, value in _known(spread.marks)
     )
     return {
-        "board": PaperTable("Scores side by side", tuple(columns), tuple(map(tuple, rows)), PAPER, paper_table(board)),
+        "board": PaperTable(
+            "Scores side by side", tuple(columns), tuple(map(tuple, rows)), PAPER, "", paper_table(board)
+        ),
         "scores": Table.of("Scores", SCORES, _scores(board, groups)),
         "topics": Table.of("Scores by topic", TOPICS, _topics(board)),
         "marks": Table.of("Minimum, median, maximum", SPREADS, spreads),

@@ -11,16 +11,15 @@ from collection.judgments.judged_criteria import find_criterion
 from collection.splits import AskedPart
 from collection.web.commands import FiguresCommand
 from collection.web.options import add_options
-from evaluation.calibration.report import calibrate, method_scores, outlook, point_as_dict
+from evaluation.calibration.report import calibrate, curve_table, outlook, overall_table, point_as_dict
 from evaluation.calibration.serializers import CalibrationChoice
 from evaluation.data.judgments import load_criterion
 from evaluation.data.population import find_judge, judge_choices
 from evaluation.data.visibility import read_test_part
-from evaluation.formats.text import estimate_text
 from evaluation.management.labelled import add_source, check_source, labels_of
 from stats.calibration.estimators import Corrected, correct
 from stats.calibration.planning import least_half_width
-from stats.calibration.recalibration import CurvePoint, recalibration_curve
+from stats.calibration.recalibration import recalibration_curve
 from stats.plurals import counted, times
 
 
@@ -52,10 +51,10 @@ def _of_study(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
     readings = times(sight.readings_of(figures.choice.rater))
     of_part = [f"{sight.words}; test topics unlocked {readings}"] if sight.words else []
     name = figures.choice.completeness.after(figures.choice.key)
-    lines = [name, *of_part, figures.how_known, *_lines("all items", figures.overall)]
-    for one in figures.systems:
-        lines += ["", *_lines(f"{one.name} (same family)" if one.circular else one.name, one.corrected)]
-    return figures.as_dict(), "\n".join([*lines, *_curve_lines(figures.curve), *_outlook_lines(figures.outlook)])
+    lines = [name, *of_part, figures.how_known, *filter(None, [figures.answer]), _counts(figures.overall)]
+    tables = figures.tables()
+    texts = [tables[one].text() for one in ("overall", "systems", "recalibration") if tables[one]]
+    return figures.as_dict(), "\n\n".join(["\n".join(lines), *texts, *filter(None, [figures.outlook])])
 
 
 def _of_tables(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
@@ -72,28 +71,10 @@ def _of_tables(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
         "recalibration": [point_as_dict(point) for point in curve],
         "half_width_if_all_labelled": least,
     }
-    lines = [*_lines("all items", overall), *_curve_lines(curve), *_outlook_lines(outlook(labels, least))]
-    return answer, "\n".join(lines)
+    texts = [_counts(overall), overall_table(overall).text(), curve_table(curve).text()]
+    return answer, "\n\n".join([*texts, *filter(None, [outlook(labels, least)])])
 
 
-def _lines(name: str, corrected: Corrected) -> list[str]:
+def _counts(corrected: Corrected) -> str:
     items = counted(corrected.n_items, "items")
-    head = f"{name}: {items}, {corrected.n_labelled:,} labelled, {corrected.n_ungraded:,} ungraded"
-    return [head, *(f"  {one.label:<22}{_score_text(one.score)}" for one in method_scores(corrected))]
-
-
-def _score_text(score: Any) -> str:
-    text = estimate_text(score.estimate)
-    return text if score.effective_labels is None else f"{text}  worth {score.effective_labels:.0f} labels"
-
-
-def _outlook_lines(text: str) -> list[str]:
-    return ["", text] if text else []
-
-
-def _curve_lines(curve: Any) -> list[str]:
-    def line(point: CurvePoint) -> str:
-        grade = "ungraded" if point.grade is None else f"{point.grade:g}"
-        return f"  {grade:<10}{point.n_labelled:>6,} of {point.n_items:>6,}  {estimate_text(point.people)}"
-
-    return ["", "human share of yes by the judge's grade (labelled of items)", *map(line, curve)]
+    return f"{items}, {corrected.n_labelled:,} labelled, {corrected.n_ungraded:,} ungraded"
