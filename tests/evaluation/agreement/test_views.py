@@ -226,3 +226,16 @@ def test_an_unknown_table_is_not_found(client: Client, judged: Study, rosa: User
     client.force_login(rosa)
 
     assert client.get(f"{PAGE}nothing.csv?criterion=answerability").status_code == 404
+
+
+def test_an_address_that_holds_the_criterion_leads_to_the_file(
+    client: Client, judged: Study, rosa: User, mallory: User
+) -> None:
+    client.force_login(mallory)
+    assert client.get(f"{PAGE}answerability/judges.csv").status_code == 404
+    client.force_login(rosa)
+
+    response = client.get(f"{PAGE}answerability/judges.csv", follow=True)
+
+    assert response.redirect_chain == [("../judges.csv?criterion=answerability", 301)]
+    assert response.content == client.get(f"{PAGE}judges.csv?criterion=answerability").content
