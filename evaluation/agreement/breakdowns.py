@@ -144,9 +144,11 @@ class Breakdowns:
             "groups": Table.of("Agreement by group", columns, groups, long="coefficient"),
             "grades": self.grades,
             "assessors": self.assessors,
-            **({"sides": Table.of("Side preference", SIDES, sides, note=OF_SIDES)} if sides else {}),
+            **({"sides": Table.of("Side preference of assessors", SIDES, sides, note=OF_SIDES)} if sides else {}),
             **self._of_the_model(),
-            "disputed": Table.of("Most disputed items", DISPUTED, map(self._disputed, self.disputed), note=OF_DISPUTED),
+            "disputed": Table.of(
+                "Most disputed items, with grades", DISPUTED, map(self._disputed, self.disputed), note=OF_DISPUTED
+            ),
         }
 
     def _of_the_model(self) -> dict[str, Table]:

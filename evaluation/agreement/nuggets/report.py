@@ -75,7 +75,7 @@ class ComparedSets:
             ]
             for one in self.by_topic
         )
-        return Table.of("Topics", TOPICS, rows, note="The least alike first.")
+        return Table.of("Topics, the least alike first", TOPICS, rows)
 
     @cached_property
     def by_topic(self) -> list[MatchedTopic]:

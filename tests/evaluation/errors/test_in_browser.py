@@ -24,7 +24,8 @@ def test_rosa_opens_a_cell_reads_by_keyboard_and_takes_an_item_into_a_prompt(
 ) -> None:
     phone = open_page(viewport={"width": 390, "height": 844})
     sign_in(phone, rosa)
-    check_pages(phone, [PAGE, PAGE.replace("errors/", "errors/items/")], "dark")
+    others = ("errors/items/", "agreement/", "agreement/details/")
+    check_pages(phone, [PAGE, *(PAGE.replace("errors/", other) for other in others)], "dark")
 
     make_split(study=sampled, test_share=0.4, by=rosa, at=AT, seed="s")
     sign_in(page, rosa)
