@@ -22,8 +22,8 @@ from stats.completeness import UNMARKED, Completeness
 from stats.measures.cited_reports import Counts, JudgedSentence, argue
 from stats.overviews_in_words import report_supported
 from stats.plurals import counted
-from stats.ranking.answer_measures import CITATIONS
 from stats.ranking.measure_names import NoLeaderboard, parse_measure
+from stats.ranking.measures.citations import Citations
 
 # What a sentence or a citation may be, with the sign that says so without colour.
 STATES = {
@@ -116,7 +116,7 @@ class ReportRow:
 
     def as_dict(self) -> dict[str, Any]:
         counts = {"sentences": self.n_sentences, "citations": self.n_citations, "judged": self.n_judged}
-        scores = dict(zip(CITATIONS, self.scores, strict=True))
+        scores = dict(zip(Citations.meanings, self.scores, strict=True))
         return {"topic": self.topic, "run": self.run, **counts, "without_text": self.n_holes, "scores": scores}
 
 
@@ -209,7 +209,7 @@ class ReadReport:
 
     @property
     def scores(self) -> list[tuple[str, float | None]]:
-        return list(zip(CITATIONS, self.row.scores, strict=True))
+        return list(zip(Citations.meanings, self.row.scores, strict=True))
 
 
 def reports_of(study: Study, *, source: str = "") -> CitedReports:
@@ -224,7 +224,9 @@ def read_reports(boards: StudySources, *, source: str = "") -> CitedReports:
     """Return every report that the study asks about, by a source, the first if none is named. Raises NoLeaderboard."""
     names, chosen = _chosen(boards, source)
     if chosen is None:
-        return CitedReports(names, "", simulated=False, measures=tuple(CITATIONS), rows=(), study=boards.study.name)
+        return CitedReports(
+            names, "", simulated=False, measures=tuple(Citations.meanings), rows=(), study=boards.study.name
+        )
     seen = boards.seen([chosen])
     grades = citation_grades(seen, chosen)
     nuggets = NuggetsOfReports(seen, chosen)
@@ -234,7 +236,7 @@ def read_reports(boards: StudySources, *, source: str = "") -> CitedReports:
         ReportFigures(report.topic_id, report.run, argue(sentences, nuggets.of_report(report)))
         for report, sentences in judged
     )
-    measures, study = tuple(CITATIONS), boards.study.name
+    measures, study = tuple(Citations.meanings), boards.study.name
     return CitedReports(names, chosen.name, chosen.simulated, measures, rows, study, runs, chosen.completeness)
 
 
@@ -297,7 +299,7 @@ def _row(report: CitedReport, judged: Sequence[JudgedSentence]) -> ReportRow:
         n_citations=len(cited),
         n_judged=sum(one is not None for sentence in judged for one in sentence.support),
         n_holes=sum(one.passage is None for one in cited),
-        scores=tuple(scored(name, list(judged)).value for name in CITATIONS),
+        scores=tuple(scored(name, list(judged)).value for name in Citations.meanings),
     )
 
 

@@ -13,7 +13,7 @@ from evaluation.leaderboards.sources import NOT_JUDGED, Source, StudySources, ye
 from stats.measures.long2rag import key_point_f1, key_point_precision, key_point_recall
 from stats.measures.nuggets import AssignedNugget, Importance, Support, nugget_scores, support_of
 from stats.measures.scores import Score
-from stats.ranking.answer_measures import AnswerScore
+from stats.ranking.answer_measures import AnswerScore, OfAnswers
 
 OWN = "run"
 NUGGET_SCORES = {
@@ -26,7 +26,7 @@ NUGGET_SCORES = {
 }
 
 
-def score_key_points(boards: StudySources, name: str, source: Source) -> Iterator[AnswerScore]:
+def score_key_points(boards: StudySources, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
     """The question's final key points in answers, and the answers' own (`attributes.run`) in documents.
 
     Final is what is not masked. All of them, and all own ones, are in the denominators: one that nobody was asked
@@ -53,9 +53,9 @@ def score_key_points(boards: StudySources, name: str, source: Source) -> Iterato
         said = list(recalled.get((system, topic), {}).values())
         found = [_any(flags) for flags in claimed.get((system, topic), {}).values()]
         recall, precision = _if_judged(key_point_recall, said), _if_judged(key_point_precision, found)
-        score = {"KPR": recall, "KPP": precision, "KPF": key_point_f1(recall, precision)}[name]
+        score = {"KPR": recall, "KPP": precision, "KPF": key_point_f1(recall, precision)}[measure.name]
         n_asked = {"KPR": len(said), "KPP": len(found)}
-        yield AnswerScore(system, topic, score, n_asked.get(name, sum(n_asked.values())))
+        yield AnswerScore(system, topic, score, n_asked.get(measure.name, sum(n_asked.values())))
 
 
 def key_points(boards: StudySources) -> list[tuple[int, str, str]]:
@@ -83,7 +83,7 @@ def _if_judged(measure: Any, flags: list[bool | None]) -> Score:
     return score
 
 
-def score_nuggets(boards: StudySources, name: str, source: Source) -> Iterator[AnswerScore]:
+def score_nuggets(boards: StudySources, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
     grades, criterion = boards.item_grades(source), source.criterion
     lowest = min(map(float, criterion.scale.values))
     importance = _importance(boards, source)
@@ -99,7 +99,7 @@ def score_nuggets(boards: StudySources, name: str, source: Source) -> Iterator[A
         if all(nugget.support is None for nugget in assigned):
             yield AnswerScore(system, topic_name, Score(None, NOT_JUDGED))
         else:
-            score: Score = getattr(nugget_scores(assigned), NUGGET_SCORES[name])
+            score: Score = getattr(nugget_scores(assigned), NUGGET_SCORES[measure.name])
             yield AnswerScore(system, topic_name, score, len(assigned))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -16,55 +17,41 @@ from evaluation.leaderboards.nuggets.bank_nuggets import score_bank
 from evaluation.leaderboards.sources import NOT_JUDGED, Source, StudySources
 from stats.measures.clapnq import AnswerRating, Preference, rating_means, win_rates
 from stats.measures.scores import Score
-from stats.ranking.answer_measures import OF_ANSWERABLE, AnswerScore, AnswerTable, table_of, ties_of
-from stats.ranking.measure_names import SystemMeasure
+from stats.ranking.answer_measures import AnswerScore, OfAnswers, table_of
+from stats.ranking.measures.preferences import Preferences
+from stats.ranking.measures.ratings import Ratings
+from stats.ranking.scoring import ScoreTable
 from stats.ratings import FloatArray, grades_of
 
 
-def score_answers(boards: StudySources, measure: SystemMeasure, source: Source) -> AnswerTable:
+def score_answers(boards: StudySources, measure: OfAnswers, source: Source) -> ScoreTable:
     """Return the measure's scores of answers by the source."""
-    match measure.family:
-        case "key points":
-            found = list(score_key_points(boards, measure.name, source))
-        case "nuggets":
-            found = list(score_nuggets(boards, measure.name, source))
-        case "citations":
-            found = list(score_citations(boards, measure.name, source))
-        case "nuggets of reports":
-            found = list(score_nuggets_of_reports(boards, measure.name, source))
-        case "nugget banks":
-            found = list(score_bank(boards, measure.name, source))
-        case "texts":
-            found = list(score_texts(boards, measure.name))
-        case "ratings":
-            found = list(_ratings(boards, measure.name, source))
-        case "unanswerable":
-            found = list(score_unanswerable(boards, source))
-        case _:
-            found = list(_preferences(boards, measure.name, source))
+    found = list(READERS[measure.family](boards, measure, source))
     met = {one.topic for one in found}
-    return table_of(found, [topic for topic in boards.topic_names.values() if topic in met])
+    return table_of(measure, found, [topic for topic in boards.topic_names.values() if topic in met])
 
 
-def _ratings(boards: StudySources, name: str, source: Source) -> Iterator[AnswerScore]:
+def _ratings(boards: StudySources, measure: Ratings, source: Source) -> Iterator[AnswerScore]:
     """The mean over the source's raters; for F+A each rater's own two grades of an answer belong together."""
-    wanted = ("faithful", "appropriate") if name == "F+A" else (name,)
-    criteria = [boards.criterion_named(TaskType.ANSWER_EVALUATION, one) for one in wanted]
+    criteria = [boards.criterion_named(TaskType.ANSWER_EVALUATION, one) for one in measure.criteria]
     by_rater = [grades_by_rater(boards, source, criterion) if criterion else {} for criterion in criteria]
-    left_out = unanswerable_topics(boards) if name in OF_ANSWERABLE else set()
+    left_out = unanswerable_topics(boards) if measure.of_answerable else set()
     for item, topic, run in boards.items_under(source.criterion).values_list("pk", "topic__pk", "report__run__name"):
         if run is None or topic in left_out:
             continue
-        score, n_asked = rated(name, [of.get(item, {}) for of in by_rater])
+        score, n_asked = rated([of.get(item, {}) for of in by_rater])
         yield AnswerScore(run, boards.topic_names[topic], score, n_asked)
 
 
-def rated(name: str, grades: list[dict[int, float]]) -> tuple[Score, int]:
-    """Return the score of an answer by the grades of its raters, one dictionary a criterion, and of how many."""
+def rated(grades: list[dict[int, float]]) -> tuple[Score, int]:
+    """Return the score of an answer by the grades of its raters, one dictionary a criterion, and of how many.
+
+    Of two criteria, faithful and appropriate, it is their harmonic mean.
+    """
     raters = sorted({rater for of in grades for rater in of})
     if not raters:
         return Score(None, NOT_JUDGED), 0
-    if name == "F+A":
+    if len(grades) == 2:
         faithful, appropriate = ([_whole(of.get(rater)) for rater in raters] for of in grades)
         ratings = [AnswerRating(f, a) for f, a in zip(faithful, appropriate, strict=True)]
         return rating_means(ratings).f_plus_a, len(raters)
@@ -91,7 +78,7 @@ def grades_by_rater(boards: StudySources, source: Source, criterion: Criterion) 
     return found
 
 
-def _preferences(boards: StudySources, name: str, source: Source) -> Iterator[AnswerScore]:
+def _preferences(boards: StudySources, measure: Preferences, source: Source) -> Iterator[AnswerScore]:
     """Each topic's wins over its comparisons, the raters' counted one by one."""
     grades = grades_by_rater(boards, source, source.criterion)
     said: dict[str, list[Preference]] = defaultdict(list)
@@ -106,6 +93,19 @@ def _preferences(boards: StudySources, name: str, source: Source) -> Iterator[An
             )
     for topic_name, of_topic in sorted(said.items()):
         n_comparisons = Counter(system for one in of_topic for system in one.systems)
-        for system, score in win_rates(of_topic, ties=ties_of(name)).items():
+        for system, score in win_rates(of_topic, ties=measure.ties).items():
             n = n_comparisons[system]
             yield AnswerScore(system, topic_name, score if score.ungraded < n else Score(None, NOT_JUDGED), n)
+
+
+READERS: dict[str, Callable[[StudySources, Any, Source], Iterator[AnswerScore]]] = {
+    "key points": score_key_points,
+    "nuggets": score_nuggets,
+    "citations": score_citations,
+    "nuggets of reports": score_nuggets_of_reports,
+    "nugget banks": score_bank,
+    "texts": score_texts,
+    "ratings": _ratings,
+    "unanswerable": score_unanswerable,
+    "preferences": _preferences,
+}

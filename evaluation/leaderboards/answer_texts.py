@@ -13,28 +13,28 @@ from evaluation.data.judge_pairs import IDS_AT_ONCE, batched
 from evaluation.leaderboards.sources import NOT_JUDGED, Source, StudySources, yes
 from stats.measures.clapnq import answer_scores, unanswerable_accuracy
 from stats.measures.scores import Score
-from stats.ranking.answer_measures import AnswerScore
+from stats.ranking.answer_measures import AnswerScore, OfAnswers
 
 NO_PASSAGE = "the topic has no passage to compare with"
 # What an answer that does not know says, where a run's attributes do not name phrases of its own.
 PHRASES = ("I don't know", "I do not know", "unanswerable")
 
 
-def score_texts(boards: StudySources, name: str) -> Iterator[AnswerScore]:
+def score_texts(boards: StudySources, measure: OfAnswers, _source: Source) -> Iterator[AnswerScore]:
     references, passages = references_of(boards), _passages(boards)
     for topic, run, text in boards.report_texts():
         topic_name = boards.topic_names[topic]
         if topic in unanswerable_topics(boards):
             continue
-        if name == "length":
+        if measure.name == "length":
             yield AnswerScore(run, topic_name, Score(float(len(text))))
             continue
-        if name == "ROUGE-L-passage" and topic not in passages:
+        if measure.name == "ROUGE-L-passage" and topic not in passages:
             yield AnswerScore(run, topic_name, Score(None, NO_PASSAGE))
             continue
         found = answer_scores(text, references.get(topic, ()), passages.get(topic, ""))
         score = {"ROUGE-L": found.rouge_l, "ROUGE-1-recall": found.recall, "ROUGE-L-passage": found.rouge_l_passage}
-        yield AnswerScore(run, topic_name, score[name])
+        yield AnswerScore(run, topic_name, score[measure.name])
 
 
 def references_of(boards: StudySources) -> dict[int, list[str]]:
@@ -106,7 +106,7 @@ def _find_unanswerable(boards: StudySources) -> Iterator[int]:
     yield from (topic for topic, found in outcomes.items() if set(found) == {no_answer})
 
 
-def score_unanswerable(boards: StudySources, source: Source) -> Iterator[AnswerScore]:
+def score_unanswerable(boards: StudySources, _measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
     """By the source's grades of `unknown`; by the text itself where the source is the references."""
     topics = unanswerable_topics(boards)
     if source.is_text:

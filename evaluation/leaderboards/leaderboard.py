@@ -23,11 +23,10 @@ from stats.answers_in_words import first_system
 from stats.pattern_intervals import undefined
 from stats.plurals import counted
 from stats.qrels import COMBINES
-from stats.ranking.answer_measures import meaning_of
 from stats.ranking.common_topics import CommonTopics, TopicChoice, common_topics, named
 from stats.ranking.leaderboard import Flip, Standing, divergent_systems, flipped_pairs
 from stats.ranking.measure_names import NoLeaderboard, SystemMeasure
-from stats.ranking.qrels_scoring import parse_qrels_measure
+from stats.ranking.qrels_scoring import QrelsMeasure
 from stats.ranking.rank_correlation import Correlation, several_over_topics
 
 ESTIMATED = "its scores are estimates from a drawn sample, which are not ranked"
@@ -106,14 +105,14 @@ class Leaderboard:
     @property
     def notes(self) -> list[str]:
         """What to know of the measure, of the order of passages, and of the oracle if it takes one."""
-        if meaning := meaning_of(self.measure.name):
+        if meaning := self.measure.meaning:
             return [f"{meaning[0].upper()}{meaning[1:]}.", *([str(self.confidence)] if self.confidence else [])]
         found = [f"Passages are ordered {ORDERS[self.order]}."] if self.measure.of_rankings else []
         sources = [column.board.source for column in self.columns if self.measure.of_rankings]
         declared = {source.name: irrelevant_by_origin(self.study, source.declared_as) for source in sources}
         found += [f"What {name} does not name is declared irrelevant: {why}" for name, why in declared.items() if why]
         found += [self.doubt] if self.doubt else []
-        if self.measure.family in ("coverage", "density"):
+        if self.measure.leaves_out_unanswerable:
             found.append(self._what_is_answerable())
         if self.measure.needs_texts:
             found.append(f"Tokens: {told(self.measure.tokenizer)}. The oracle’s context counts in full.")
@@ -165,10 +164,9 @@ class Leaderboard:
     def judged_name(self) -> str:
         """What the share of a ranking that is judged is called: judged@20."""
         measure = self.measure
-        if not measure.of_qrels:
-            return "judged@oracle" if measure.at_oracle else f"judged@{measure.cutoff}"
-        asked = parse_qrels_measure(measure.name, threshold=1)
-        return "judged@oracle" if asked.at_oracle else f"judged@{asked.looks_to}"
+        if measure.at_oracle:
+            return "judged@oracle"
+        return f"judged@{measure.at(threshold=1).looks_to if isinstance(measure, QrelsMeasure) else measure.cutoff}"
 
     @property
     def has_bounds(self) -> bool:

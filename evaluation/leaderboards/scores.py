@@ -7,9 +7,9 @@ from dataclasses import replace
 from evaluation.leaderboards.answer_scores import score_answers
 from evaluation.leaderboards.oracle_contexts import load_oracle, load_tokens
 from evaluation.leaderboards.sources import Source, SourceScores, StudySources
+from stats.ranking.answer_measures import OfAnswers
 from stats.ranking.measure_names import SystemMeasure
 from stats.ranking.scoring import ScoreTable, score_systems
-from stats.ranking.unjudged import withheld_for_unjudged
 
 
 def score(boards: StudySources, measure: SystemMeasure, source: Source) -> SourceScores:
@@ -17,7 +17,9 @@ def score(boards: StudySources, measure: SystemMeasure, source: Source) -> Sourc
 
     A judge none of whose replies could be read judged all the same: its replies are counted, and are why there is none.
     """
-    scored = _scored_answers(boards, measure, source) if measure.of_answers else _scored(boards, measure, source)
+    scored = (
+        score_answers(boards, measure, source) if isinstance(measure, OfAnswers) else _scored(boards, measure, source)
+    )
     if source.completeness.unreadable:
         n, why = source.completeness.replies, source.completeness.why
         withheld = dict.fromkeys(map(str, scored.table.index), why)
@@ -31,28 +33,3 @@ def _scored(boards: StudySources, measure: SystemMeasure, source: Source) -> Sco
     oracle = load_oracle(boards, measure, source)
     tokens = load_tokens(boards, measure, oracle) if measure.needs_texts else None
     return score_systems(measure, grades, rankings, oracle=oracle, tokens=tokens)
-
-
-LEAVE_OUT = ("citations", "nuggets of reports", "ratings")
-"""What is missing or ungraded counts in none of these scores; in others it counts as a no."""
-WITHHELD = ("key points", "nuggets", "nugget banks", "nuggets of reports")
-"""A system of whose nuggets or key points too many are unjudged has no score; of others, few judgments make one."""
-
-
-def _scored_answers(boards: StudySources, measure: SystemMeasure, source: Source) -> ScoreTable:
-    found = score_answers(boards, measure, source)
-    what = "the items of its answers are"
-    withheld = withheld_for_unjudged(found.judged, what) if measure.family in WITHHELD else {}
-    return ScoreTable(
-        found.table,
-        found.reasons,
-        found.n_ungraded,
-        found.n_asked,
-        withheld=withheld,
-        shown=measure.name,
-        within=measure.within,
-        leaves_out=measure.family in LEAVE_OUT,
-        bounds=found.bounds,
-        unjudged=found.unjudged,
-        counts=found.counts,
-    )

@@ -29,7 +29,7 @@ from evaluation.data.confidence import (
     confidence_said,
     of_the_confident,
 )
-from evaluation.data.drawn_labels import OF_PASSAGES, names_all
+from evaluation.data.drawn_labels import names_all
 from evaluation.data.judge_pairs import pair_judges
 from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.data.visibility import AskedPart, Part, Sight, in_sight, parts_of
@@ -50,13 +50,6 @@ TEXTS = "texts"
 REFERENCES = "references"
 NOT_JUDGED = "the source has no judgments of the system on the topic"
 T = TypeVar("T")
-CITED = ((TaskType.CITATION_SUPPORT, "citation_support"),)
-ANSWERED = (
-    (TaskType.SENTENCE_NUGGET, "answers"),
-    (TaskType.NUGGET, "support"),
-    (TaskType.ANSWERABILITY, "answerability"),
-)
-"""The criteria that say which nuggets a report answers: a rater's first one of these counts."""
 
 
 @dataclass(frozen=True)
@@ -194,9 +187,9 @@ class StudySources:
         """Return who judged what the measure needs: people first, then judges, by criterion; marked ones last."""
         criteria = self.criteria_for(measure)
         found = [source for criterion in criteria for source in self.sources_of(criterion)]
-        if measure.family == "nuggets of reports":
+        if measure.first_question_counts:
             found = list({source.name: source for source in found[::-1]}.values())
-        if measure.family in ("texts", "unanswerable") and self.criteria:
+        if measure.of_texts_too and self.criteria:
             found.append(Source(REFERENCES, TEXTS, self.criteria[0], (), ()))
         found.sort(key=lambda source: (source.kind, source.criterion.position, source.name))
         names = [source.name for source in found]
@@ -337,17 +330,13 @@ class StudySources:
 
     def criteria_for(self, measure: SystemMeasure) -> list[Criterion]:
         """Return the study's criteria whose judgments the measure is made of."""
-        if measure.of_qrels:
-            return [one for one in self.criteria if one.task_type in OF_PASSAGES]
-        if measure.of_answers:
-            wanted = answer_criteria(measure)
-            of_answers = [one for one in self.criteria if (one.task_type, one.name) in wanted]
-            order = [str(task_type) for task_type, _ in ANSWERED]
-            return sorted(of_answers, key=lambda one: order.index(one.task_type) if one.task_type in order else 0)
-        if measure.family == "KPR":
-            return [one for one in self.criteria if one.task_type == TaskType.KEY_POINT and one.name == GROUNDED]
-        of_texts = TaskType.ANSWERABILITY if measure.of_reports else TaskType.RATING
-        return [one for one in self.criteria if one.task_type == of_texts]
+        found = {
+            one: place
+            for one in self.criteria
+            for place, (kind, name) in enumerate(measure.needs)
+            if kind == one.task_type and name in ("", one.name)
+        }
+        return sorted(found, key=lambda one: found[one] if measure.of_answers else 0)
 
     def sources_of(self, criterion: Criterion) -> Iterator[Source]:
         """Yield who judged under the criterion: all people together, then each judge."""
@@ -391,22 +380,6 @@ class StudySources:
         if task_type not in self._layouts:
             self._layouts[task_type] = load_layout(self.study, task_type, self.topic_names, self.runs)
         return self._layouts[task_type]
-
-
-def answer_criteria(measure: SystemMeasure) -> set[tuple[str, str]]:
-    """Return the task types and criteria whose judgments a measure of answers is made of."""
-    rated = "faithful" if measure.name == "F+A" else measure.name
-    of_group: dict[str, set[tuple[str, str]]] = {
-        "key points": {(TaskType.KEY_POINT, GROUNDED)},
-        "nuggets": {(TaskType.NUGGET, "support")},
-        "nugget banks": {(TaskType.NUGGET, "support"), (TaskType.ANSWERABILITY, "answerability")},
-        "ratings": {(TaskType.ANSWER_EVALUATION, rated)},
-        "unanswerable": {(TaskType.ANSWER_EVALUATION, "unknown")},
-        "citations": {(TaskType.CITATION_SUPPORT, "citation_support")},
-        "nuggets of reports": set(ANSWERED if "coverage" in measure.name else CITED),
-        "preferences": {(TaskType.PREFERENCE, "preference")},
-    }
-    return of_group.get(measure.family, set())
 
 
 def yes(grade: float | None, at: float) -> bool | None:

@@ -16,10 +16,11 @@ from evaluation.leaderboards.scores import score
 from evaluation.leaderboards.sources import Source, StudySources
 from evaluation.trust.compared_judges import JudgeOrder, Moved, Orders, most_moved
 from stats.intervals import Estimate, mean_interval, undefined
-from stats.judges.orders import RankedItems, SumMeasure, correlate_orders, ranks_of, sum_measure
+from stats.judges.orders import RankedItems, correlate_orders, ranks_of, sum_measure
 from stats.judges.recalibrated_grades import recalibrated
 from stats.ranking.common_topics import on_common_topics
 from stats.ranking.measure_names import SystemMeasure, parse_measure
+from stats.ranking.qrels_scoring import QrelsMeasure
 from stats.ranking.rankable import unranked_topics
 from stats.ranking.scoring import ScoreTable, SourceGrades
 from stats.ranking.unjudged import withheld_for_unjudged
@@ -189,24 +190,26 @@ def _scores(boards: StudySources, measure: SystemMeasure, sources: Sequence[Sour
     return scored[0].shown or measure.name, [] if scored[0].estimated else found
 
 
-def _as_sum(measure: SystemMeasure, grades: Sequence[SourceGrades]) -> list[SumMeasure] | None:
+def _as_sum(measure: SystemMeasure, grades: Sequence[SourceGrades]) -> list[QrelsMeasure] | None:
     """Return the measure with each source's own threshold; None where it must be scored source by source."""
-    if not measure.of_qrels or any(one.draw is not None or one.no_labels or one.names_all for one in grades):
+    if not isinstance(measure, QrelsMeasure) or any(
+        one.draw is not None or one.no_labels or one.names_all for one in grades
+    ):
         return None
-    found = [sum_measure(measure.name, threshold=one.threshold) for one in grades]
+    found = [sum_measure(measure.at(one.threshold)) for one in grades]
     if any(one is None or of.unreached(one.relevant) for one, of in zip(found, grades, strict=True)):
         return None
     return [one for one in found if one is not None]
 
 
-def _sums(boards: StudySources, grades: Sequence[SourceGrades], measures: Sequence[SumMeasure]) -> list[_Scored]:
+def _sums(boards: StudySources, grades: Sequence[SourceGrades], measures: Sequence[QrelsMeasure]) -> list[_Scored]:
     """Return the scores of all sources at once. They share items: their criteria are of one task type."""
     import pandas as pd
 
     topics = list(grades[0].tables)
     labels = [np.concatenate([_highest(one.tables[topic].grades) for topic in topics]) for one in grades]
     known = [np.concatenate([(~np.isnan(one.tables[topic].grades)).mean(axis=1) for topic in topics]) for one in grades]
-    ranked = _ranked(boards, {topic: grades[0].tables[topic].passages for topic in topics}, measures[0].cutoff)
+    ranked = _ranked(boards, {topic: grades[0].tables[topic].passages for topic in topics}, measures[0].cutoff or 0)
     unranked = unranked_topics(boards.rankings, topics)
     gains = [measure.gains(of) for measure, of in zip(measures, labels, strict=True)]
     found = []

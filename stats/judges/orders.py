@@ -7,7 +7,6 @@ once for all judges.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,38 +15,15 @@ import numpy as np
 from stats.intervals import NO_ERROR, SAME_IN_RESAMPLES, Estimate, Sample, resampled_levels
 from stats.ranking.bootstrap_correlations import kendall_rows, tau_ap_rows
 from stats.ranking.order_verdict import OrderVerdict, order_verdict
-from stats.ranking.qrels_scoring import parse_qrels_measure
+from stats.ranking.qrels_scoring import QrelsMeasure
 from stats.ranking.rank_correlation import MOST_UNDEFINED, kendall, mean_scores, tau_ap, topic_weights
 from stats.ratings import BoolArray, FloatArray, IntArray
 
-SUMS = re.compile(r"nDCG@\d+|DCG@\d+|P(\(rel=\d+\))?@\d+")
 
-
-@dataclass(frozen=True)
-class SumMeasure:
-    """nDCG@k, DCG@k or P@k; `relevant`: the grade from which a passage counts to P@k, None where gains are grades.
-
-    `shown` is its name with that grade.
-    """
-
-    family: str
-    cutoff: int
-    relevant: int | None
-    shown: str
-
-    def gains(self, grades: FloatArray) -> FloatArray:
-        """Return what grades are worth, of any shape; NaN where there is none."""
-        if self.relevant is None:
-            return np.maximum(grades, 0.0)
-        return np.where(np.isnan(grades), np.nan, grades >= self.relevant)
-
-
-def sum_measure(name: str, *, threshold: float) -> SumMeasure | None:
-    """Return the measure if it is such a sum; η in its name is the threshold. Raises UnknownMeasure."""
-    parsed = parse_qrels_measure(name, threshold=threshold)
-    if not SUMS.fullmatch(parsed.name) or parsed.cutoff is None:
-        return None
-    return SumMeasure(parsed.family, parsed.cutoff, parsed.relevant, parsed.shown)
+def sum_measure(measure: QrelsMeasure) -> QrelsMeasure | None:
+    """Return the measure, by a source's threshold, if it is a sum over the first passages, or nDCG@k; else None."""
+    is_sum = measure.estimable or measure.ratio == "nDCG"
+    return measure if is_sum and measure.cutoff and measure.is_bounded else None
 
 
 @dataclass(frozen=True)
@@ -66,17 +42,18 @@ class RankedItems:
     def n_topics(self) -> int:
         return int(self.tops.shape[1])
 
-    def scores(self, measure: SumMeasure, gains: FloatArray) -> FloatArray:
+    def scores(self, measure: QrelsMeasure, gains: FloatArray) -> FloatArray:
         """Return the measure's scores, systems × topics, from items' gains (NaN: no label, which counts as 0).
 
         NaN on topics without any label. The depth must be the measure's cutoff.
         """
         there = np.bincount(self.topics[~np.isnan(gains)], minlength=self.n_topics) > 0
         worth = np.append(np.nan_to_num(gains), 0.0)
-        discounts = 1 / np.log2(np.arange(measure.cutoff) + 2)
-        weights = np.full(measure.cutoff, 1 / measure.cutoff) if measure.family == "P" else discounts
+        k = measure.cutoff or 0
+        discounts = 1 / np.log2(np.arange(k) + 2)
+        weights = np.array(measure.weights(k)) / measure.divisor(k) if measure.estimable else discounts
         found = worth[self.tops] @ weights
-        if measure.family == "nDCG":
+        if not measure.estimable:
             ideal = self._ideal(worth[:-1], discounts)
             found = np.divide(found, ideal, out=np.zeros_like(found), where=ideal > 0)
         return np.where(there, found, np.nan)

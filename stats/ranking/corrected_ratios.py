@@ -20,7 +20,6 @@ labelled the figures are those of trec_eval. `tests/corrected_scores_check.py` s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,13 +91,9 @@ class RatioMeasure:
 
 def ratio_of(measure: QrelsMeasure) -> RatioMeasure | None:
     """Return the measure if it is AP or nDCG with no parameter but the relevant grade and k; else None."""
-    if measure.at_oracle:
+    if measure.ratio is None or not measure.is_bounded:
         return None
-    if re.fullmatch(r"nDCG(@\d+)?", measure.name):
-        return RatioMeasure("nDCG", measure.cutoff)
-    if re.fullmatch(r"AP(\(rel=\d+\))?(@\d+)?", measure.name):
-        return RatioMeasure("AP", measure.cutoff, measure.relevant or 1)
-    return None
+    return RatioMeasure(measure.ratio, measure.cutoff, measure.relevant or 1)
 
 
 @dataclass(frozen=True)

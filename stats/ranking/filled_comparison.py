@@ -13,7 +13,6 @@ from stats.measures.score_bounds import open_pairs
 from stats.ranking.filled_qrels import Pair
 from stats.ranking.filled_scores import FilledScores, SystemChange
 from stats.ranking.leaderboard import leaderboard
-from stats.ranking.measure_names import parse_measure
 from stats.ranking.qrels_scoring import Labels, QrelsMeasure
 from stats.ranking.rank_correlation import bootstrap_over_topics
 from stats.ranking.rankable import complete
@@ -73,7 +72,7 @@ def _board(measure: QrelsMeasure, labels: Labels, rankings: Rankings, highest: i
         for topic, found in labels.items()
     }
     grades = SourceGrades(tables, threshold=measure.relevant or 1, scale=tuple(map(float, range(highest + 1))))
-    return score_systems(parse_measure(measure.name), grades, rankings)
+    return score_systems(measure, grades, rankings)
 
 
 def _changes(

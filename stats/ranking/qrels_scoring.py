@@ -1,95 +1,167 @@
 """Score tables of measures on qrels that are made of one source's grades: a passage's label is its highest grade.
 
-ir-measures computes them, but for DCG@k, which it lacks. Where the labels are a drawn sample P@k and DCG@k are
-estimated, and no other measure is given.
+Where the labels are a drawn sample, measures that are sums over the first passages are estimated, and no other is
+given.
 """
 
 from __future__ import annotations
 
 import math
-import re
+import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
 from stats.measures.grades import GradeTable
 from stats.measures.rubric import qrels_from_grades
-from stats.measures.trec import evaluator, parsed_measure, run_of, system_scores
+from stats.measures.trec import UnknownMeasure
+from stats.ranking.measure_names import SystemMeasure, parse_measure
 from stats.ranking.oracle_contexts import Oracle
 from stats.ranking.sampled_labels import LabelDraw, Rankings, estimate_sums
-from stats.ranking.unjudged import DEPTH, OF_ALL_RELEVANT, judged_share, withheld_for_unjudged
+from stats.ranking.unjudged import DEPTH, judged_share, withheld_for_unjudged
+from stats.ratings import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
-AT_ORACLE = "@oracle"
-DCG = re.compile(r"DCG@([1-9]\d*|oracle)")
-# Measures whose gains are grades, less down the ranking.
-DISCOUNTED = frozenset({"DCG"})
-# Measures by which what is unjudged is something else than what is irrelevant, beside those with `judged_only`.
-WITH_UNJUDGED = frozenset({"Judged", "Bpref", "infAP"})
 NOT_JUDGED = "the source has no judgments of the topic"
 NO_CONTEXT = "the oracle ranks no passage for the topic"
 
 Labels = Mapping[str, Mapping[str, int]]
+Bound = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class QrelsMeasure:
-    """A measure on qrels, with a source's threshold in the place of η.
+class QrelsMeasure(SystemMeasure):
+    """A measure on qrels. `at` puts a source's threshold in the place of η; before that it has no cutoff and no grade.
 
-    - `cutoff`: None for one that reads the whole ranking, or is cut at the size of the oracle's context (`at_oracle`);
     - `relevant`: the grade from which a passage is relevant to it; None where gains are the grades themselves;
     - `shown`: its name with that grade: “P(rel≥2)@10”.
+
+    A class declares also:
+
+    - `bounded_as`: a name of which it knows the bounds; empty where it knows none;
+    - `ratio`: which of `corrected_ratios` it is; `of_all_relevant`: whether it divides by all that is relevant;
+    - `offers_to`: to which studies it is offered: of all labels, of a drawn sample of them, or both;
+    - `knows_unjudged`: whether what is unjudged is something else to it than what is irrelevant;
+    - `needs_judged`: whether a system has no score where too much is unjudged.
     """
 
-    name: str
-    family: str
-    cutoff: int | None
-    at_oracle: bool
-    relevant: int | None
-    shown: str
+    relevant: int | None = None
+    shown: str = ""
+
+    of_qrels = True
+    questions = (("relevance", ""), ("rating", ""))
+    bounded_as: ClassVar[str] = ""
+    ratio: ClassVar[Literal["AP", "nDCG"] | None] = None
+    of_all_relevant: ClassVar[bool] = False
+    offers_to: ClassVar[Literal["all", "sample", "both"]] = "both"
+    knows_unjudged: ClassVar[bool] = False
+    needs_judged: ClassVar[bool] = True
+
+    def at(self, threshold: float) -> Self:  # noqa: ARG002 - of what has a relevant grade
+        """Return the measure by a source of this threshold. Raises UnknownMeasure."""
+        return replace(self, shown=self.name)
+
+    def scores(self, labels: Labels, rankings: Rankings, size: int | None) -> pd.DataFrame:
+        """Return the scores, systems × topics; `size` cuts a measure that is cut at the oracle's. Of sums as here."""
+        import pandas as pd
+
+        rows = {
+            system: [self._sum(list(found.get(topic, ()))[:size], grades) for topic, grades in labels.items()]
+            for system, found in rankings.items()
+        }
+        return pd.DataFrame.from_dict(rows, orient="index", columns=list(labels))
+
+    def _sum(self, top: Sequence[str], grades: Mapping[str, int]) -> float:
+        gains = self.gains(np.array([grades.get(docno, 0) for docno in top], dtype=np.float64)).tolist()
+        return math.fsum(map(operator.mul, gains, self.weights(len(top)))) / self.divisor(len(top))
+
+    def gains(self, grades: FloatArray | IntArray) -> FloatArray:
+        """Return what grades gain, of any shape; NaN where there is none."""
+        if self.relevant is None:
+            return np.maximum(grades, 0)
+        return np.where(np.isnan(grades), np.nan, grades >= (self.relevant or 1))
+
+    def weights(self, size: int) -> list[float]:  # noqa: ARG002 - of sums
+        """Return what a gain counts at each of the first places, if the measure is a sum of these; else nothing."""
+        return []
+
+    def divisor(self, size: int) -> float:  # noqa: ARG002 - of means
+        """Return what the sum over so many places is divided by."""
+        return 1
+
+    def bounds(self, ranked: Ranked) -> Bound:
+        """Return the lowest and the highest score of a ranking. Of sums as here: without and with all the free."""
+        weights = np.array(self.weights(len(ranked.grades)))
+        low, most = (float((weights * self.gains(grades)).sum()) for grades in (ranked.grades, ranked.highest_grades))
+        divisor = self.divisor(self.cutoff or len(weights))
+        return low / divisor, most / divisor
+
+    def refuse_unless_computable(self) -> None:
+        """Raise UnknownMeasure for what cannot be computed here."""
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether its bounds are known, as it is written."""
+        return bool(self.bounded_as) and not self.at_oracle
+
+    @property
+    def sees_unjudged(self) -> bool:
+        """Whether what is unjudged is something else to it than what is irrelevant."""
+        return self.knows_unjudged or "judged_only" in self.name
 
     @property
     def estimable(self) -> bool:
         """Whether it can be estimated from a drawn sample: a sum over the first passages."""
-        return self.family in ("P", "DCG") and "judged_only" not in self.name and (bool(self.cutoff) or self.at_oracle)
+        return bool(self.weights(1)) and not self.sees_unjudged and (bool(self.cutoff) or self.at_oracle)
 
     @property
     def looks_to(self) -> int:
         """How far down judged@k looks."""
-        return min(self.cutoff or DEPTH, DEPTH) if self.family in OF_ALL_RELEVANT else self.cutoff or DEPTH
+        return min(self.cutoff or DEPTH, DEPTH) if self.of_all_relevant else self.cutoff or DEPTH
 
     @property
     def first_passages(self) -> str:
         """What of a ranking its judged@k is about."""
         return f"its first {'|Z*|' if self.at_oracle else self.looks_to} passages are"
 
-    def cut_at(self, size: int) -> str:
-        """Return its name with this cutoff in place of the oracle's."""
-        return f"{self.name.removesuffix(AT_ORACLE)}@{size}" if self.at_oracle else self.name
-
 
 def parse_qrels_measure(name: str, *, threshold: float) -> QrelsMeasure:
     """Return the measure of this name, rel=η being the threshold. Raises UnknownMeasure."""
-    # Labels are whole numbers: they reach a threshold between two of them as they reach the next.
-    name, at_oracle = name.replace("η", f"{math.ceil(threshold)}"), name.endswith(AT_ORACLE)
-    if found := DCG.fullmatch(name):
-        return QrelsMeasure(name, "DCG", None if at_oracle else int(found[1]), at_oracle, None, name)
-    parsed = parsed_measure(f"{name.removesuffix(AT_ORACLE)}@1" if at_oracle else name)
-    asked = dict(parsed.params)
-    cutoff = asked.pop("cutoff", None)
-    supported = parsed.SUPPORTED_PARAMS.get("rel")
-    relevant = asked.pop("rel", supported.default if supported else None)
-    relevant = relevant if isinstance(relevant, int) else None
-    inside = [f"rel≥{relevant}"] if relevant is not None else []
-    inside += [f"{key}={value}" for key, value in asked.items()]
-    cut = AT_ORACLE if at_oracle else f"@{cutoff}" if cutoff is not None else ""
-    shown = f"{parsed.NAME}({', '.join(inside)}){cut}" if inside else f"{parsed.NAME}{cut}"
-    return QrelsMeasure(name, parsed.NAME, None if at_oracle else cutoff, at_oracle, relevant, shown)
+    found = parse_measure(name)
+    if not isinstance(found, QrelsMeasure):
+        raise UnknownMeasure(f"“{name}” is not computed on qrels.")
+    return found.at(threshold)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A ranking down to the cutoff, on a topic whose labels leave some passages free to have any grade.
+
+    - `grades`: of each place, 0 without a label; `free`: whether the passage may have any grade to `highest`;
+    - `known`: the grades of all labels of the topic; `n_elsewhere`: how many of the free are not in this ranking.
+    """
+
+    grades: IntArray
+    free: BoolArray
+    known: IntArray
+    n_elsewhere: int
+    highest: int
+
+    @property
+    def highest_grades(self) -> IntArray:
+        """The grades, if all that is free had the highest."""
+        return np.where(self.free, self.highest, self.grades)
+
+    def relevant_from(self, grade: int) -> tuple[BoolArray, BoolArray, int, int]:
+        """Return by place what is relevant and what may be, and how many of the topic are, or may be elsewhere."""
+        free = self.free & (self.highest >= grade)
+        n_elsewhere = self.n_elsewhere if self.highest >= grade else 0
+        return self.grades >= grade, free, int((self.known >= grade).sum()), n_elsewhere
 
 
 @dataclass(frozen=True)
@@ -137,15 +209,14 @@ def score_qrels(
         reasons[NO_CONTEXT] = sum(not cutoffs[topic] for topic in scored) * len(rankings)
         scored = {topic: found for topic, found in scored.items() if cutoffs[topic]}
     by_size = [
-        label_scores(measure, cutoffs[next(iter(of_these))], of_these, rankings)
-        for of_these in _by_size(scored, cutoffs)
+        measure.scores(of_these, rankings, cutoffs[next(iter(of_these))]) for of_these in _by_size(scored, cutoffs)
     ]
     table = pd.DataFrame(np.nan, index=list(rankings), columns=list(labels))
     if by_size:
         table = pd.concat(by_size, axis=1).reindex(index=table.index, columns=table.columns)
-    if not scored and measure.family != "DCG":
-        evaluator(measure.cut_at(1), {"topic": {"passage": 0}})  # refuses what it cannot compute
-    withheld = {} if measure.family == "Judged" else withheld_for_unjudged(judged, measure.first_passages)
+    if not scored:
+        measure.refuse_unless_computable()
+    withheld = withheld_for_unjudged(judged, measure.first_passages) if measure.needs_judged else {}
     n_unjudged, n_ranked = _count_unjudged(tables, scored, rankings, cutoffs)
     return QrelsBoard(table, judged, {why: n for why, n in reasons.items() if n}, n_unjudged, n_ranked, withheld)
 
@@ -158,7 +229,7 @@ def _labels(
     To other measures it is irrelevant anyway, and many topics rank very many passages.
     """
     labels = {topic: qrels_from_grades(table) for topic, table in tables.items()}
-    if measure.family not in WITH_UNJUDGED and "judged_only" not in measure.name:
+    if not measure.sees_unjudged:
         return labels
     for topic, table in tables.items():
         if labels[topic] and not np.isnan(table.unnamed):
@@ -187,28 +258,6 @@ def _by_size(labels: Labels, cutoffs: Mapping[str, int | None]) -> Iterator[Labe
     """Yield the topics of each cutoff, of which there are several where the oracle's context sets it."""
     for size in dict.fromkeys(cutoffs[topic] for topic in labels):
         yield {topic: found for topic, found in labels.items() if cutoffs[topic] == size}
-
-
-def label_scores(measure: QrelsMeasure, size: int | None, labels: Labels, rankings: Rankings) -> pd.DataFrame:
-    """Return the scores on labels as they are, systems × topics; `size` cuts a measure that is cut at the oracle's."""
-    import pandas as pd
-
-    if measure.family == "DCG":
-        return pd.DataFrame.from_dict(
-            {
-                system: [_dcg(list(found.get(topic, ()))[:size], grades) for topic, grades in labels.items()]
-                for system, found in rankings.items()
-            },
-            orient="index",
-            columns=list(labels),
-        )
-    runs = {system: {topic: run_of(ranking) for topic, ranking in found.items()} for system, found in rankings.items()}
-    return system_scores(measure.cut_at(size or 1), labels, runs)
-
-
-def _dcg(top: Sequence[str], grades: Mapping[str, int]) -> float:
-    """Return the sum of grades over log2(place + 1), as in the numerator of trec_eval's nDCG."""
-    return math.fsum(max(grades.get(docno, 0), 0) * discount(place) for place, docno in enumerate(top))
 
 
 def discount(place: int) -> float:
@@ -247,17 +296,11 @@ def _estimated(
         none = pd.DataFrame(np.nan, index=list(rankings), columns=list(labels))
         return QrelsBoard(none, judged, {}, n_unjudged, n_ranked, dict.fromkeys(rankings, reason), estimated=True)
     sizes = {topic: size or 0 for topic, size in cutoffs.items()}
-    if measure.family == "DCG":
-        gains: dict[str, dict[str, float]] = {
-            topic: {docno: max(grade, 0) for docno, grade in found.items()} for topic, found in labels.items()
-        }
-        discounts = [discount(place) for place in range(max(sizes.values(), default=0))]
-    else:
-        gains = {
-            topic: {docno: (grade >= (measure.relevant or 1)) / sizes[topic] for docno, grade in found.items()}
-            for topic, found in labels.items()
-            if sizes[topic]
-        }
-        discounts = [1.0] * max(sizes.values(), default=0)
+    gains: dict[str, dict[str, float]] = {
+        topic: dict(zip(found, measure.gains(np.array([*found.values()], dtype=np.float64)) / of, strict=True))
+        for topic, found in labels.items()
+        if (of := measure.divisor(sizes[topic]))
+    }
+    discounts = measure.weights(max(sizes.values(), default=0))
     found = estimate_sums(gains, draw, rankings, cutoffs=sizes, discounts=discounts)
     return QrelsBoard(found.table, found.judged, {}, n_unjudged, n_ranked, found.withheld, estimated=True)

@@ -1,6 +1,6 @@
 """Score tables of a measure, systems × topics, from one source's grades.
 
-Measures stand in `measure_names`. Measures of answers, which `answer_measures` names, are not computed here.
+Measures of answers are not computed here.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ import numpy as np
 from stats.measures.cited_reports import Counts
 from stats.measures.grades import GradeTable
 from stats.measures.score_bounds import ScoreBounds
+from stats.measures.scores import Score
 from stats.pattern_intervals import UNBOUNDED, Range
 from stats.plurals import counted
 from stats.ranking.measure_names import NoLeaderboard, SystemMeasure
 from stats.ranking.oracle_contexts import Oracle, TokenCounts
-from stats.ranking.qrels_scoring import parse_qrels_measure, score_qrels
+from stats.ranking.qrels_scoring import QrelsMeasure, score_qrels
 from stats.ranking.rankable import unranked_topics, with_few_topics
 from stats.ranking.sampled_labels import LabelDraw, Rankings
-from stats.ranking.topic_scores import TopicScorer
+from stats.ranking.topic_scores import OfElements, TopicScorer
 from stats.ranking.unjudged import ITSELF, runs_that_are_the_labels, withheld_for_unjudged
 from stats.ratings import FloatArray
 
@@ -75,7 +76,7 @@ class SourceGrades:
 
     def asked_of(self, topic: str, measure: SystemMeasure) -> FloatArray | None:
         """Return where an item exists, for key points, which are asked of the documents they stand in alone."""
-        return self.asked[topic] if self.asked is not None and measure.family == "KPR" else None
+        return self.asked[topic] if self.asked is not None and measure.asked_by_item else None
 
     def minimum(self, measure: SystemMeasure) -> float:
         """Return the grade from which something is answered under the measure."""
@@ -192,39 +193,36 @@ def score_systems(
 
     if measure.needs_oracle and (oracle is None or not oracle.contexts):
         raise NoLeaderboard(NO_ORACLE.format(name=measure.name))
-    if measure.of_qrels:
+    if isinstance(measure, QrelsMeasure):
         return _score_qrels(measure, grades, rankings, oracle)
-    shown = f"{measure.name.partition('>=')[0]}≥{grades.minimum(measure):g}"
-    if reason := grades.unreached(grades.minimum(measure)):
+    assert isinstance(measure, OfElements)
+    minimum, tokens = grades.minimum(measure), tokens or TokenCounts(measure.tokenizer)
+    shown = f"{measure.name.partition('>=')[0]}≥{minimum:g}"
+    if reason := grades.unreached(minimum):
         return _nothing(grades, rankings, reason, shown)
-    cells: dict[str, list[float]] = {system: [] for system in rankings}
-    judged: dict[str, list[float]] = {system: [] for system in rankings}
-    reasons: Counter[str] = Counter()
-    n_ungraded = n_asked = n_unanswerable = 0
+    scored: dict[str, list[tuple[Score, int]]] = {}
+    judged: dict[str, list[float]] = {}
+    n_unanswerable = 0
     for topic, table in grades.tables.items():
-        scorer = TopicScorer(measure, table, grades.minimum(measure), topic, oracle, tokens)
+        scorer, tops = TopicScorer(measure, table, minimum, topic, oracle, tokens), [*rankings.values()]
         n_unanswerable += scorer.n_unanswerable
-        for system, found in rankings.items():
-            score, asked = scorer.score(found.get(topic, ()))
-            cells[system].append(np.nan if score.value is None else score.value)
-            judged[system].append(scorer.judged_share(found.get(topic, ()), grades.asked_of(topic, measure)))
-            if score.value is None:
-                reasons[score.reason] += 1
-            else:
-                n_ungraded += score.ungraded
-                n_asked += asked
+        scored[topic] = [scorer.score(found.get(topic, ())) for found in tops]
+        asked = grades.asked_of(topic, measure)
+        judged[topic] = [scorer.judged_share(found.get(topic, ()), asked) for found in tops]
+    cells = [(score, n) for of_topic in scored.values() for score, n in of_topic]
+    values = {topic: [np.nan if one.value is None else one.value for one, _ in of] for topic, of in scored.items()}
     scores, shares = (
-        pd.DataFrame.from_dict(rows, orient="index", columns=list(grades.tables), dtype=np.float64)
-        for rows in (cells, judged)
+        pd.DataFrame(columns, index=list(rankings), columns=list(grades.tables), dtype=np.float64)
+        for columns in (values, judged)
     )
     withheld = withheld_for_unjudged(shares, _what(measure))
     if grades.draw is not None and measure.of_rankings:
         withheld = dict.fromkeys(rankings, f"cannot be estimated from {grades.draw.in_words}")
     return ScoreTable(
         scores,
-        dict(reasons),
-        n_ungraded,
-        n_asked,
+        dict(Counter(score.reason for score, _ in cells if score.value is None)),
+        sum(score.ungraded for score, _ in cells if score.value is not None),
+        sum(n for score, n in cells if score.value is not None),
         n_unanswerable,
         withheld=withheld,
         judged=shares,
@@ -249,8 +247,8 @@ def _nothing(grades: SourceGrades, rankings: Rankings, reason: str, shown: str) 
     return ScoreTable(none, {}, 0, 0, withheld=dict.fromkeys(rankings, reason), shown=shown)
 
 
-def _score_qrels(measure: SystemMeasure, grades: SourceGrades, rankings: Rankings, oracle: Oracle | None) -> ScoreTable:
-    asked = parse_qrels_measure(measure.name, threshold=grades.threshold)
+def _score_qrels(measure: QrelsMeasure, grades: SourceGrades, rankings: Rankings, oracle: Oracle | None) -> ScoreTable:
+    asked = measure.at(grades.threshold)
     if reason := grades.unreached(asked.relevant) or grades.no_labels:
         return _nothing(grades, rankings, reason, asked.shown)
     found = score_qrels(asked, grades.tables, rankings, oracle=oracle, draw=grades.draw)

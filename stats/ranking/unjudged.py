@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 MOST_UNJUDGED = 0.1
 # How far down judged@k looks where a measure reads the whole ranking: as deep as the usual pool.
 DEPTH = 10
-OF_ALL_RELEVANT = frozenset({"AP", "R"})
 # Of fewer topics a good run may rank what is relevant, and nothing else, by chance.
 FEWEST_TOPICS = 5
 ITSELF = "the labels are what it ranks itself, so its score would say nothing"

@@ -22,12 +22,12 @@ from stats.measures.cited_reports import (
     weighted_recall,
 )
 from stats.measures.scores import Score
-from stats.ranking.answer_measures import AnswerScore, argue_name
+from stats.ranking.answer_measures import AnswerScore, OfAnswers, argue_name
 
 
-def score_citations(boards: StudySources, name: str, source: Source) -> Iterator[AnswerScore]:
+def score_citations(boards: StudySources, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
     """Each report that the study asks about; what the source has not judged is left out and counted."""
-    return without_parts(_scores_of_citations(boards, name, source))
+    return without_parts(_scores_of_citations(boards, measure, source))
 
 
 def without_parts(scores: Iterable[AnswerScore]) -> Iterator[AnswerScore]:
@@ -38,7 +38,7 @@ def without_parts(scores: Iterable[AnswerScore]) -> Iterator[AnswerScore]:
         yield replace(one, score=replace(one.score, value=None, reason=reason), counts=()) if reason else one
 
 
-def _scores_of_citations(boards: StudySources, name: str, source: Source) -> Iterator[AnswerScore]:
+def _scores_of_citations(boards: StudySources, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
     grades = citation_grades(boards, source)
     for report in asked_reports(boards, source):
         sentences = judged_sentences(report, grades)
@@ -47,29 +47,29 @@ def _scores_of_citations(boards: StudySources, name: str, source: Source) -> Ite
         topic = boards.topic_names[report.topic]
         if not n_judged:
             yield AnswerScore(report.run, topic, Score(None, NOT_JUDGED))
-        elif figure := argue_name(name):
+        elif figure := argue_name(measure.name):
             found = argue(sentences, ())[figure]
             yield AnswerScore(report.run, topic, found.score, n_asked, counts=found.counts)
         else:
-            yield AnswerScore(report.run, topic, scored(name, sentences), n_asked)
+            yield AnswerScore(report.run, topic, scored(measure.name, sentences), n_asked)
 
 
-def score_nuggets_of_reports(boards: StudySources, name: str, source: Source) -> Iterator[AnswerScore]:
+def score_nuggets_of_reports(boards: StudySources, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
     """ARGUE's nugget coverage and F1 of each report that the study asks about; what is not judged is left out.
 
     `judged` of a score is the share of the topic's nuggets that are.
     """
-    return without_parts(_scores_of_nuggets(boards, name, source))
+    return without_parts(_scores_of_nuggets(boards, measure, source))
 
 
-def _scores_of_nuggets(boards: StudySources, name: str, source: Source) -> Iterator[AnswerScore]:
+def _scores_of_nuggets(boards: StudySources, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
     nuggets = NuggetsOfReports(boards, source)
     by_citations = source.criterion.task_type == TaskType.CITATION_SUPPORT
     grades = citation_grades(boards, source) if by_citations else None
     for report in asked_reports(boards, source):
         sentences = judged_sentences(report, grades) if grades else []
         answered = nuggets.of_report(report)
-        found = argue(sentences, answered)[argue_name(name)]
+        found = argue(sentences, answered)[argue_name(measure.name)]
         score, topic = found.score, boards.topic_names[report.topic]
         if score.reason == JUDGED_IN_PART:
             yield AnswerScore(report.run, topic, score)
@@ -90,7 +90,7 @@ def _why_not(nuggets: Sequence[AnsweredNugget], *, needs_both: bool) -> str:
 
 
 def scored(name: str, sentences: list[JudgedSentence]) -> Score:
-    """Return the measure of this name, one of `answer_measures.CITATIONS`."""
+    """Return the measure of this name, one of those of citations."""
     if figure := argue_name(name):
         return argue(sentences, ())[figure].score
     measure = weighted_precision if name.startswith("citation-precision") else weighted_recall

@@ -35,8 +35,8 @@ from stats.plurals import counted
 from stats.ranking.corrected_ratios import MOST_OFF, CorrectedRatios, Pool, RatioMeasure, ratio_of
 from stats.ranking.corrected_scores import CorrectedBoard, CorrectedScore, SummedScores
 from stats.ranking.leaderboard import PairedComparison, Standing, compare_pairs
-from stats.ranking.measure_names import SystemMeasure
-from stats.ranking.qrels_scoring import DISCOUNTED, QrelsMeasure, discount, parse_qrels_measure
+from stats.ranking.measure_names import SystemMeasure, registered
+from stats.ranking.qrels_scoring import QrelsMeasure
 from stats.ranking.sampled_labels import LabelDraw, Rankings, waiting_for, withheld_outside
 from stats.ranking.scoring import SourceGrades
 from stats.ratings import BoolArray, FloatArray, IntArray
@@ -44,9 +44,7 @@ from stats.rounding import rounded
 
 PPI, APPROXIMATE = "PPI++", "corrected relevance"
 NO_SUM = (
-    "{name} is not a sum over items, so labels on a part of them cannot correct it. Corrected scores exist for P@k, "
-    "DCG@k, nDCG, AP, coverage of reports, KPR, nuggets with stated importance, precision and support of citations, "
-    "ratings and win rates."
+    "{name} is not a sum over items, so labels on a part of them cannot correct it. Corrected scores exist for {all}."
 )
 NOT_BY_PEOPLE = "cannot be estimated from a drawn sample of labels"
 TOO_FEW_FOR_RATIO = (
@@ -182,12 +180,17 @@ def _judged_alike(of_people: Criterion, of_judge: Criterion, measure: SystemMeas
 def _correct(boards: StudySources, measure: SystemMeasure, people: Source, column: Column) -> Corrected:
     """Return the scores of the column's judge, corrected. Raises NothingToCorrect."""
     judge = column.board.source
-    if measure.of_qrels:
+    if isinstance(measure, QrelsMeasure):
         return _corrected_rankings(boards, measure, people, column)
     values = read_item_values(boards, measure, people, judge)
     if values is None:
-        raise NothingToCorrect(NO_SUM.format(name=measure.name))
+        raise NothingToCorrect(_no_sum(measure.name))
     return _corrected_items(boards, measure, values, people, judge)
+
+
+def _no_sum(name: str) -> str:
+    corrected = [one.corrected_as for one in registered() if one.corrected_as]
+    return NO_SUM.format(name=name, all=f"{', '.join(corrected[:-1])} and {corrected[-1]}")
 
 
 def _corrected_items(
@@ -218,7 +221,6 @@ def _corrected_items(
 class Ready:
     """Everything that people's labels and a judge's grades say of rankings under one measure, before it is summed."""
 
-    measure: SystemMeasure
     asked: QrelsMeasure
     by_the_judge: QrelsMeasure
     ratio: RatioMeasure | None
@@ -239,17 +241,16 @@ class Ready:
         return _ratios(self, self.ratio)
 
 
-def ready_to_correct(boards: StudySources, measure: SystemMeasure, people: Source, judge: Source) -> Ready:
+def ready_to_correct(boards: StudySources, measure: QrelsMeasure, people: Source, judge: Source) -> Ready:
     """Return what corrects a judge's scores of rankings: a passage's label is its highest grade.
 
     Raises NothingToCorrect.
     """
     by_people, by_judge = boards.grades(people), boards.grades(judge)
-    asked = parse_qrels_measure(measure.name, threshold=by_people.threshold)
-    by_the_judge = parse_qrels_measure(measure.name, threshold=by_judge.threshold)
+    asked, by_the_judge = (measure.at(of.threshold) for of in (by_people, by_judge))
     ratio = ratio_of(asked)
     if ratio is None and not asked.estimable:
-        raise NothingToCorrect(NO_SUM.format(name=asked.shown))
+        raise NothingToCorrect(_no_sum(asked.shown))
     for grades, of in ((by_people, asked), (by_judge, by_the_judge)):
         if reason := grades.unreached(of.relevant) or grades.no_labels:
             raise NothingToCorrect(sentence(reason))
@@ -268,10 +269,10 @@ def ready_to_correct(boards: StudySources, measure: SystemMeasure, people: Sourc
     withheld = withheld_outside(boards.rankings, draw, sizes)
     rankings = {name: of for name, of in boards.rankings.items() if name not in withheld}
     words = draws.in_words(draw.n_labelled, draw.n_items, len(pool.topics), draws.draws.probabilities[known])
-    return Ready(measure, asked, by_the_judge, ratio, pool, rankings, sizes, withheld, draw, words)
+    return Ready(asked, by_the_judge, ratio, pool, rankings, sizes, withheld, draw, words)
 
 
-def _corrected_rankings(boards: StudySources, measure: SystemMeasure, people: Source, column: Column) -> Corrected:
+def _corrected_rankings(boards: StudySources, measure: QrelsMeasure, people: Source, column: Column) -> Corrected:
     """Correct measures of rankings, whose values belong to passages."""
     judge = column.board.source
     ready = ready_to_correct(boards, measure, people, judge)
@@ -337,16 +338,16 @@ class PassagePool:
 
 def _sums(ready: Ready) -> SummedScores:
     pool, asked, sizes = ready.pool, ready.asked, ready.sizes
-    by_the_judge = ready.by_the_judge
+    by_the_judge, weights = ready.by_the_judge, asked.weights(max(sizes.values(), default=0))
     items = LabelledItems(
-        people=_gains(asked, pool.people),
-        judge=_gains(by_the_judge, pool.judge * pool.widest if asked.family in DISCOUNTED else pool.judge),
+        people=asked.gains(pool.people),
+        judge=by_the_judge.gains(pool.judge * pool.widest if asked.relevant is None else pool.judge),
         weights=pool.weights,
         topics=pool.topic_of,
         n_topics=len(pool.topics),
     )
     entries = [
-        (number, place, discount(rank) if asked.family in DISCOUNTED else 1 / sizes[topic])
+        (number, place, weights[rank] / asked.divisor(sizes[topic]))
         for number, of_topics in enumerate(ready.rankings.values())
         for topic in pool.topics
         for rank, place in enumerate(pool.places(topic, of_topics.get(topic, ())[: sizes[topic]]))
@@ -356,17 +357,10 @@ def _sums(ready: Ready) -> SummedScores:
     n = len(ready.rankings)
     parts = Shares(systems.astype(np.int64), listed.astype(np.int64), shares.astype(np.float64), n)
     everywhere = np.ones((n, len(pool.topics)), dtype=bool)
-    return SummedScores(items, parts, tuple(ready.rankings), ready.measure.within, everywhere, pool.topics)
+    return SummedScores(items, parts, tuple(ready.rankings), asked.within, everywhere, pool.topics)
 
 
 _NOTHING = (np.empty(0), np.empty(0), np.empty(0))
-
-
-def _gains(measure: QrelsMeasure, grades: FloatArray) -> FloatArray:
-    """Return what labels gain, NaN where there is none."""
-    if measure.family in DISCOUNTED:
-        return np.maximum(grades, 0)
-    return np.where(np.isnan(grades), np.nan, grades >= (measure.relevant or 1))
 
 
 def _ratios(ready: Ready, ratio: RatioMeasure) -> CorrectedRatios:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +18,13 @@ from evaluation.leaderboards.sources import Source, StudySources, yes
 from stats.measures.cited_reports import support_of_grade
 from stats.measures.clapnq import WORTH
 from stats.measures.nuggets import CREDIT, WEIGHTS, support_of
-from stats.ranking.answer_measures import NUGGETS, OF_ANSWERABLE, RATINGS, ties_of
 from stats.ranking.measure_names import SystemMeasure
+from stats.ranking.measures.citations import Citations
+from stats.ranking.measures.nuggets import Nuggets
+from stats.ranking.measures.preferences import Preferences
+from stats.ranking.measures.ratings import Ratings
 from stats.ratings import FloatArray, IntArray
 
-# The measures of citations that are sums over these.
-OF_CITATIONS = ("citation-precision", "citation-support")
 # One item's part in one system's score on a topic: item, topic, system, share, and the value by people and the judge.
 Part = tuple[int, int, str, float, float, float]
 
@@ -49,7 +51,7 @@ class ItemValues:
 
 def read_item_values(boards: StudySources, measure: SystemMeasure, people: Source, judge: Source) -> ItemValues | None:
     """Return the measure as a sum over the items that the judge was asked about; None if it is none."""
-    parts = _parts(boards, measure, people, judge)
+    parts = PARTS[measure.family](boards, measure, people, judge) if measure.is_sum else None
     if parts is None:
         return None
     found = list(parts)
@@ -74,23 +76,6 @@ def _asked(boards: StudySources, judge: Source) -> set[int]:
     return {judged.ratings.items[row] for row in rows.tolist()}
 
 
-def _parts(boards: StudySources, measure: SystemMeasure, people: Source, judge: Source) -> Iterator[Part] | None:
-    name = measure.name
-    if name == "coverage":
-        return _yes_or_no(boards, people, judge, {})
-    if name == "KPR":
-        return _yes_or_no(boards, people, judge, _n_key_points(boards))
-    if name in NUGGETS:
-        return _nuggets(boards, name, people, judge)
-    if name in RATINGS:
-        return _ratings(boards, name, people, judge)
-    if name in OF_CITATIONS:
-        return _citations(boards, name, people, judge)
-    if measure.family == "preferences":
-        return _preferences(boards, name, people, judge)
-    return None
-
-
 def _of_reports(boards: StudySources, people: Source, judge: Source) -> list[tuple[int, int, str, int]]:
     """Return each item about a report that the judge was asked about, with its topic, run and element."""
     rows = boards.items_under(people.criterion).filter(report__isnull=False)
@@ -99,8 +84,9 @@ def _of_reports(boards: StudySources, people: Source, judge: Source) -> list[tup
     return [row for row in listed if row[0] in asked]
 
 
-def _yes_or_no(boards: StudySources, people: Source, judge: Source, sizes: Mapping[int, int]) -> Iterator[Part]:
-    """A report's share of yes, over all of its items or over as many as `sizes` says of the topic."""
+def _yes_or_no(boards: StudySources, measure: SystemMeasure, people: Source, judge: Source) -> Iterator[Part]:
+    """A report's share of yes, over all of its items or over all key points of the topic."""
+    sizes = _n_key_points(boards) if measure.of_answers else {}
     own = {pk for pk, _, run in _points(boards) if run} if sizes else set()
     rows = [row for row in _of_reports(boards, people, judge) if row[3] not in own]
     n_items: dict[tuple[int, str], int] = defaultdict(int)
@@ -133,14 +119,14 @@ def _n_key_points(boards: StudySources) -> dict[int, int]:
     return found
 
 
-def _nuggets(boards: StudySources, name: str, people: Source, judge: Source) -> Iterator[Part] | None:
+def _nuggets(boards: StudySources, measure: Nuggets, people: Source, judge: Source) -> Iterator[Part] | None:
     """Credit for nuggets; which are vital must be known without labels, or the sum is over unknown items."""
     importance = boards.once("stated importance", lambda: stated_importance(boards))
-    if name.endswith(("vital", "weighted")) and boards.criterion_named(TaskType.NUGGET, "importance"):
+    if measure.name.endswith(("vital", "weighted")) and boards.criterion_named(TaskType.NUGGET, "importance"):
         rows = _of_reports(boards, people, judge)
         if any(element not in importance for *_, element in rows):
             return None
-    return _credits(boards, importance, name, people, judge)
+    return _credits(boards, importance, measure.name, people, judge)
 
 
 def _credits(
@@ -167,7 +153,7 @@ def _credit(grade: float | None, criterion: Criterion, *, strict: bool) -> float
     return float(CREDIT[support] == 1) if strict else CREDIT[support]
 
 
-def _citations(boards: StudySources, name: str, people: Source, judge: Source) -> Iterator[Part]:
+def _citations(boards: StudySources, measure: Citations, people: Source, judge: Source) -> Iterator[Part]:
     """The support of a report's citations, each of which is an item; one without a text here is none."""
     rows = _of_reports(boards, people, judge)
     n_items: dict[tuple[int, str], int] = defaultdict(int)
@@ -175,7 +161,7 @@ def _citations(boards: StudySources, name: str, people: Source, judge: Source) -
         n_items[topic, run] += 1
     sides = [(boards.item_grades(source), source.criterion.threshold) for source in (people, judge)]
     for item, topic, run, _ in rows:
-        values = [_support(grades.get(item), at, whole=name == "citation-support") for grades, at in sides]
+        values = [_support(grades.get(item), at, whole=measure.name == "citation-support") for grades, at in sides]
         yield item, topic, run, 1 / n_items[topic, run], values[0], values[1]
 
 
@@ -186,11 +172,10 @@ def _support(grade: float | None, threshold: float, *, whole: bool) -> float:
     return float(support == 1) if whole else support
 
 
-def _ratings(boards: StudySources, name: str, people: Source, judge: Source) -> Iterator[Part]:
+def _ratings(boards: StudySources, measure: Ratings, people: Source, judge: Source) -> Iterator[Part]:
     """The mean grade of an answer, which is one item."""
-    left_out = boards.once("unanswerable", lambda: unanswerable_topics(boards)) if name in OF_ANSWERABLE else set()
-    wanted = ("faithful", "appropriate") if name == "F+A" else (name,)
-    criteria = [boards.criterion_named(TaskType.ANSWER_EVALUATION, one) for one in wanted]
+    left_out = boards.once("unanswerable", lambda: unanswerable_topics(boards)) if measure.of_answerable else set()
+    criteria = [boards.criterion_named(TaskType.ANSWER_EVALUATION, one) for one in measure.criteria]
     sides = [
         [grades_by_rater(boards, source, criterion) if criterion else {} for criterion in criteria]
         for source in (people, judge)
@@ -198,12 +183,12 @@ def _ratings(boards: StudySources, name: str, people: Source, judge: Source) -> 
     for item, topic, run, _ in _of_reports(boards, people, judge):
         if topic in left_out:
             continue
-        scores = [rated(name, [of.get(item, {}) for of in by_rater])[0].value for by_rater in sides]
+        scores = [rated([of.get(item, {}) for of in by_rater])[0].value for by_rater in sides]
         values = [float("nan") if score is None else score for score in scores]
         yield item, topic, run, 1.0, values[0], values[1]
 
 
-def _preferences(boards: StudySources, name: str, people: Source, judge: Source) -> Iterator[Part]:
+def _preferences(boards: StudySources, measure: Preferences, people: Source, judge: Source) -> Iterator[Part]:
     """Wins over comparisons: each pair counts for both of its systems, the mean over its raters."""
     rows = boards.items_under(people.criterion).filter(report__isnull=False, other_report__isnull=False)
     parts = rows.values_list("pk", "topic__pk", "report__run__name", "other_report__run__name")
@@ -214,7 +199,7 @@ def _preferences(boards: StudySources, name: str, people: Source, judge: Source)
         for system in systems:
             n_pairs[topic, system] += 1
     sides = [grades_by_rater(boards, source, source.criterion) for source in (people, judge)]
-    tied = WORTH[ties_of(name)]
+    tied = WORTH[measure.ties]
     for item, topic, first, second in listed:
         for system, sign in ((first, 1), (second, -1)):
             values = [_won([sign * grade for grade in of.get(item, {}).values()], tied) for of in sides]
@@ -226,3 +211,13 @@ def _won(grades: list[float], tied: float) -> float:
     if not known:
         return float("nan")
     return float(np.mean([1.0 if grade > 0 else tied if grade == 0 else 0.0 for grade in known]))
+
+
+PARTS: dict[str, Callable[[StudySources, Any, Source, Source], Iterator[Part] | None]] = {
+    "coverage": _yes_or_no,
+    "key points": _yes_or_no,
+    "nuggets": _nuggets,
+    "ratings": _ratings,
+    "citations": _citations,
+    "preferences": _preferences,
+}

@@ -22,7 +22,7 @@ from stats.calibration.planning import Plan, more_labels, topics_answer
 from stats.plurals import counted
 from stats.ranking.label_pilots import RESAMPLES_OF_LABELS, TopicPilot
 from stats.ranking.measure_names import SystemMeasure, parse_measure
-from stats.ranking.qrels_scoring import parse_qrels_measure
+from stats.ranking.qrels_scoring import QrelsMeasure
 from stats.ratings import FloatArray
 
 NO_AP = (
@@ -97,13 +97,13 @@ def measures_to_plan(criterion: Criterion) -> list[str]:
     if not criterion.study.items.filter(task_type=criterion.task_type, passage__isnull=False).exists():
         return []
     offered = [parse_measure(name) for name in offered_measures(criterion.study)]
-    names = [one.name for one in offered if one.of_qrels and _planned(one)]
+    names = [one.name for one in offered if isinstance(one, QrelsMeasure) and _planned(one)]
     return sorted(names, key=lambda name: not name.startswith("nDCG"))
 
 
-def _planned(measure: SystemMeasure) -> bool:
-    asked = parse_qrels_measure(measure.name, threshold=1)
-    return not asked.at_oracle and (asked.family == "nDCG" or asked.estimable)
+def _planned(measure: QrelsMeasure) -> bool:
+    asked = measure.at(threshold=1)
+    return not asked.at_oracle and (asked.ratio == "nDCG" or asked.estimable)
 
 
 def plan(population: Population, *, measure: str = "", **asked: Any) -> HalfWidthPlan | SeparationPlan | MeasurePlan:
@@ -129,15 +129,15 @@ def plan_measure(
     """Plan for telling two systems apart in the measure, or for an interval around one's mean.
 
     Without a difference to expect, the one that the judge sees. Raises NoPlan, JudgeNotFound, and as
-    `parse_qrels_measure` does.
+    `QrelsMeasure.at` does.
     """
     asked = parse_measure(measure)
     systems = tuple(separate or filter(None, [system]))
-    if not asked.of_qrels:
+    if not isinstance(asked, QrelsMeasure):
         raise NoPlan(f"{asked.name} does not measure rankings. Plan nDCG@k, P@k or DCG@k.")
     if not systems or len(set(systems)) < len(systems):
         raise NoPlan(f"Choose the system whose {asked.name} it is, or two different systems.")
-    if asked.name.startswith("AP"):
+    if asked.ratio == "AP":
         raise NoPlan(NO_AP)
     boards, people, by_judge = _sources(criterion, asked, judge)
     try:

@@ -21,8 +21,8 @@ from evaluation.leaderboards.corrected.correction import Corrected
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.sources import PEOPLE, Combine, Source, StudySources
 from stats.intervals import Estimate
-from stats.ranking.measure_names import NoLeaderboard, SystemMeasure, parse_measure
-from stats.ranking.qrels_scoring import AT_ORACLE, parse_qrels_measure
+from stats.ranking.measure_names import NoLeaderboard, parse_measure
+from stats.ranking.qrels_scoring import QrelsMeasure
 from stats.ranking.sampled_labels import Rankings
 
 POSTED = "run"
@@ -123,7 +123,7 @@ def score_posted_run(
     `in_sight` does.
     """
     asked = parse_measure(measure)
-    if not asked.of_qrels or asked.name.endswith(AT_ORACLE):
+    if not isinstance(asked, QrelsMeasure) or asked.at_oracle:
         raise NoLeaderboard(f"{asked.name} is no measure of a posted run. Use one of ir-measures, as nDCG@10 or P@5.")
     rankings = read_posted_run(run)
     known = set(study.collection.topics.values_list("topic_id", flat=True))
@@ -165,7 +165,7 @@ def read_posted_run(run: str) -> dict[str, list[str]]:
     }
 
 
-def _by_sources(board: Leaderboard, boards: StudySources, measure: SystemMeasure) -> Iterator[PostedScore]:
+def _by_sources(board: Leaderboard, boards: StudySources, measure: QrelsMeasure) -> Iterator[PostedScore]:
     for column in board.columns:
         standing = column.by_system.get(POSTED)
         mean = standing.mean if standing else Estimate(None, reason=column.why_not(POSTED))
@@ -191,10 +191,10 @@ def _by_topic(column: Column) -> dict[str, float]:
     return {str(topic): value for topic, value in zip(column.table, values, strict=True) if not math.isnan(value)}
 
 
-def _counts(boards: StudySources, source: Source, measure: SystemMeasure) -> tuple[int, int]:
+def _counts(boards: StudySources, source: Source, measure: QrelsMeasure) -> tuple[int, int]:
     """Return how many passages the measure reads on the topics that the source judged, and how many lack its grade."""
     grades = boards.grades(source)
-    cutoff = parse_qrels_measure(measure.name, threshold=grades.threshold).cutoff
+    cutoff = measure.at(grades.threshold).cutoff
     looked_at = unjudged = 0
     for topic, table in grades.tables.items():
         for docno in boards.rankings[POSTED].get(topic, ())[:cutoff]:

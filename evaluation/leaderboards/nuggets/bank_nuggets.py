@@ -13,7 +13,7 @@ from evaluation.leaderboards.sources import NOT_JUDGED, Source, StudySources, ye
 from stats.measures.nugget_banks import nugget_coverage, rubric_score
 from stats.measures.nuggets import CREDIT, support_of
 from stats.measures.scores import Score
-from stats.ranking.answer_measures import AnswerScore
+from stats.ranking.answer_measures import AnswerScore, OfAnswers
 
 SCORES = {"nugget-coverage": nugget_coverage, "rubric-score": rubric_score}
 KINDS = {
@@ -43,7 +43,7 @@ def _read(boards: StudySources) -> dict[int, list[BankNugget]]:
     return {topic: list(nuggets.values()) for topic, nuggets in found.items()}
 
 
-def score_bank(boards: StudySources, name: str, source: Source) -> Iterator[AnswerScore]:
+def score_bank(boards: StudySources, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
     """The topic's nuggets of the kind that the source judged; one that nobody was asked about has no grade.
 
     Nuggets that are in no bank count as they are, beside those that are. Parts without an item of their own are left
@@ -72,4 +72,4 @@ def score_bank(boards: StudySources, name: str, source: Source) -> Iterator[Answ
             yield AnswerScore(run, topic_name, Score(None, NOT_JUDGED))
         else:
             n_leaves = sum(1 for nugget in nuggets for _ in nugget.leaves)
-            yield AnswerScore(run, topic_name, SCORES[name](nuggets), n_leaves)
+            yield AnswerScore(run, topic_name, SCORES[measure.name](nuggets), n_leaves)

@@ -16,8 +16,8 @@ from evaluation.leaderboards.breakdown import LENGTH, groupings
 from evaluation.leaderboards.export import leaderboard_as_dict
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.sources import StudySources
-from stats.ranking.answer_measures import group_of, ties_of
 from stats.ranking.measure_names import NoLeaderboard, parse_measure
+from stats.ranking.measures.preferences import Preferences
 from tests.evaluation.answered import an_answered_study, an_item, element, give, report_of, write
 from tests.evaluation.judged import AT
 from tests.factories import a_judge_rater
@@ -237,12 +237,12 @@ def test_win_rates_count_ties_as_they_are_told(
 
 
 def test_names_of_measures_are_told_apart() -> None:
-    assert group_of("KPR") == "key points"
-    assert group_of("win-rate(ties=none)") == "preferences"
-    assert group_of("win-rate(ties=some)") is None
-    assert group_of("KPR@10") is None
-    assert ties_of("win-rate") == "none"
-    assert ties_of("win-rate(ties=half)") == "half"
+    assert parse_measure("KPR").family == "key points"
+    assert parse_measure("win-rate(ties=none)").family == "preferences"
+    assert parse_measure("win-rate(ties=some)").of_qrels
+    assert parse_measure("KPR@10").of_rankings
+    assert Preferences("win-rate").ties == "none"
+    assert Preferences("win-rate(ties=half)").ties == "half"
 
 
 def test_means_are_broken_down_by_domain_and_by_length(answers: Study, ada_as_rater: Rater) -> None:
@@ -334,4 +334,4 @@ def test_every_measure_of_answers_keeps_to_the_topics_in_sight(answers: Study, a
     assert {"KPF", "nuggets-vital", "F+A", "unanswerable", "win-rate"} <= set(measures)
     for measure in measures:
         assert leaderboard_as_dict(board_of(answers, measure)) == before[measure]
-        assert before[measure]["part"] == ("all" if group_of(measure) == "texts" else "development")
+        assert before[measure]["part"] == ("all" if parse_measure(measure).family == "texts" else "development")

@@ -17,6 +17,7 @@ from evaluation.leaderboards.export import leaderboard_as_dict, tables_of_leader
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.sources import StudySources
 from stats.ranking.measure_names import parse_measure
+from stats.ranking.measures.citations import Citations
 from tests.annotate.cited_reports import a_cited_report, a_passage, with_cited_reports
 from tests.annotate.studies.test_lifecycle import a_study_of
 from tests.evaluation.answered import give
@@ -68,7 +69,7 @@ def test_a_report_is_scored_by_what_is_judged_of_it(cited: Study, measure: str, 
 
 
 def test_citations_without_a_grade_are_counted_not_zero(cited: Study) -> None:
-    boards, measure = StudySources(cited), parse_measure("citation-precision")
+    boards, measure = StudySources(cited), Citations("citation-precision")
     [people] = boards.sources(measure)
 
     table = score_answers(boards, measure, people)

@@ -14,7 +14,10 @@ from django.test import Client
 from collection.models import Judgment, Study, User
 from collection.web.fingerprints import fingerprint_of
 from stats.measures.crux import ideal_ranking
-from stats.ranking.answer_measures import NUGGETS, RATINGS, TEXTS, UNANSWERABLE
+from stats.ranking.measures.nuggets import Nuggets
+from stats.ranking.measures.ratings import Ratings
+from stats.ranking.measures.texts import Texts
+from stats.ranking.measures.unanswerable import Unanswerable
 from tests.attacks.mutations import FULL
 from tests.evaluation.judged import judge_items, report_items
 from tests.evaluation.ranked import three_systems
@@ -24,7 +27,7 @@ MEASURES = [
     *("coverage", "Cover@20>=3", "coverage@10", "alpha-nDCG", "alpha-nDCG@10", "nDCG@20", "P(rel=η)@20", "AP(rel=η)"),
     *("P@5", "RR", "Judged@10", "KPR@10", "density", "coverage@oracle", "alpha-nDCG@oracle", "density@oracle"),
     *("KPR", "KPP", "KPF", "F+A", "win-rate", "win-rate(ties=half)", "StRecall@5", "ERR-IA@5", "NRBP"),
-    *NUGGETS, *RATINGS, *UNANSWERABLE, *TEXTS,
+    *Nuggets.meanings, *Ratings.meanings, *Unanswerable.meanings, *Texts.meanings,
 ]  # fmt: skip
 
 

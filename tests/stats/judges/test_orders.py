@@ -9,6 +9,7 @@ import pytest
 from stats.judges.orders import RankedItems, correlate_orders, ranks_of, sum_measure
 from stats.judges.recalibrated_grades import recalibrated
 from stats.measures.trec import run_of, system_scores
+from stats.ranking.qrels_scoring import parse_qrels_measure
 from stats.ranking.rank_correlation import bootstrap_over_topics
 
 N_SYSTEMS, N_TOPICS, N_ITEMS = 6, 9, 20
@@ -39,7 +40,7 @@ def test_scores_are_those_of_ir_measures(pool: tuple[RankedItems, dict[str, dict
     for item, grade in enumerate(grades.tolist()):
         if not np.isnan(grade):
             qrels.setdefault(f"t{item // N_ITEMS}", {})[f"d{item}"] = int(grade)
-    measure = sum_measure(name, threshold=2)
+    measure = sum_measure(parse_qrels_measure(name, threshold=2))
     assert measure is not None
     cut = RankedItems(ranked.tops[:, :, : measure.cutoff], ranked.sizes, ranked.topics)
 
@@ -51,7 +52,7 @@ def test_scores_are_those_of_ir_measures(pool: tuple[RankedItems, dict[str, dict
 
 def test_a_topic_without_labels_has_no_score(pool: tuple[RankedItems, dict[str, dict[str, list[str]]]]) -> None:
     ranked, _ = pool
-    measure = sum_measure("nDCG@10", threshold=1)
+    measure = sum_measure(parse_qrels_measure("nDCG@10", threshold=1))
     assert measure is not None
     grades = np.where(ranked.topics == 2, np.nan, 1.0)
 
@@ -65,7 +66,7 @@ def test_a_topic_without_labels_has_no_score(pool: tuple[RankedItems, dict[str, 
 
 @pytest.mark.parametrize("name", ["AP(rel=2)", "nDCG", "RR", "nDCG(judged_only=True)@10", "nDCG@oracle"])
 def test_other_measures_are_no_such_sums(name: str) -> None:
-    assert sum_measure(name, threshold=2) is None
+    assert sum_measure(parse_qrels_measure(name, threshold=2)) is None
 
 
 @pytest.mark.parametrize("digits", [9, 1])

@@ -30,7 +30,7 @@ FIRST = Oracle("first", RANKINGS["first"])
         ("Cover", "Cover", 20, None),
         ("alpha-nDCG@10>=4", "alpha-nDCG", 10, 4.0),
         ("KPR@3", "KPR", 3, None),
-        ("nDCG@10", "qrels", None, None),
+        ("nDCG@10", "nDCG", None, None),
     ],
 )
 def test_a_measure_is_named_as_the_field_writes_it(
