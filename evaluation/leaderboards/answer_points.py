@@ -16,14 +16,6 @@ from stats.measures.scores import Score
 from stats.ranking.answer_measures import AnswerScore, OfAnswers
 
 OWN = "run"
-NUGGET_SCORES = {
-    "nuggets-vital": "vital",
-    "nuggets-all": "all",
-    "nuggets-weighted": "weighted",
-    "nuggets-strict-vital": "strict_vital",
-    "nuggets-strict-all": "strict_all",
-    "nuggets-strict-weighted": "strict_weighted",
-}
 
 
 def score_key_points(boards: StudySources, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
@@ -99,7 +91,7 @@ def score_nuggets(boards: StudySources, measure: OfAnswers, source: Source) -> I
         if all(nugget.support is None for nugget in assigned):
             yield AnswerScore(system, topic_name, Score(None, NOT_JUDGED))
         else:
-            score: Score = getattr(nugget_scores(assigned), NUGGET_SCORES[measure.name])
+            score: Score = getattr(nugget_scores(assigned), measure.name.removeprefix("nuggets-").replace("-", "_"))
             yield AnswerScore(system, topic_name, score, len(assigned))
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from django.db.models import QuerySet
 
 from collection.completeness import judges_of_studies
@@ -19,9 +20,11 @@ from judging.data.human_labels import development_topics, grades_of_people, majo
 from judging.data.selection import items_asked, without_text
 from judging.models import Completion, Judge
 from judging.prompts.pairwise import PositionBias, position_bias
+from stats.agreement.coefficients import cohen_kappa, pair_differences
 from stats.completeness import Completeness, complete_first
 from stats.intervals import Estimate
 from stats.overviews_in_words import most_alike
+from stats.ratings import pairs_of_codes
 from stats.share_intervals import Interval, ShareDifference, bounds, difference_by_topic, share_by_topic
 
 DIFFERENCES_SHOWN = 50
@@ -174,12 +177,12 @@ def kappa_of(pairs: Sequence[tuple[float, float]], scale: Scale) -> float | None
     """
     if len(pairs) < 2 or len({grade for pair in pairs for grade in pair}) < 2:
         return None
-    from sklearn.metrics import cohen_kappa_score  # imported late: it takes a second
-
     ranks = {value: rank for rank, value in enumerate(scale.values)}
-    weights = None if scale.level == Scale.Level.NOMINAL else "quadratic"
-    first, second = ([ranks[pair[place]] for pair in pairs] for place in (0, 1))
-    return float(cohen_kappa_score(first, second, labels=sorted(ranks.values()), weights=weights))
+    weighting = "plain" if scale.level == Scale.Level.NOMINAL else "quadratic"
+    first, second = (np.array([ranks[pair[place]] for pair in pairs], dtype=np.int16) for place in (0, 1))
+    patterns = pairs_of_codes(first, second, len(ranks), None)
+    differences = pair_differences(weighting, np.arange(len(ranks), dtype=np.float64))
+    return float(cohen_kappa(patterns.frequencies[None], patterns, differences)[0])
 
 
 def difference_of(criterion: Criterion, judges: Sequence[Judge]) -> ShareDifference | None:

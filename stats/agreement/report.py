@@ -155,7 +155,7 @@ def group_statistics(patterns: CountPatterns, ratings: Ratings) -> dict[str, Est
     reasons = reasons_against(patterns, n_raters=len(ratings.raters))
     if len(reasons) == len(kinds):
         return {name: undefined(reasons[name]) for name in kinds}
-    values = library_kappas(patterns) | library_alpha(patterns, ratings.level, ratings.numbers)
+    values = library_alpha(patterns, ratings.level, ratings.numbers)
     pairable = (patterns.counts.sum(axis=1) >= 2).astype(np.float64)
     found = {name: undefined(reason) for name, reason in reasons.items()}
     for within in (SHARE, COEFFICIENT, SIGNED):
@@ -183,22 +183,6 @@ def reasons_against(patterns: CountPatterns, *, n_raters: int) -> dict[str, str]
     if (patterns.counts[pairable].sum(axis=0) > 0).sum() < 2:
         reasons["krippendorff_alpha"] = ONE_GRADE
     return reasons
-
-
-def library_kappas(patterns: CountPatterns) -> dict[str, float]:
-    """Return statsmodels' Fleiss and Randolph, where every item has the same number of ratings."""
-    counts = patterns.counts
-    raters, n_items = counts.sum(axis=1), patterns.frequencies.sum()
-    used = (counts.sum(axis=0) > 0).sum()
-    if used < 2 or raters[0] < 2 or (raters != raters[0]).any() or n_items * counts.shape[1] > LARGEST_LIBRARY_TABLE:
-        return {}
-    from statsmodels.stats.inter_rater import fleiss_kappa
-
-    table = np.repeat(counts, patterns.frequencies.astype(np.int64), axis=0)
-    return {
-        "fleiss_kappa": float(fleiss_kappa(table, method="fleiss")),
-        "randolph_kappa": float(fleiss_kappa(table, method="randolph")),
-    }
 
 
 def library_alpha(patterns: CountPatterns, level: Level, numbers: FloatArray) -> dict[str, float]:
@@ -229,18 +213,15 @@ def pair_agreement(ratings: Ratings, first: int, second: int) -> PairAgreement:
 
 def cohen_kappas(patterns: PairPatterns, numbers: FloatArray) -> dict[str, Estimate]:
     """Return Cohen's κ `plain`, `linear` and `quadratic`; two grades at least must be in use."""
-    from statsmodels.stats.inter_rater import cohens_kappa
-
-    table = np.zeros((patterns.n_grades, patterns.n_grades))
-    table[patterns.first, patterns.second] = patterns.frequencies
-    statistics: dict[str, Statistic] = {}
-    values = {}
-    for weighting in ("plain", "linear", "quadratic"):
-        differences = coefficients.pair_differences(weighting, numbers)
-        statistics[weighting] = partial(coefficients.cohen_kappa, patterns=patterns, differences=differences)
-        weights = None if weighting == "plain" else differences
-        values[weighting] = float(cohens_kappa(table, weights=weights, return_results=False))
-    return estimate(statistics, patterns, values=values)
+    statistics: dict[str, Statistic] = {
+        weighting: partial(
+            coefficients.cohen_kappa,
+            patterns=patterns,
+            differences=coefficients.pair_differences(weighting, numbers),
+        )
+        for weighting in ("plain", "linear", "quadratic")
+    }
+    return estimate(statistics, patterns)
 
 
 def rater_counts(ratings: Ratings) -> list[tuple[str, int, dict[Grade, int]]]:

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stats.intervals import NO_ERROR, SAME_IN_RESAMPLES, Estimate, Sample, resampled_levels
+from stats.intervals import Estimate, Sample
 from stats.ranking.bootstrap_correlations import kendall_rows, tau_ap_rows
 from stats.ranking.order_verdict import OrderVerdict, order_verdict
 from stats.ranking.qrels_scoring import QrelsMeasure
-from stats.ranking.rank_correlation import MOST_UNDEFINED, kendall, mean_scores, tau_ap, topic_weights
+from stats.ranking.rank_correlation import kendall, mean_scores, tau_ap, topic_weights, with_range
 from stats.ratings import BoolArray, FloatArray, IntArray
 
 
@@ -116,13 +116,7 @@ def _without_range(point: Estimate, sample: Sample) -> Estimate:
 def _ranged(point: Estimate, values: FloatArray) -> Estimate:
     if point.value is None or point.sample is None:
         return point
-    known = np.clip(values[~np.isnan(values)], -1.0, 1.0)
-    if len(known) < (1 - MOST_UNDEFINED) * len(values):
-        return replace(point, reason="too many resamples of its topics have no correlation")
-    low, high = np.quantile(known, resampled_levels(point.sample.n_drawn))
-    if high - low < NO_ERROR:
-        return replace(point, reason=SAME_IN_RESAMPLES)
-    return replace(point, low=float(low), high=float(high), resampled=True)
+    return with_range(point, np.clip(values[~np.isnan(values)], -1.0, 1.0), len(values), point.sample)
 
 
 def _resampled(people: FloatArray, judges: Sequence[FloatArray]) -> Iterator[tuple[FloatArray, FloatArray]]:

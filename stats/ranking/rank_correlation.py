@@ -7,7 +7,7 @@ bit are ties (`rounding`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
@@ -34,13 +34,13 @@ Scores = Sequence[float] | FloatArray
 
 
 def spearman(reference: Scores, other: Scores) -> Estimate:
-    """Return Spearman's ρ; ties share their mean rank. Source: scipy.stats.spearmanr."""
-    return _estimate(_spearman, reference, other)
+    """Return Spearman's ρ; ties share their mean rank. As scipy.stats.spearmanr."""
+    return _estimate("spearman", reference, other)
 
 
 def kendall(reference: Scores, other: Scores) -> Estimate:
-    """Return Kendall's τ_b, which corrects for ties on either side. Source: scipy.stats.kendalltau."""
-    return _estimate(_kendall, reference, other)
+    """Return Kendall's τ_b, which corrects for ties on either side. As scipy.stats.kendalltau."""
+    return _estimate("kendall", reference, other)
 
 
 def tau_ap(reference: Scores, other: Scores) -> Estimate:
@@ -50,12 +50,12 @@ def tau_ap(reference: Scores, other: Scores) -> Estimate:
     Ties: the mean over all ways of breaking them on both sides, which for ties in `other` is the τ_AP,a of Urbano and
     Marrero, The Treatment of Ties in AP Correlation (ICTIR 2017).
     """
-    return _estimate(_tau_ap, reference, other)
+    return _estimate("tau_ap", reference, other)
 
 
 def pearson(reference: Scores, other: Scores) -> Estimate:
-    """Return Pearson's r of the scores themselves. Source: scipy.stats.pearsonr."""
-    return _estimate(_pearson, reference, other)
+    """Return Pearson's r of the scores themselves. As scipy.stats.pearsonr."""
+    return _estimate("pearson", reference, other)
 
 
 def bootstrap_over_topics(
@@ -103,14 +103,14 @@ def several_over_topics(
     weights = topic_weights(n_topics, replicates, seed)
     drawn = mean_scores(tables[0], weights), mean_scores(tables[1], weights)
     return [
-        _with_range(point, _resampled(correlation, *drawn, top_k), replicates, sample)
+        with_range(point, _resampled(correlation, *drawn, top_k), replicates, sample)
         if point.value is not None
         else replace(point, sample=sample)
         for point, (correlation, top_k) in zip(points, asked, strict=True)
     ]
 
 
-def _with_range(point: Estimate, values: FloatArray, replicates: int, sample: Sample) -> Estimate:
+def with_range(point: Estimate, values: FloatArray, replicates: int, sample: Sample) -> Estimate:
     """Return the correlation with the middle of those of its replicates."""
     if len(values) < (1 - MOST_UNDEFINED) * replicates:
         return replace(point, reason="too many resamples of its topics have no correlation", sample=sample)
@@ -160,7 +160,7 @@ def _of(correlation: Correlation, x: FloatArray, y: FloatArray, top_k: int | Non
     x, y = _paired(x, y)
     if top_k is not None:
         x, y = _top(x, y, top_k)
-    return _estimate(_FUNCTIONS[correlation], x, y)
+    return _estimate(correlation, x, y)
 
 
 def _top(x: FloatArray, y: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:
@@ -179,7 +179,7 @@ def _paired(reference: Scores, other: Scores) -> tuple[FloatArray, FloatArray]:
     return x[both], y[both]
 
 
-def _estimate(function: Callable[[FloatArray, FloatArray], float], reference: Scores, other: Scores) -> Estimate:
+def _estimate(correlation: Correlation, reference: Scores, other: Scores) -> Estimate:
     x, y = _paired(reference, other)
     if len(x) < FEWEST_SYSTEMS:
         return undefined(
@@ -187,35 +187,8 @@ def _estimate(function: Callable[[FloatArray, FloatArray], float], reference: Sc
         )
     if (x == x[0]).all() or (y == y[0]).all():
         return undefined("All systems have the same score on one side.")
-    return Estimate(function(x, y))
-
-
-def _spearman(x: FloatArray, y: FloatArray) -> float:
-    from scipy.stats import spearmanr  # imported late: it weighs much
-
-    return float(spearmanr(x, y).statistic)
-
-
-def _kendall(x: FloatArray, y: FloatArray) -> float:
-    from scipy.stats import kendalltau  # imported late: it weighs much
-
-    return float(kendalltau(x, y).statistic)
-
-
-def _pearson(x: FloatArray, y: FloatArray) -> float:
-    from scipy.stats import pearsonr  # imported late: it weighs much
-
-    return float(pearsonr(x, y).statistic)
-
-
-def _tau_ap(x: FloatArray, y: FloatArray) -> float:
-    return float(tau_ap_rows(x[None], y[None], np.ones((1, len(x)), dtype=bool))[0])
+    [value] = RESAMPLED[correlation](x[None], y[None], np.ones((1, len(x)), dtype=bool)).tolist()
+    return Estimate(min(max(value, -1.0), 1.0))
 
 
 RESAMPLED = {"spearman": spearman_rows, "kendall": kendall_rows, "tau_ap": tau_ap_rows, "pearson": pearson_rows}
-_FUNCTIONS: dict[Correlation, Callable[[FloatArray, FloatArray], float]] = {
-    "spearman": _spearman,
-    "kendall": _kendall,
-    "tau_ap": _tau_ap,
-    "pearson": _pearson,
-}
