@@ -12,11 +12,14 @@ from collection.rankings import ORDERS
 from collection.web.options import PART
 from stats.qrels import COMBINES
 from stats.ranking.common_topics import TOPICS
+from stats.ranking.measure_names import registered
 from stats.ranking.missing_values import MISSING
 from stats.votes import TIES, TIES_OF_PEOPLE
 
 COMBINED = [(name, f"{COMBINES[name]}, {TIES[TIES_OF_PEOPLE]}") for name in ("majority", "median")]
 TOP = 3
+# Names of measures of texts and elements; those of answers stand on the page, those on qrels at ir-measures.
+NAMED = [name for one in registered() if not one.of_answers and not one.of_qrels for name in one.offers]
 
 
 class LeaderboardRules(serializers.Serializer[Any]):
@@ -51,9 +54,9 @@ class LeaderboardChoice(ConfidentRules):
         max_length=60,
         label="Measure",
         help_text=(
-            "coverage, coverage@10, density, alpha-nDCG@oracle, Cover@20>=3, KPR@10, any that the leaderboard’s page "
-            "offers, or any of ir-measures: nDCG@10, AP, P(rel=η)@5, where η is each source’s own threshold. @oracle: "
-            "as many passages as the oracle’s context has. density(tokens=whitespace): the tokenizer (default: words)."
+            f"{', '.join(NAMED)}, any that the leaderboard’s page offers, or any of ir-measures: nDCG@10, AP, "
+            "P(rel=η)@5, where η is each source’s own threshold. @oracle: as many passages as the oracle’s "
+            "context has. density(tokens=whitespace): the tokenizer (default: words)."
         ),
     )
     source = serializers.ListField(  # type: ignore[assignment]  # a parameter's name, and DRF's own

@@ -36,9 +36,8 @@ class NoLeaderboard(Refused):
 class SystemMeasure:
     """A measure of systems as its name asks for it.
 
-    `cutoff` is None for what reads a whole ranking, or no ranking.
-
-    `at_oracle`: the cutoff is the size of the oracle's context, topic by topic. `tokenizer` names what counts tokens.
+    `cutoff` is None for what reads a whole ranking, or no ranking; `at_oracle`: the cutoff is the
+    size of the oracle's context, topic by topic. `tokenizer` names what counts tokens.
 
     A class declares, for all names of its family:
 
@@ -48,6 +47,8 @@ class SystemMeasure:
     - `questions`: what is asked of raters for it; `facts`: what else a study must have for a name of it;
     - `range`: what values it can take; `sums`: the names of which a score is a sum over judged items, so that labels
       on a part can correct it; `corrected_as`: what these are called together;
+    - `needs_texts`, `leaves_out_unanswerable`: whether it counts tokens; whether it is over what can be answered alone;
+    - `asked_by_item`: whether an element is asked of the texts alone that have an item of it;
     - `of_texts_too`: whether the texts are a source of their own, held against references; `first_question_counts`:
       whether a rater's first one of the questions counts alone;
     - `offers`: the names to offer, each with its place among all that are offered.
