@@ -119,5 +119,6 @@ def _view(report: Report) -> View:
         return Response(report.as_dict(result))
 
     view.__name__, view.__module__ = report.name, type(report).__module__
-    asked = (CRITERION, report.options) if report.of_criterion else (report.options,)
+    # What has no fields is described by nothing.
+    asked = (*([CRITERION] if report.of_criterion else []), *([report.options] if report.options().fields else []))
     return shows(f"studies_{report.name}", report.about, *asked, sent=report.sent)(view)

@@ -103,42 +103,10 @@ class JudgeFigures:
         return found
 
     @property
-    def answers(self) -> Table:
-        """Yes and no beside each person's, and the mean accuracy over people."""
-        rows: list[list[Any]] = [
-            [people, row.n_items, row.ungraded_share, at.accuracy, at.kappa]
-            + [one for of in (at.positive, at.negative) for one in (of.precision, of.recall, of.f1)]
-            for people, row in self.rows
-            for at in (row.threshold,)
-        ]
-        if len(self.rows) > 1 and (mean := self.comparison.mean_accuracy):
-            mean_of = f"mean over {counted(mean.n_raters, 'people')}"
-            rows.append([mean_of, self.comparison.n_items, self.comparison.ungraded_share, mean.estimate, *[None] * 7])
-        return Table.of(self._title("yes and no"), ANSWERS, rows, note=OF_ANSWERS)
-
-    @property
-    def orders(self) -> Table:
-        """The order of texts by coverage beside each person's, and beside the mean of people's coverages."""
-        rows = [(people, row.coverage) for people, row in self.rows]
-        if len(self.rows) > 1 and (mean := self.comparison.mean_coverage):
-            rows.append(("mean of their coverages", mean))
-        shown = ([people, one.n_texts, one.spearman, one.kendall] for people, one in rows)
-        return Table.of(
-            self._title("order"), ORDERS, shown, note="Whether both rank texts in the same order by coverage."
-        )
-
-    @property
-    def grades(self) -> Table:
-        """How far both agree on each grade of one scale."""
-        rows = (
-            [who, one.n_items, one.kappa, one.kappa_quadratic, one.krippendorff_alpha, one.spearman, one.kendall]
-            for who, one in self.rows
-        )
-        return Table.of(self._title("grades"), GRADES, rows, note="Over the items that both graded.")
-
-    def _title(self, what: str) -> str:
+    def tables(self) -> dict[str, Table]:
         of_test = ", test topics" if self.part == "test" else ""
-        return f"{self.one.name} against humans under {self.one.criterion.name}, {what}{of_test}"
+        title = f"{self.one.name} against humans under {self.one.criterion.name}{of_test}"
+        return tables_of_judge(self.comparison, title=title)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the comparison, and in a study that is split its part."""
@@ -274,6 +242,33 @@ def tables_of_people(agreement: Agreement) -> dict[str, Table]:
     return {
         "coefficients": Table.of("Coefficients over all assessors", COEFFICIENTS, coefficients),
         "pairs": Table.of("Pairs of assessors", PAIRS, pairs, note=OF_PAIRS, long="weights"),
+    }
+
+
+def tables_of_judge(comparison: Comparison, *, title: str) -> dict[str, Table]:
+    """Return a judge's answers, its order of texts by coverage and its grades beside all people's and each person's."""
+    beside = list(_rows(comparison))
+    answers: list[list[Any]] = [
+        [people, row.n_items, row.ungraded_share, at.accuracy, at.kappa]
+        + [one for of in (at.positive, at.negative) for one in (of.precision, of.recall, of.f1)]
+        for people, row in beside
+        for at in (row.threshold,)
+    ]
+    orders = [(people, row.coverage) for people, row in beside]
+    if len(beside) > 1 and (mean := comparison.mean_accuracy):
+        mean_of = f"mean over {counted(mean.n_raters, 'people')}"
+        answers.append([mean_of, comparison.n_items, comparison.ungraded_share, mean.estimate, *[None] * 7])
+    if len(beside) > 1 and comparison.mean_coverage:
+        orders.append(("mean of their coverages", comparison.mean_coverage))
+    of_orders = ([people, one.n_texts, one.spearman, one.kendall] for people, one in orders)
+    grades = (
+        [who, one.n_items, one.kappa, one.kappa_quadratic, one.krippendorff_alpha, one.spearman, one.kendall]
+        for who, one in beside
+    )
+    return {
+        "answers": Table.of(f"{title}, yes and no", ANSWERS, answers, note=OF_ANSWERS),
+        "orders": Table.of(f"{title}, order", ORDERS, of_orders, note="Texts in order of their coverage."),
+        "grades": Table.of(f"{title}, grades", GRADES, grades, note="Over the items that both graded."),
     }
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from stats.judges.comparison import Comparison
+from typing import Any
+
 from stats.judges.text_level import RolledUpComparison
 from stats.pattern_intervals import Estimate
 from stats.plurals import counted
-from stats.votes import RULE_OF_PEOPLE
 
 LABELS = {
     "percent_agreement": "percent agreement",
@@ -34,42 +34,6 @@ def interval_text(estimate: Estimate) -> str:
     return f"[{estimate.low:.4f}, {estimate.high:.4f}] {over}".rstrip()
 
 
-def comparison_text(comparison: Comparison) -> str:
-    """Return the judge against all people together, then against each."""
-    several = len(comparison.by_rater) > 1
-    together = (
-        f"assessors together ({RULE_OF_PEOPLE}; ties on {counted(comparison.n_tied, 'items')})" if several else "people"
-    )
-    lines = [together, *_comparison_lines(comparison)]
-    if comparison.mean_accuracy:
-        raters = counted(comparison.mean_accuracy.n_raters, "annotators")
-        lines += ["", f"accuracy, mean over {raters}: {estimate_text(comparison.mean_accuracy.estimate)}"]
-    if several:
-        for name, one in comparison.by_rater.items():
-            lines += ["", name, *_comparison_lines(one)]
-    return "\n".join(lines)
-
-
-def _comparison_lines(one: Comparison) -> list[str]:
-    at = one.threshold
-    share = one.ungraded_share or 0.0
-    figures = {
-        "κ (unweighted)": one.kappa,
-        "κ (quadratic weights)": one.kappa_quadratic,
-        "Krippendorff’s α": one.krippendorff_alpha,
-        "Spearman’s ρ": one.spearman,
-        "Kendall’s τ_b": one.kendall,
-        f"κ (unweighted) at ≥ {at.at:g}": at.kappa,
-        **{name.replace(".", " "): figure for name, figure in at.figures().items()},
-        "coverage, Spearman": one.coverage.spearman,
-        "coverage, Kendall": one.coverage.kendall,
-    }
-    head = f"  {counted(one.n_items, 'items')}, {one.n_ungraded:,} of them left ungraded by the judge ({share:.1%})"
-    if at.people_at != at.at:
-        head += f"; positive: judge ≥ {at.at:g}, people ≥ {at.people_at:g}"
-    return [head, *(f"  {name:<26}{estimate_text(figure)}" for name, figure in figures.items())]
-
-
 def rolled_up_text(one: RolledUpComparison) -> str:
     """Return a judge's rolled-up grades beside people's: at the thresholds, and at all others."""
     figures = {
@@ -92,3 +56,33 @@ def rolled_up_text(one: RolledUpComparison) -> str:
     lines += ["", f"{'texts':<12}{grades}"]
     lines += [f"{f'judge {grade:g}':<12}{''.join(f'{n:>12,}' for n in row)}" for grade, row in one.contingency.rows]
     return "\n".join(lines)
+
+
+def trust_in_judges_text(found: dict[str, Any]) -> str:
+    """Return a few lines for each judge beside people."""
+    lines: list[str] = []
+    for row in found["judges"]:
+        weak = " (weak: a baseline)" if row["weak"] else ""
+        mark = f" ({row['mark']}: {row['mark_reason']})" if row["mark"] else ""
+        rolled = ", text level (highest)" if row["rolled_up"] else ""
+        lines += [
+            f"{row['judge']}{weak}{mark}, {row['study']}: {row['criterion']} ≥ {row['at']:g}{rolled} against "
+            f"{row['human_raters']} of {row['human_criterion']} ≥ {row['human_at']:g}",
+            f"  {row['n']:,} {row['unit']}, {row['n_ungraded']:,} ungraded",
+            f"  κ (unweighted) {_number(row['kappa'])}   α {_number(row['krippendorff_alpha'])}   "
+            f"to the human ceiling {_number(row['human_ceiling']['difference'])}",
+        ]
+        if "part" in row:
+            lines.append(f"  {row['part']} part; test topics unlocked: {row['test_readings']}")
+    return "\n".join(lines) or "No judge can be compared with humans yet."
+
+
+def _number(figure: dict[str, Any]) -> str:
+    """Return a figure of JSON with its interval; a dash where it is undefined."""
+    if figure["value"] is None:
+        return "–"
+    if figure["low"] is None:
+        return f"{figure['value']:.3f} ({figure['reason']})"
+    drawn = "items" if figure["n_topics"] is None else "topics"
+    over = counted(figure[f"n_{drawn}"], drawn)
+    return f"{figure['value']:.3f} [{figure['low']:.3f}, {figure['high']:.3f}] ({over})"

@@ -130,7 +130,7 @@ def test_figures_are_readable_without_json(tables: tuple[str, str], capsys: pyte
 
     out = capsys.readouterr().out
     assert "Fleiss’ κ" in out
-    assert "positive recall" in out
+    assert "Recall of yes" in out
 
 
 @pytest.mark.parametrize(

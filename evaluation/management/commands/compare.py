@@ -12,11 +12,12 @@ from django.utils.timezone import now
 from collection.judgments.judged_criteria import find_criterion
 from collection.models import Rater
 from collection.web.commands import FiguresCommand, add_study, finite
+from evaluation.agreement.report import tables_of_judge
 from evaluation.data.judge_pairs import JudgePairs, pair_judges
 from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.data.text_level import RolledUpJudge, RollUp, roll_ups_of, rolled_up_judges
 from evaluation.data.visibility import read_test_part
-from evaluation.formats.text import comparison_text, rolled_up_text
+from evaluation.formats.text import rolled_up_text
 from stats.completeness import UNMARKED, Completeness
 from stats.judges.comparison import Comparison, compare
 from stats.judges.text_level import RULES, Rule
@@ -61,7 +62,7 @@ class Command(FiguresCommand):
         self._note_left_out("items", compared.n_people_only, compared.n_judge_only)
         if compared.completeness.mark:
             self.note(f"The judge is {compared.completeness.mark}: {compared.completeness.why}.")
-        return compared.as_dict(), comparison_text(compared.comparison)
+        return compared.as_dict(), _text(compared.comparison)
 
     def _note_rolled_up(self, one: RolledUpJudge) -> None:
         """Say what the judge's rolled-up grades beside people's are."""
@@ -101,6 +102,16 @@ class Compared:
             "left_out": {"human_only": self.n_people_only, "judge_only": self.n_judge_only},
             **self.part,
         }
+
+
+def _text(comparison: Comparison) -> str:
+    at = comparison.threshold
+    head = (
+        f"{counted(comparison.n_items, 'items')}, {comparison.n_ungraded:,} of them left ungraded by the judge; people "
+        f"tie on {comparison.n_tied:,}; positive: judge ≥ {at.at:g}, people ≥ {at.people_at:g}"
+    )
+    tables = tables_of_judge(comparison, title="The judge against humans")
+    return "\n\n".join([head, *(table.text() for table in tables.values())])
 
 
 def _of_tables(options: dict[str, Any]) -> Compared:
