@@ -240,7 +240,7 @@ def overall_table(corrected: Corrected) -> Table:
         )
         for one in method_scores(corrected)
     )
-    note = "All items. Effective labels: how many human labels alone would give the same standard error."
+    note = "All items, 95 % intervals. Effective labels: how many people’s labels alone would give the same standard error."
     return Table.of("Scores over all items", OVERALL_SCORES, rows, note=note)
 
 
@@ -248,7 +248,7 @@ def curve_table(curve: Sequence[CurvePoint]) -> Table:
     """Return people's share of yes by the judge's grade."""
     rows = (
         (
-            *(point.grade, "ungraded" if point.grade is None else f"{point.grade:g}", point.n_items),
+            *(point.grade, "ungraded" if point.grade is None else f"{point.grade:g}".replace("-", "−"), point.n_items),
             *(point.n_labelled, point.people, point.isotonic, point.people.reason),
         )
         for point in curve

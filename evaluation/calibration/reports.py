@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from collection.models import Study
-from collection.web.pages import figures_of
+from collection.web.pages import MOST_LISTED, figures_of
 from collection.web.reports import Chart
 from evaluation.calibration.forms import DrawForm, PlanForm
 from evaluation.calibration.serializers import CalibrationChoice
@@ -44,7 +44,7 @@ class CalibrationReport(StudyReport):
         found: dict[str, Any] = {"plan_form": form, "draw_form": DrawForm()}
         found["n_undrawn"] = int(result.population.undrawn.sum())
         for measure in result.measures[:1]:
-            found |= {"measure": measure}
+            found |= {"measure": measure, "most_listed": MOST_LISTED}
             found["corrected"] = figures_of(request, f"{COMPUTING}:corrected", study, measure=measure, **of)
         if form.is_valid():
             wanted = {name: form.cleaned_data[name] for name in PLANNED}

@@ -20,6 +20,7 @@ COLUMNS = (
     Column("note"),
     Column("places", "Places", filed=False),
 )
+ENDS = ("", "_low", "_high", "_reason")
 FAILING = Completeness(expected=10, missing=0, replies=10, ungraded=9)
 TABLE = Table.of(
     "Judges",
@@ -33,7 +34,7 @@ TABLE = Table.of(
 
 def test_files_have_an_estimate_as_several_columns_and_a_judge_with_its_mark() -> None:
     assert TABLE.csv().splitlines() == [
-        "judge,mark,of,n,kappa,kappa_low,kappa_high,kappa_reason,share,off,note",
+        ",".join(["judge", "mark", "of", "n", *(f"kappa{end}" for end in ENDS), "share", "off", "note"]),
         "owl,,q1,1200,0.5,0.25,0.75,,0.5,0.25,'=1",
         "<b>,failing,,,,,,rare grades,,-0.5,",
     ]
