@@ -240,7 +240,7 @@ def overall_table(corrected: Corrected) -> Table:
         )
         for one in method_scores(corrected)
     )
-    note = "All items, 95 % intervals. Effective labels: how many people’s labels alone would give the same standard error."
+    note = "All items, 95 % intervals. Effective labels: as many human labels alone would have this standard error."
     return Table.of("Scores over all items", OVERALL_SCORES, rows, note=note)
 
 

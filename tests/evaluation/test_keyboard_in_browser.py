@@ -121,6 +121,8 @@ def _reads_the_judge_and_its_calibration(page: Page) -> None:
     expect(page.get_by_role("heading", name="Calibration", level=1)).to_be_visible()
     tab_to(page, page.get_by_label("I declare label shift"))
     page.keyboard.press("Space")
+    tab_to(page, page.get_by_role("button", name="Show"))
+    page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("label_shift=on"))
     number = page.get_by_label("Number of items")
     tab_to(page, number)

@@ -37,6 +37,7 @@ def test_rosa_opens_a_disputed_item_calibrates_plans_and_draws(
 
     page.goto(CALIBRATION)
     page.get_by_label("I declare label shift").check()
+    page.get_by_role("button", name="Show").click()
     page.wait_for_url("**label_shift=on**")
     check_accessibility(page)
     page.get_by_label("Half-width of the interval").fill("0.12")
