@@ -42,7 +42,7 @@ class Address(NamedTuple):
     def room(self) -> str:
         """The module of its view within its app; of a report, the one that computes it."""
         if hasattr(self.function, "report"):
-            return str(self.function.report.compute.partition(":")[0])
+            return str(self.function.report.compute.partition(":")[0]).removeprefix(f"{self.app}.")
         return str(self.function.__module__).removeprefix(f"{self.app}.")
 
     @property
@@ -88,12 +88,12 @@ def test_addresses_lead_to_their_folders_views_and_templates() -> None:
 
 
 def test_finds_what_is_named_otherwise() -> None:
-    leaderboard = next(one for one in ADDRESSES if one.name == "leaderboard")
+    split = next(one for one in ADDRESSES if one.name == "split")
 
-    assert misnamed(leaderboard._replace(name="standings", path="studies/<slug:name>/standings/")) == [
-        "its view is leaderboard",
-        "its view stands in evaluation.leaderboards.views",
-        "its templates are ['evaluation/leaderboard']",
+    assert misnamed(split._replace(name="standings", path="studies/<slug:name>/standings/")) == [
+        "its view is split",
+        "its view stands in evaluation.splits.views",
+        "its templates are ['evaluation/split']",
     ]
 
 

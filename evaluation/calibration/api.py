@@ -36,7 +36,11 @@ def label_plan(request: Request, name: str) -> Response:
     asked = chosen_by(request, PlanChoice)
     return Response(
         figures_of(
-            request, "evaluation.calibration.computing:label_plan", criterion.study, criterion=criterion.pk, **asked
+            request,
+            "evaluation.leaderboards.corrected.calibrations:label_plan",
+            criterion.study,
+            criterion=criterion.pk,
+            **asked,
         )
     )
 

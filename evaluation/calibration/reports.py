@@ -13,7 +13,7 @@ from evaluation.calibration.forms import DrawForm, PlanForm
 from evaluation.calibration.serializers import CalibrationChoice
 from evaluation.data.study_reports import StudyReport
 
-COMPUTING = "evaluation.calibration.computing"
+COMPUTING = "evaluation.leaderboards.corrected.calibrations"
 PLANNED = ("measure", "half_width", "system", "first", "second", "difference")
 
 
