@@ -105,7 +105,7 @@ def test_calibrate_promises_what_the_plan_does(sampled: Study) -> None:
     [
         ("calibrate", [], "Name either"),
         ("calibrate", ["--study", "bridges-study", "--threshold", "3"], "--threshold is only for tables"),
-        ("calibrate", ["--study", "nothing"], "no study"),
+        ("calibrate", ["--study", "nothing"], "is not a study"),
         ("calibrate", ["--study", "bridges-study", "--criterion", "answerability", "--judge", "x"], "stork-7b"),
         ("plan_labels", ["--study", "bridges-study"], "Give either"),
         (

@@ -84,7 +84,7 @@ def test_a_criterion_is_found_by_name_or_as_the_only_one_judged(judged: Study) -
 
 
 def test_what_is_not_there_is_named_with_what_is(judged: Study) -> None:
-    with pytest.raises(CriterionNotFound, match=r"no study “nothing”\. Studies: bridges-study"):
+    with pytest.raises(CriterionNotFound, match=r"“nothing” is not a study\. Studies: bridges-study"):
         find_criterion("nothing", None)
     with pytest.raises(CriterionNotFound, match=r"no criterion “nothing”\. Choose one of: answerability, rating"):
         find_criterion(judged.name, "nothing")

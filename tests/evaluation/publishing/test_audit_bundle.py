@@ -441,7 +441,7 @@ def test_what_is_no_zip_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_study_that_is_none_is_named_with_those_there_are(study: Study, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="no study “none”"):
+    with pytest.raises(CommandError, match="“none” is not a study"):
         call_command("export_bundle", "--study", "none", "--output", str(tmp_path / "x.zip"))
 
 
