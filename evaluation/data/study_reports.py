@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from collection.web.reports import Report
 from evaluation.data.visibility import in_words
+from stats.plurals import times
 
 
 class StudyReport(Report):
@@ -17,6 +18,13 @@ class StudyReport(Report):
     def part(self, result: Any) -> Literal["all", "development", "test"]:
         part: Literal["all", "development", "test"] = getattr(getattr(result, "sight", result), "part", "all")
         return part
+
+    def notes(self, result: Any) -> list[str]:
+        """Say how often the test part was unlocked for each judge, where it is shown."""
+        sight = getattr(result, "sight", None)
+        if sight is None or sight.part != "test":
+            return []
+        return [f"Test topics of {'; '.join(f'{one.judge}: unlocked {times(one.n)}' for one in sight.opened)}."]
 
     def narrowing(self, result: Any) -> str:
         sight = getattr(result, "sight", None)

@@ -126,7 +126,7 @@ class LeaderboardReport(BoardsReport):
 
     def notes(self, result: Any) -> list[str]:
         return [
-            *(*result.notes, *result.topic_notes),
+            *(*super().notes(result), *result.notes, *result.topic_notes),
             *(f"By {column.board.source.shown}: {column.scored.ungraded_in_words}." for column in result.columns),
             *(f"{one.judge}, corrected by human labels ({one.method}): {_why(one)}." for one in result.corrected),
         ]

@@ -14,6 +14,7 @@ from django.utils.timezone import now
 from pytest_django.asserts import assertContains, assertRedirects
 from pytest_django.fixtures import Settings
 
+from collection import signs_of_life
 from collection.importing import background
 from collection.importing.background import ask_a_worker, beat_of, requeue_stalled_uploads, work_on_upload
 from collection.importing.formats import import_upload
@@ -227,7 +228,7 @@ def test_what_is_done_is_not_asked_again(upload: Upload) -> None:
 
 
 def test_a_worker_says_that_it_is_alive_while_it_works(upload: Upload, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "BEAT_SECONDS", 0.01)
+    monkeypatch.setattr(signs_of_life, "BEAT_SECONDS", 0.01)
     with beat_of(upload) as beat:
         beat.advance(7)
         seen = set()

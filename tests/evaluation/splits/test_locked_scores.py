@@ -348,7 +348,8 @@ def test_a_command_reads_the_test_part_and_counts(locked: Study) -> None:
 
     assert (calibrated["part"], calibrated["test_readings"], calibrated["n_topics"]) == ("test", 1, 4)
     assert (board["part"], board["split"]["test_readings"]) == ("test", 2)
-    assert "test topics: 4 of 10; test topics of stork-7b: unlocked 3 times" in text
+    assert "Test topics: 4 of 10." in text
+    assert "stork-7b: unlocked 3" in text
     assert TestReading.objects.count() == 3
 
 

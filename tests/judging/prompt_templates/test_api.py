@@ -191,11 +191,11 @@ def test_the_commands_make_an_ensemble_and_combine_it(judged_study: Study) -> No
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (["make_ensemble", "nobody", "lexical-rating"], "There is no judge “nobody”"),
+        (["make_ensemble", "nobody", "lexical-rating"], "No judge is called “nobody”"),
         (["make_ensemble", "lexical-rating"], "2 to 50 different members"),
         (["make_ensemble", "lexical-rating", "lexical-utility", "--samples", "3"], "taken of one judge"),
         (["combine", "--ensemble", "nobody", "--study", "s", "--criterion", "c"], "There is no judge “nobody”"),
-        (["combine", "--ensemble", "lexical-rating", "--study", "s", "--criterion", "c"], "“s” is not a study"),
+        (["combine", "--ensemble", "lexical-rating", "--study", "s", "--criterion", "c"], "There is no study “s”"),
         (
             ["combine", "--ensemble", "lexical-rating", "--study", "bridges-study", "--criterion", "rating"],
             "is not an ensemble",
