@@ -389,7 +389,7 @@ def _of_study(address: str, study: Study) -> Iterator[dict[str, Any]]:
     elif "criterion" in names:
         for criterion in study.criteria.all():
             judged = criterion.judgments.values_list("item", flat=True).first() or item.pk
-            yield {**first, "criterion": criterion.name, "item": judged, "table": "pairs"}
+            yield {**first, "criterion": criterion.name, "item": judged, "table": "pairs", "file": "agreement.json"}
     elif "task_type" in names:
         kinds = study.criteria.order_by().values_list("task_type", flat=True).distinct()
         yield from ({**first, "task_type": kind} for kind in kinds)
