@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from collection.web.reports import Report
-from evaluation.data.visibility import in_words
+from evaluation.data.visibility import Sight, in_words
 from stats.plurals import times
 
 
@@ -13,22 +13,26 @@ class StudyReport(Report):
     """A report whose result may be of a part of the study, as far as judges are locked on the other."""
 
     def shared_context(self, result: Any) -> dict[str, Any]:
-        return {"sight": getattr(result, "sight", None)}
+        return {"sight": _seen(result)}
 
     def part(self, result: Any) -> Literal["all", "development", "test"]:
-        part: Literal["all", "development", "test"] = getattr(getattr(result, "sight", result), "part", "all")
+        part: Literal["all", "development", "test"] = getattr(_seen(result) or result, "part", "all")
         return part
 
     def notes(self, result: Any) -> list[str]:
         """Say how often the test part was unlocked for each judge, where it is shown."""
-        sight = getattr(result, "sight", None)
-        if sight is None or sight.part != "test":
+        seen = _seen(result)
+        if seen is None or seen.part != "test":
             return []
-        return [f"Test topics of {'; '.join(f'{one.judge}: unlocked {times(one.n)}' for one in sight.opened)}."]
+        return [f"Test topics of {'; '.join(f'{one.judge}: unlocked {times(one.n)}' for one in seen.opened)}."]
 
     def narrowing(self, result: Any) -> str:
-        sight = getattr(result, "sight", None)
-        if sight:
-            return in_words(sight, getattr(result, "order", "score"))
+        seen = _seen(result)
+        if seen:
+            return in_words(seen, getattr(result, "order", "score"))
         words = getattr(result, "part_in_words", "")
         return f", {words}" if words else ""
+
+
+def _seen(result: Any) -> Sight | None:
+    return getattr(result, "sight", None)
