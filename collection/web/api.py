@@ -120,5 +120,6 @@ def _view(report: Report) -> View:
 
     view.__name__, view.__module__ = report.name, type(report).__module__
     # What has no fields is described by nothing.
-    asked = (*([CRITERION] if report.of_criterion else []), *([report.options] if report.options().fields else []))
+    asked: list[OpenApiParameter | Options] = [CRITERION] if report.of_criterion else []
+    asked += [report.options] if report.options().fields else []
     return shows(f"studies_{report.name}", report.about, *asked, sent=report.sent)(view)
