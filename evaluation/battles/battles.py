@@ -203,7 +203,7 @@ class Battles:
             "against": Table.of("Each against each", AGAINST, against),
         }
         if self.likeness:
-            tables["likeness"] = Table.of("People’s order and the judges’", LIKENESS, self.likeness.items())
+            tables["likeness"] = Table.of("Kendall’s τ_b of the orders", LIKENESS, self.likeness.items())
         return tables
 
 
