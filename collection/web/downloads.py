@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 from django.http import Http404, HttpResponse
 
-from collection.web.latex import latex_table
 from collection.web.tables import Table
-from stats.csv_files import csv_text
 
 TABLE_FORMATS = ("csv", "tex")
-
-
-def table_file(
-    tables: Mapping[str, Sequence[Sequence[Any]]], table: str, *, table_format: str, stem: str, caption: str
-) -> HttpResponse:
-    """Return one of the tables, whose first row names its columns, as `stem.csv` or as `stem.tex` with the caption."""
-    if table not in tables or table_format not in TABLE_FORMATS:
-        raise Http404("This table does not exist.")
-    rows = tables[table]
-    if table_format == "tex":
-        text, kind = latex_table([str(name) for name in rows[0]], rows[1:], caption=caption), "application/x-tex"
-    else:
-        text, kind = csv_text(rows), "text/csv"
-    return as_file(text, f"{stem}.{table_format}", kind)
 
 
 def table_download(table: Table, *, table_format: str, stem: str, caption: str) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""What the pages about trust share: the study and the criterion that a request is about, and files to take away."""
+"""What pages of results share: the study and the criterion that a request is about, and files to take away."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from urllib.parse import urlencode
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404
 
 from collection.accounts.access import study_of
 from collection.accounts.views import SignedInRequest
 from collection.judgments.judged_criteria import judged_criteria
 from collection.models import Criterion, Study
-from collection.splits import AskedPart, NotSplit, TestPartLocked
+from collection.splits import NotSplit, TestPartLocked
 from collection.web.cached_results import cached_result
 from collection.web.computing_views import is_for_an_image
 from collection.web.downloads import as_file
@@ -82,16 +81,6 @@ def study_and_criterion(request: SignedInRequest, name: str) -> tuple[Study, lis
     study = my_study(request, name)
     criteria = list(criteria_queryset(study))
     return study, criteria, chosen_criterion(criteria, request.GET.get("criterion"))
-
-
-def asked_criterion(request: SignedInRequest, name: str) -> Criterion:
-    """Return the criterion that a download's address asks for, of a study of this user's."""
-    return get_object_or_404(criteria_queryset(my_study(request, name)), name=request.GET.get("criterion"))
-
-
-def asked_part(request: SignedInRequest) -> AskedPart:
-    """Return the part of a split study that the address asks for."""
-    return "test" if request.GET.get("part") == "test" else "development"
 
 
 @contextmanager

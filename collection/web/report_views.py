@@ -1,4 +1,4 @@
-"""The pages and files of reports, all by the same five functions; `report_paths` are their addresses."""
+"""The pages and files of reports, all by the same four views; `report_paths` are their addresses."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ the API and the command (`report_views`, `api`, `report_commands`); a worker com
 as long as what it rests on (`cached_results`). Declarations stand in the modules `reports` of the rooms.
 
 A result says its `answer` in a sentence or several, has `as_dict()` for JSON and `tables()` by name, and may say over
-`n_topics` it is, that it is of `simulated`
-grades, and `whose` it is: a judge's.
+how many topics it is (`n_topics`), that some grades are `simulated`, and `whose` it is: a judge's.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from stats.judges.text_level import RolledUpComparison
 from stats.pattern_intervals import Estimate
 from stats.plurals import counted
@@ -56,33 +54,3 @@ def rolled_up_text(one: RolledUpComparison) -> str:
     lines += ["", f"{'texts':<12}{grades}"]
     lines += [f"{f'judge {grade:g}':<12}{''.join(f'{n:>12,}' for n in row)}" for grade, row in one.contingency.rows]
     return "\n".join(lines)
-
-
-def trust_in_judges_text(found: dict[str, Any]) -> str:
-    """Return a few lines for each judge beside people."""
-    lines: list[str] = []
-    for row in found["judges"]:
-        weak = " (weak: a baseline)" if row["weak"] else ""
-        mark = f" ({row['mark']}: {row['mark_reason']})" if row["mark"] else ""
-        rolled = ", text level (highest)" if row["rolled_up"] else ""
-        lines += [
-            f"{row['judge']}{weak}{mark}, {row['study']}: {row['criterion']} ≥ {row['at']:g}{rolled} against "
-            f"{row['human_raters']} of {row['human_criterion']} ≥ {row['human_at']:g}",
-            f"  {row['n']:,} {row['unit']}, {row['n_ungraded']:,} ungraded",
-            f"  κ (unweighted) {_number(row['kappa'])}   α {_number(row['krippendorff_alpha'])}   "
-            f"to the human ceiling {_number(row['human_ceiling']['difference'])}",
-        ]
-        if "part" in row:
-            lines.append(f"  {row['part']} part; test topics unlocked: {row['test_readings']}")
-    return "\n".join(lines) or "No judge can be compared with humans yet."
-
-
-def _number(figure: dict[str, Any]) -> str:
-    """Return a figure of JSON with its interval; a dash where it is undefined."""
-    if figure["value"] is None:
-        return "–"
-    if figure["low"] is None:
-        return f"{figure['value']:.3f} ({figure['reason']})"
-    drawn = "items" if figure["n_topics"] is None else "topics"
-    over = counted(figure[f"n_{drawn}"], drawn)
-    return f"{figure['value']:.3f} [{figure['low']:.3f}, {figure['high']:.3f}] ({over})"

@@ -15,7 +15,7 @@ from evaluation.leaderboards.evaluation_files.every_eval_ever import every_eval_
 from evaluation.leaderboards.leaderboard import Leaderboard
 from stats.answers_in_words import order_of_evaluation
 from stats.intervals import Estimate
-from stats.ranking.evaluation_tables import COEFFICIENTS, EvaluationTable, compare_tables
+from stats.ranking.evaluation_tables import EvaluationTable, compare_tables
 from stats.ranking.missing_values import Missing
 from stats.ranking.order_verdict import OrderVerdict
 from stats.refusals import Refused
@@ -190,16 +190,3 @@ def _pairs(reference: Evaluation, other: Evaluation, measure: str, other_measure
     alike = [(one, one) for one in ones if one in twos]
     alike = alike or [(one, two) for one in ones for two in twos if trec_eval_name(one) == trec_eval_name(two)]
     return alike if alike and not other_measure else [(one, two) for one in ones for two in twos]
-
-
-def compared_rows(compared: Sequence[EvaluationsCompared]) -> list[list[Any]]:
-    """Return the comparisons as a table whose first row names its columns."""
-    names = list(compared[0].correlations) if compared else list(COEFFICIENTS)
-    head = ["reference", "measure", "other", "other_measure", "runs", "topics"]
-    head += [f"{name}{part}" for name in names for part in ("", "_low", "_high")]
-    rows: list[list[Any]] = [[*head, "notes"]]
-    for one in compared:
-        figures = [part for name in names if (e := one.correlations[name]) for part in (e.value, e.low, e.high)]
-        start = [one.reference, one.measure, one.other, one.other_measure, one.n_runs, one.n_topics]
-        rows.append([*start, *figures, " ".join(one.notes)])
-    return rows
