@@ -25,7 +25,7 @@ from annotate.work.pace import SkipReason
 from collection.api_tools import NumberField, WholeField
 from collection.languages.languages import ENGLISH, NAMES
 from collection.models import Collection, Criterion, Scale, Study, ThresholdChange
-from collection.task_types import CriterionShape
+from collection.questions.shapes import CriterionShape
 from collection.texts.terms import check_terms
 
 ASKED_TASK_TYPES = [(shape.task_type.value, shape.task_type.label) for shape in SHAPES]

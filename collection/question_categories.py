@@ -1,4 +1,4 @@
-"""The categories of questions that LONG²RAG tells apart, and which questions are held against theirs."""
+"""The categories of questions that LONG²RAG distinguishes, and which questions are held against theirs."""
 
 from __future__ import annotations
 

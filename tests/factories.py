@@ -28,7 +28,7 @@ from collection.models import (
     User,
 )
 from collection.models.texts import text_hash
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 
 PASSWORD = "correct horse battery"
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotate.task_types import RULES, criteria_asked
 from collection.models import Collection, Criterion, Study, User
-from collection.task_types import RELEVANCE_0_3, TASK_TYPES
+from collection.questions.shapes import RELEVANCE_0_3, TASK_TYPES
 from judging.grading.jobs import check_fit
 from judging.judges.registry import load_shipped, make_judge
 from judging.models import Judge, PromptTemplate

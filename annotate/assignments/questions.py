@@ -19,7 +19,7 @@ from collection.judgments.compiled_sql import compiled
 from collection.judgments.services import Span
 from collection.models import Criterion, ElementSpan, Item, Judgment, Suggestion
 from collection.models.studies import TaskType
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 
 OF_AN_ITEM = ("item__element", "item__topic", "item__answer_to_revise", "item__sentence")
 

@@ -21,7 +21,7 @@ from collection.formats.tables import csv_rows
 from collection.formats.values import read_number
 from collection.judgments.services import GradeNotOnScale, check_grade
 from collection.models import Criterion, Item, Judgment, Study, User
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 
 COLUMNS = ("item_id", "criterion", "grade", "tolerance", "purpose", "explanation")
 NEEDED = ("item_id", "criterion", "grade")

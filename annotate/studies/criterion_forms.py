@@ -11,7 +11,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from collection.models import Criterion
-from collection.task_types import CriterionShape
+from collection.questions.shapes import CriterionShape
 from collection.thresholds import thresholds_of
 
 GRADE_LINE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*[|:]\s*([^|]*?)\s*(?:\|\s*(.*?)\s*)?")

@@ -20,7 +20,7 @@ from annotate.task_types.nugget import PASSAGES, REPORTS
 from collection.languages.languages import ENGLISH, NAMES
 from collection.models import Collection, Study, User
 from collection.models.studies import TaskType
-from collection.task_types import CriterionShape
+from collection.questions.shapes import CriterionShape
 from collection.texts.terms import check_terms
 
 MOST_PEOPLE_AT_ONCE = 200

@@ -18,7 +18,6 @@ from annotate.models import Assignment, Enrolment, PlannedClosing
 from annotate.notices.notices import Kind, notify, people_of, without_work
 from annotate.sessions.at_work import at_work
 from annotate.sessions.outcomes import Because, end_session, end_sessions, people_whose_session_ended
-from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.layout import lay_out_tasks
 from annotate.task_types import criteria_asked
 from annotate.task_types.answer_evaluation import CONFIDENCE
@@ -38,7 +37,8 @@ from collection.models import (
     User,
 )
 from collection.models.studies import TaskType
-from collection.task_types import CriterionShape
+from collection.questions.guidelines import standard_guidelines
+from collection.questions.shapes import CriterionShape
 from collection.texts.sentences import WITHOUT_TITLE
 
 RESERVED_NAMES = ("new", "preview", "frame")

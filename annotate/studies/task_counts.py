@@ -11,7 +11,7 @@ from annotate.frames.topics import TopicSample, TopicStratum, sample_topics
 from annotate.task_types import RULES, NothingToJudge, Text
 from collection.models import Report, Study, Topic
 from collection.models.studies import TaskType
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from annotate.task_types.rules import AskedItem, Highlighting, TaskTypeRules
 from annotate.task_types.texts import NewItem, NothingToJudge, Text
 from collection.languages.languages import ENGLISH
 from collection.models.studies import TaskType
-from collection.task_types import TASK_TYPES, CriterionShape
-from collection.wordings import in_language
+from collection.questions.shapes import TASK_TYPES, CriterionShape
+from collection.questions.wordings import in_language
 
 RULES: dict[str, TaskTypeRules] = {
     module.RULES.task_type.value: module.RULES

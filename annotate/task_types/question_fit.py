@@ -11,7 +11,7 @@ from annotate.task_types.texts import NewItem, NothingToJudge, Text
 from collection.models import Study
 from collection.models.studies import TaskType
 from collection.question_categories import CATEGORIES, category_of, may_be_seed
-from collection.wordings import language_stored_in, wording_of
+from collection.questions.wordings import language_stored_in, wording_of
 
 
 def questions_with_a_category(study: Study) -> list[Text]:

@@ -4,8 +4,8 @@ from django import template
 from django.utils.translation import gettext, gettext_lazy
 
 from annotate.models import Task
-from annotate.studies.guidelines import heading_of
 from collection.languages.languages import NAMES
+from collection.questions.guidelines import heading_of
 
 register = template.Library()
 

@@ -18,7 +18,7 @@ from annotate.work.sent_choices import SentChoice
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.services import NOTHING_WRITTEN, written_in
 from collection.models import Arm, Criterion, Judgment, User
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from collection.models import (
 )
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 
 CHUNK = 2_000
 # The columns of the table, in their order: `_written` takes the row apart.

@@ -27,7 +27,7 @@ NO_QUESTION = "NA"
 class CruxReport:
     """A line of a topic file: the report of one run on one topic, with its 15 sub-questions.
 
-    `names_its_run` tells whether the id did, or only the file's name.
+    `names_its_run` says whether the id did, or only the file's name.
     """
 
     run: str

@@ -11,9 +11,9 @@ from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.rows import Imported, Rows
 from collection.models import Collection, Criterion, Item, Study, Topic, User
 from collection.models.studies import TaskType
+from collection.questions.shapes import CriterionShape
+from collection.questions.wordings import in_all_languages
 from collection.scales import difference_in_words
-from collection.task_types import CriterionShape
-from collection.wordings import in_all_languages
 
 
 def criterion_of(study: Study, task_type: TaskType, shape: CriterionShape) -> Criterion:

@@ -22,8 +22,8 @@ from collection.importing.studies import ItemRows, criterion_of
 from collection.judgments.services import NewJudgment
 from collection.models import Collection, Criterion, Judgment, Passage, Rater, Scale, Study
 from collection.models.studies import TaskType
+from collection.questions.shapes import RELEVANCE_0_3, CriterionShape
 from collection.scales import ScaleShape
-from collection.task_types import RELEVANCE_0_3, CriterionShape
 from collection.thresholds import thresholds_of
 
 LEADING_ZERO = re.compile(r"0+[1-9]\d*$")

@@ -18,7 +18,7 @@ from collection.question_categories import category_of
 
 
 class TaskType(models.TextChoices):
-    """What one screen asks. `collection.task_types` tells what each is made of."""
+    """What one screen asks. `collection.questions.shapes` tells what each is made of."""
 
     ANSWERABILITY = "answerability", "answerability of a report"
     RATING = "rating", "rating of a passage"

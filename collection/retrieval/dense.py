@@ -29,7 +29,7 @@ _WORD = re.compile(r"\S+")
 
 
 class NoServer(Refused):
-    """There is no server of embeddings, or no model to ask there."""
+    """No server of embeddings is set up, or it serves no such model."""
 
 
 def check_server(model: str) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.lifecycle import make_study, open_study
 from collection.formats.jsonl import (
     BankEntryLine,
@@ -31,6 +30,7 @@ from collection.formats.problems import InputFile
 from collection.importing.collections import import_collection
 from collection.models import Collection, Item, Study, User
 from collection.models.studies import TaskType
+from collection.questions.guidelines import standard_guidelines
 from config.demonstration.lines import FAMILIES
 from config.demonstration.sources import SourcePassage, demonstration_topics
 

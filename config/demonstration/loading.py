@@ -14,7 +14,6 @@ from django.db.models import F
 
 from annotate.assignments.design import Design
 from annotate.models import Task
-from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.lifecycle import make_study, open_study
 from annotate.task_types.key_point import ANSWERS
 from collection.formats.jsonl import written_line
@@ -24,6 +23,7 @@ from collection.judgments.services import NewJudgment, Span, add_judgments
 from collection.models import Collection, Criterion, Highlight, Item, Judgment, Rater, Study, User
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
+from collection.questions.guidelines import standard_guidelines
 from config.demonstration.answers import load_answers, meant_by, quality_of
 from config.demonstration.citations import load_citations, meant_of
 from config.demonstration.lines import COLLECTION, collection_lines

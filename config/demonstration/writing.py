@@ -10,7 +10,6 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.lifecycle import make_study, open_study
 from collection.formats.clapnq import FIRST, ClapnqLine, Output, Sentence, written_line
 from collection.formats.problems import InputFile
@@ -30,6 +29,7 @@ from collection.models import (
 )
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
+from collection.questions.guidelines import standard_guidelines
 from collection.texts.sentences import found_sentences
 from config.demonstration.sources import demonstration_topics
 

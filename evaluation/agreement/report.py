@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.text import capfirst
 
 from collection.models import Criterion, Exclusion, Rater
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 from collection.web.tables import Column, Table
 from evaluation.agreement.written_answers import WrittenAgreement, measure_written
 from evaluation.charts.coverage import CoveragePoint, coverage_chart

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from collection.judgments.rater_names import distinct_names
 from collection.judgments.unaided import as_said_unaided
 from collection.models import Criterion, Judgment, PairOrder, Rater
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 from stats.judges.bias import PositionBias, SideChoice, position_bias, side_choice
 
 NO_PAIRS = "it does not compare pairs of answers"

@@ -14,7 +14,7 @@ import numpy as np
 
 from collection.models import Criterion, Judgment, Rater, Study
 from collection.models.studies import TaskType
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.data.visibility import PartName, Parts, parts_of
 from stats.completeness import Completeness

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from collection.models import Criterion, Item, Rater, Study
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 from evaluation.charts.missed_points import missed_points_chart
 from evaluation.data.judge_pairs import IDS_AT_ONCE, batched
 from evaluation.data.judgments import CriterionRatings, load_criterion

@@ -9,7 +9,7 @@ from django import forms
 
 from collection.importing.uploads import at_most
 from collection.models import Collection
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 from judging.building.drafts import Request, Writer
 from judging.building.pipelines import Options, Pipeline
 from judging.building.prompt_files import BadPrompt, StepPrompt, read_prompt

@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from collection.models import Criterion, Item, Judgment, RankedPassage, Rater, Run, Study
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 
 # A draw that is asked for without a seed is still one that can be made again.
 DEFAULT_SEED = 1

@@ -23,8 +23,8 @@ from django.utils.timezone import now
 from kombu.exceptions import OperationalError
 
 from collection.models import Criterion, Item, User
+from collection.questions.shapes import TASK_TYPES
 from collection.signs_of_life import heard_of, lately
-from collection.task_types import TASK_TYPES
 from judging.data.human_labels import NoSplit, development_topics
 from judging.data.selection import items_asked, without_text
 from judging.engines import Engine, EngineUnavailable, Stopping

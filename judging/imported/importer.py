@@ -20,7 +20,7 @@ from collection.importing.trec import relevance_criterion_of, threshold_remarks
 from collection.judgments.services import NewJudgment
 from collection.models import Criterion, Judgment, Rater, Study
 from collection.models.studies import TaskType
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 from judging.data.missing_grades import MissingGrades, missing_grades_of
 from judging.imported.formats import NO_GRADE, read_grades
 from judging.imported.matching import MatchedPair, Outside, Places

@@ -9,8 +9,8 @@ from django.db.models import Count, F, Q, Sum
 from collection.completeness import judges_of_studies
 from collection.models import Criterion, Item, Scale, Study
 from collection.models.studies import TaskType
+from collection.questions.shapes import RUBRIC_0_5
 from collection.scales import difference_in_words
-from collection.task_types import RUBRIC_0_5
 from judging.judges.forms import key_of
 from judging.judges.registry import MEASURING, EngineChoice, engines_for, make_judge
 from judging.judges.report_rating import REPORT_RATING, add_report_rating

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from collection.importing.studies import planned_study
 from collection.models import Collection, Item, Passage, RankedPassage, RubricElement, Run, Study, Topic, User
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 from collection.texts.sentence_passages import MOST, check_ranking, sentences_as_passages, sentences_of_reports
 from judging.data.selection import items_asked
 from judging.engines.registry import check_served

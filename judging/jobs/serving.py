@@ -26,8 +26,8 @@ from collection.formats.scores.evaluation_files import ALL, EvaluationRow, writt
 from collection.importing.studies import closed_study
 from collection.models import Collection, Criterion, Item, Judgment, Report, Study
 from collection.models.studies import TaskType
-from collection.task_types import TASK_TYPES
-from collection.wordings import in_language, language_stored_in
+from collection.questions.shapes import TASK_TYPES
+from collection.questions.wordings import in_language, language_stored_in
 from judging.data.items import with_texts
 from judging.data.selection import Selection, items_asked
 from judging.engines import GradeRequest, Reply

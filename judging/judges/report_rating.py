@@ -6,7 +6,7 @@ from django.db.models import Max
 
 from collection.models import Criterion, Study
 from collection.models.studies import TaskType
-from collection.task_types import RUBRIC_0_5, CriterionShape
+from collection.questions.shapes import RUBRIC_0_5, CriterionShape
 
 REPORT_RATING = "report_rating"
 SHAPE = CriterionShape(REPORT_RATING, "How well does the report answer this question?", RUBRIC_0_5, threshold=3)

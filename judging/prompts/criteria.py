@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from collection.models import Criterion
 from collection.models.studies import TaskType
+from collection.questions.shapes import RUBRIC_0_5, TASK_TYPES
 from collection.scales import ScaleShape
-from collection.task_types import RUBRIC_0_5, TASK_TYPES
 
 # Task types whose criteria are about what people did themselves: no judge is asked them.
 FOR_PEOPLE_ALONE = {TaskType.WRITTEN_ANSWER, TaskType.ANSWER_REVISION, TaskType.CONFIDENCE}

@@ -12,7 +12,7 @@ from functools import lru_cache
 from collection.models import Collection, Item, Passage, RubricElement, Scale, Topic
 from collection.models.studies import TaskType
 from collection.question_categories import CATEGORIES, category_of
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 from collection.texts.evidence import Grounds, grounds_of
 from judging.models import PromptTemplate
 

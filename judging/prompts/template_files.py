@@ -1,4 +1,4 @@
-"""Prompt templates in TOML files: the shipped ones in `judging/prompts/`, and those that researchers bring."""
+"""Prompt templates in TOML files: the shipped ones in `collection/questions/`, and those that researchers bring."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from collection.formats.problems import BrokenLine
 from collection.formats.values import LARGEST_NUMBER, refuse_unstorable
+from collection.questions.wordings import FILES
 from judging.prompts.placeholders import PLACEHOLDER, BadTemplate
 
-SHIPPED = Path(__file__).parent
 NEEDED = ("name", "task_type", "criterion", "text")
 TEXTS = (*NEEDED, "system", "reply_with", "reply_rule", "reply_mark", "example", "source")
 NUMBERS = ("reply_tokens", "orders", "cut_text_at")
@@ -78,7 +77,7 @@ def read_template(content: bytes, *, file_name: str) -> TemplateText:
 
 def shipped_templates() -> Iterator[TemplateText]:
     """Yield the templates that come with Assize."""
-    for path in sorted(SHIPPED.glob("*.toml")):
+    for path in sorted(FILES.glob("*/prompts/*.toml"), key=lambda path: path.name):
         yield read_template(path.read_bytes(), file_name=path.name)
 
 

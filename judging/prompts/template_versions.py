@@ -14,7 +14,7 @@ from django.db.models import Max
 
 from collection.models import User
 from collection.models.studies import TaskType
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 from judging.models import PromptTemplate
 from judging.prompts.placeholders import BadTemplate, check_placeholders
 from judging.prompts.template_files import TemplateText

@@ -10,7 +10,7 @@ from annotate.work.saving import save_choice
 from collection.judgments.services import Span
 from collection.models import Criterion, Passage, Rater, Report, RubricElement, Run, Study, Topic, User
 from collection.models.studies import TaskType
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 from tests.factories import an_item, rater_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -38,7 +38,7 @@ from tests.judging.world import with_items
 pytestmark = pytest.mark.django_db
 AT_FULL_LENGTH = 270
 EACH = AT_FULL_LENGTH if FULL else 10
-TEMPLATE = Path("judging/prompts/relevance.toml")
+TEMPLATE = Path("collection/questions/relevance/prompts/relevance.toml")
 
 
 @dataclass

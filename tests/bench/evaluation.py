@@ -183,7 +183,7 @@ def page_of(
 def fill_study(path: Path, n_judgments: int) -> int:
     """Write a study with three assessors, each of whom judged a third of that many items, in 50 topics."""
     from collection.models import Collection, Criterion, Passage, Study, Topic
-    from collection.task_types import TASK_TYPES
+    from collection.questions.shapes import TASK_TYPES
     from tests.factories import a_user, rater_of
 
     collection = Collection.objects.create(name="bench", owner=a_user("rosa", is_researcher=True))

@@ -10,8 +10,8 @@ from django.core.exceptions import ValidationError
 from collection.importing.studies import criterion_of
 from collection.models import Scale, Study
 from collection.models.studies import TaskType
+from collection.questions.shapes import RELEVANCE_0_3, RUBRIC_0_5, TASK_TYPES
 from collection.scales import ScaleShape, difference_in_words, differences
-from collection.task_types import RELEVANCE_0_3, RUBRIC_0_5, TASK_TYPES
 
 pytestmark = pytest.mark.django_db
 

@@ -17,9 +17,9 @@ from annotate.task_types.rules import Highlighting
 from collection.importing.trec import relevance_criterion, relevance_criterion_of, threshold_remarks
 from collection.models import Collection, Criterion, Scale, Study, ThresholdChange, User
 from collection.models.studies import TaskType
+from collection.questions.shapes import OUTCOME, RELEVANCE_0_3, TASK_TYPES, YES_NO
 from collection.scales import ScaleShape
 from collection.splits import make_split, record_reading
-from collection.task_types import OUTCOME, RELEVANCE_0_3, TASK_TYPES, YES_NO
 from collection.thresholds import NoSuchThreshold, ThresholdLocked, can_be_moved, change_threshold, thresholds_of
 from tests.factories import a_judge_rater, a_study
 from tests.judging.world import with_items

@@ -14,7 +14,6 @@ from django.utils.timezone import now
 
 from annotate.studies.criterion_forms import CriterionForm
 from annotate.studies.edits import edit_study
-from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.lifecycle import enrol, open_study
 from annotate.task_types import RULES, criteria_asked
 from collection.importing.studies import criterion_of
@@ -22,8 +21,9 @@ from collection.languages.languages import ENGLISH, NAMES
 from collection.models import AnswerToRevise, Collection, Passage, Report, RubricElement, Study, Topic, User
 from collection.models.studies import TaskType
 from collection.question_categories import CATEGORIES
-from collection.task_types import TASK_TYPES
-from collection.wordings import wording_of
+from collection.questions.guidelines import standard_guidelines
+from collection.questions.shapes import TASK_TYPES
+from collection.questions.wordings import wording_of
 from judging.judges.forms import key_of
 from judging.prompts.rendering import prompt_of
 from judging.prompts.template_files import shipped_templates

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from annotate.models import Task
-from annotate.studies import guidelines
-from annotate.studies.guidelines import heading_of, standard_guidelines
 from annotate.task_types import RULES
 from annotate.templatetags.task_names import guidelines_sections
-from collection import wordings
 from collection.languages.languages import ENGLISH, NAMES
 from collection.models.studies import TaskType
 from collection.question_categories import CATEGORIES
-from collection.task_types import TASK_TYPES, CriterionShape
+from collection.questions.guidelines import GENERAL, heading_of, standard_guidelines
+from collection.questions.shapes import TASK_TYPES, CriterionShape
+from collection.questions.wordings import FILES, in_language, wording_of
 from collection.texts.markdown import render_markdown
-from collection.wordings import in_language, wording_of
 
 pytestmark = pytest.mark.pure
 
@@ -62,11 +59,11 @@ def test_a_task_type_is_worded_as_in_english(task_type: TaskType, language: str)
 
 @pytest.mark.parametrize("language", SPOKEN)
 def test_every_file_says_who_translated_it(language: str) -> None:
-    worded = sorted((Path(wordings.__file__).parent / language).iterdir())
-    guiding = sorted((guidelines.TEXTS / language).iterdir())
+    worded = sorted(FILES.glob(f"*/{language}.toml"))
+    guiding = [*sorted(FILES.glob(f"*/guidelines/{language}.md")), FILES / GENERAL / f"{language}.md"]
 
-    assert {file.name for file in worded} == {f"{task_type}.toml" for task_type in TaskType}
-    assert {file.name for file in guiding} == {file.name for file in (guidelines.TEXTS / ENGLISH).iterdir()}
+    assert {file.parent.name for file in worded} == set(TaskType)
+    assert len(guiding) == 1 + len(list(FILES.glob(f"*/guidelines/{ENGLISH}.md")))
     assert all(TRANSLATOR in file.read_text(encoding="utf-8") for file in (*worded, *guiding))
     assert TRANSLATOR not in standard_guidelines(RULES, language)
 

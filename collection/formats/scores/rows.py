@@ -21,7 +21,7 @@ SCORED_BY = "scored_by"
 class ScoreRow:
     """What a rater says of a target (an item's id) under a criterion.
 
-    `ungraded` says why there is no value; `label` is a grade that a tool names instead of numbering it. `query`, `text`
+    `ungraded` says why a value is missing; `label` is a grade that a tool names, not numbers. `query`, `text`
     and `contexts` are the topic's request, the judged text and what it rests on, where a tool's file has them; the
     target may then have to be found by the first two.
     """
@@ -104,7 +104,7 @@ def kind_of(written: str, names: dict[str, str]) -> Any:
 
 
 def why(value: float | None, label: str, said: Any) -> str:
-    """Return why there is no grade; empty where there is one."""
+    """Return why the grade is missing; empty where it is there."""
     return "" if value is not None or label else str(said or "unreadable")
 
 

@@ -31,7 +31,7 @@ from collection.models import (
 )
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 from collection.texts.sentences import SENTENCES
 
 GOLD = "gold"

@@ -16,7 +16,7 @@ from collection.judgments.services import NewJudgment
 from collection.models import Criterion, Highlight, Judgment, Passage, Rater, Report, RubricElement, Study
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
-from collection.task_types import RUBRIC_0_5, TASK_TYPES, CriterionShape
+from collection.questions.shapes import RUBRIC_0_5, TASK_TYPES, CriterionShape
 
 REPORT_RATING = CriterionShape(
     "report_rating", "How well does the report answer this question?", RUBRIC_0_5, threshold=3

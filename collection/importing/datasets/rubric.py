@@ -44,7 +44,7 @@ from collection.models import (
 )
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 
 TIME_REMARK = "The files do not say when anything was judged: judged_at is the time of this import."
 IDS_REMARK = "Questions that came without a question bank have their ids instead of texts, until it is imported."

@@ -10,10 +10,10 @@ from rest_framework.test import APIClient
 
 from annotate.assignments.design import Design, design_of
 from annotate.models import Assignment, Enrolment, Place
-from annotate.studies.guidelines import standard_guidelines
 from annotate.studies.lifecycle import open_study
 from annotate.task_types import RULES
 from collection.models import Collection, Judgment, Study, User
+from collection.questions.guidelines import standard_guidelines
 from tests.annotate.factories import a_report_task, a_submitted_report, in_hands_of
 from tests.annotate.quality_factories import signed_in
 from tests.annotate.studies.test_lifecycle import a_study_of

@@ -43,7 +43,7 @@ from collection.models import (
     User,
 )
 from collection.models.studies import TaskType
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 from tests.factories import a_collection, a_study
 
 

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from annotate.models import Assignment
 from collection.models import Judgment, User
 from collection.models.studies import TaskType
-from collection.task_types import PREFERENCE
+from collection.questions.shapes import PREFERENCE
 from tests.annotate.evaluated_answers import (
     SYSTEMS,
     a_study_of_answers,

@@ -13,8 +13,8 @@ from django.utils.timezone import now
 from playwright.sync_api import Page, expect
 
 from annotate.assignments.assignments import submit_assignment
-from annotate.studies.guidelines import standard_guidelines
 from collection.models import Collection, CopiedGrade, Guideline, Highlight, Judgment, Study, User
+from collection.questions.guidelines import standard_guidelines
 from tests.annotate.assignments.test_earlier_grades import answer, next_of_topic
 from tests.annotate.factories import a_key_point_task, a_report_task, answer_report, in_hands_of
 from tests.annotate.task_types.test_relevance_and_nuggets import opened, with_nuggets, with_second_reports

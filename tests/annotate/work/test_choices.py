@@ -15,7 +15,7 @@ from annotate.models import Assignment, Draft, Place
 from annotate.work.saving import SavedChoice, save_choice
 from collection.judgments.services import GradeNotOnScale, HighlightDoesNotFit, Span
 from collection.models import EarlierJudgment, Judgment, Study, User
-from collection.task_types import RUBRIC_0_5
+from collection.questions.shapes import RUBRIC_0_5
 from tests.annotate.factories import (
     NOON,
     a_key_point_task,

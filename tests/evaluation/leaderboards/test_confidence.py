@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from collection.models import Criterion, Judgment, Rater, Study, User
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 from evaluation.leaderboards.export import leaderboard_as_dict
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.measures.board import measure_board

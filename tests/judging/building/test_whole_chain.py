@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils.timezone import now
 
 from collection.models import Collection, Judgment, Passage, RubricElement, Run, Study, System, User
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 from judging import celery_tasks
 from judging.building.builds import start_build
 from judging.building.chain.following import follow

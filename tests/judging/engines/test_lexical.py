@@ -16,8 +16,8 @@ from sklearn.metrics import cohen_kappa_score
 
 from collection.models import Criterion, Item, Judgment, Passage, RankedPassage, Report, Study, Topic
 from collection.models.studies import TaskType
+from collection.questions.shapes import TASK_TYPES, CriterionShape
 from collection.retrieval.bm25_of_one_text import PoolStatistics, bm25_share, statistics_of
-from collection.task_types import TASK_TYPES, CriterionShape
 from judging.data.pool_statistics import pool_statistics
 from judging.engines import GradeRequest, Reply, lexical
 from judging.engines.lexical import BM25, CUT_POINTS, NO_RULE, PHRASES, LexicalEngine, not_knowing, recall, words_in

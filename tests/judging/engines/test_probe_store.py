@@ -15,7 +15,7 @@ from pytest_django.fixtures import Settings as SettingsWrapper
 
 from collection.models import Study, User
 from collection.models.studies import TaskType
-from collection.task_types import RUBRIC_0_5
+from collection.questions.shapes import RUBRIC_0_5
 from judging.celery_tasks import grade
 from judging.engines.http import client_for
 from judging.engines.openai import OpenAIEngine

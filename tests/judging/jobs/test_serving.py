@@ -15,8 +15,8 @@ from collection.formats.scores.evaluation_files import read_evaluation
 from collection.formats.trec import read_qrels
 from collection.models import Collection, Criterion, Item, Judgment, Study, User
 from collection.models.studies import TaskType
-from collection.task_types import TASK_TYPES
-from collection.wordings import in_language
+from collection.questions.shapes import TASK_TYPES
+from collection.questions.wordings import in_language
 from judging.judges.registry import make_judge
 from judging.models import Completion, Judge
 from tests.judging.world import a_lexical_judge, criterion_of

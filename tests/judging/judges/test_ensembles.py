@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from collection.models import EarlierJudgment, Item, Judgment, Rater, Study
 from collection.models.studies import TaskType
-from collection.task_types import ANSWERABLE, RUBRIC_0_5
+from collection.questions.shapes import ANSWERABLE, RUBRIC_0_5
 from judging.grading.jobs import JudgeDoesNotFit, start_job
 from judging.judges.combining import EnsembleDoesNotFit, NotAnEnsemble, combine
 from judging.judges.ensembles import Vote, combine_votes, make_ensemble, samples_of

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from collection.models import Item, Rater, Study
 from collection.models.studies import TaskType
-from collection.task_types import RUBRIC_0_5
+from collection.questions.shapes import RUBRIC_0_5
 from judging.engines import lexical
 from judging.engines.lexical import LexicalEngine, content_words, cut, recall
 from judging.judges.registry import BadJudge, JudgeNameTaken, load_shipped, make_judge

@@ -13,9 +13,9 @@ from django.utils.timezone import now
 
 from collection.models import Item, Judgment, Rater, Study, User
 from collection.models.studies import TaskType
+from collection.questions.shapes import TASK_TYPES
+from collection.questions.wordings import in_language
 from collection.splits import make_split
-from collection.task_types import TASK_TYPES
-from collection.wordings import in_language
 from judging.judges.registry import load_shipped
 from judging.models import Combination, Judge, PromptTemplate
 from tests.judging.judges.test_ensembles import judges, say

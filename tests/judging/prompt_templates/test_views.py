@@ -14,8 +14,8 @@ from pytest_django.fixtures import Settings as SettingsWrapper
 
 from collection.models import Item, Judgment, Rater, Split, SplitTopic, Study, User
 from collection.models.studies import TaskType
+from collection.questions.shapes import RUBRIC_0_5
 from collection.splits import make_split, topics_in
-from collection.task_types import RUBRIC_0_5
 from judging.comparison.figures import compare
 from judging.data.human_labels import topics_to_compare
 from judging.judges.registry import load_shipped, make_judge
@@ -304,7 +304,7 @@ def test_compares_judges_with_people_on_the_development_part_alone(split_study: 
 
 def test_kappa_is_that_of_the_literature() -> None:
     """Cohen (1960), table 1 of Fleiss, Levin and Paik's example: 2 × 2 with po = .85 and pe = .5 gives κ = .7."""
-    from collection.task_types import ANSWERABLE
+    from collection.questions.shapes import ANSWERABLE
     from judging.comparison.figures import kappa_of
 
     pairs = [(1.0, 1.0)] * 45 + [(0.0, 0.0)] * 40 + [(1.0, 0.0)] * 5 + [(0.0, 1.0)] * 10

@@ -12,7 +12,7 @@ from django.utils.timezone import now
 
 from collection.models import Collection, Item, Judgment, PairOrder, Study, User
 from collection.models.studies import TaskType
-from collection.task_types import PREFERENCE
+from collection.questions.shapes import PREFERENCE
 from judging.engines import EngineState, GradeRequest, Reply
 from judging.grading.jobs import start_job
 from judging.judges.registry import load_shipped, make_judge

@@ -8,7 +8,7 @@ from django.utils.timezone import now
 from annotate.studies.lifecycle import open_study
 from collection.models import Collection, Judgment, Study
 from collection.models.studies import TaskType
-from collection.task_types import FIT
+from collection.questions.shapes import FIT
 from judging.grading.jobs import start_job
 from judging.gullibility.audit import NoAudit, start_audit
 from judging.judges.registry import load_shipped, make_judge

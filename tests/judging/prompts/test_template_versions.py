@@ -8,7 +8,7 @@ import pytest
 
 from collection.models import Item, RankedPassage, Report, Run, Study, System
 from collection.models.studies import TaskType
-from collection.task_types import GROUNDED, NO_TO_YES, PREFERENCE, RUBRIC_0_5, TASK_TYPES, UTILITY
+from collection.questions.shapes import GROUNDED, NO_TO_YES, PREFERENCE, RUBRIC_0_5, TASK_TYPES, UTILITY
 from judging.judges.registry import load_shipped
 from judging.models import PromptTemplate
 from judging.prompts.criteria import JUDGED_CRITERIA

@@ -14,8 +14,8 @@ from django.utils.timezone import now
 from pytest_django.fixtures import Settings as SettingsWrapper
 
 from collection.models import Judgment, Rater, SplitTopic, Study, User
+from collection.questions.shapes import RUBRIC_0_5
 from collection.splits import make_split, topics_in
-from collection.task_types import RUBRIC_0_5
 from judging.engines.embedded import EmbeddedServer, missing_packages
 from judging.judges.registry import load_shipped, make_judge
 from judging.models import Completion, GradingJob, Judge

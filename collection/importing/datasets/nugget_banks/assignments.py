@@ -14,7 +14,7 @@ from collection.importing.studies import ItemRows, criterion_of
 from collection.judgments.services import NewJudgment
 from collection.models import Judgment, Rater, Report, Study
 from collection.models.studies import TaskType
-from collection.task_types import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES
 
 # So many objects are held at once.
 BATCH = 50

@@ -1,0 +1,1 @@
+"""What people and judges are asked: for each question a folder with its words, guidelines and prompts."""
