@@ -17,7 +17,7 @@ from annotate.studies.edits import MOST_ASSESSORS
 from annotate.studies.forms import MOST_PEOPLE_AT_ONCE, UsernamesField
 from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
 from annotate.suggestions.shown import as_shown
-from annotate.task_types import RULES, SHAPES, criteria_asked, lacks_of
+from annotate.task_types import RULES, criteria_asked, lacks_of, shapes_offered
 from annotate.task_types.key_point import ANSWERS, DOCUMENTS, ONLY_OF_ANSWERS
 from annotate.task_types.nugget import PASSAGES, REPORTS
 from annotate.task_types.writing import MOST_CHARACTERS
@@ -27,9 +27,6 @@ from collection.languages.languages import ENGLISH, NAMES
 from collection.models import Collection, Criterion, Scale, Study, ThresholdChange
 from collection.questions.shapes import CriterionShape
 from collection.texts.terms import check_terms
-
-ASKED_TASK_TYPES = [(shape.task_type.value, shape.task_type.label) for shape in SHAPES]
-
 
 # --- Studies ------------------------------------------------------------------------------------
 
@@ -118,7 +115,7 @@ class CriterionWordsSerializer(serializers.Serializer[Any]):
 
 def shapes_in(language: str) -> dict[str, CriterionShape]:
     """Return the criteria of all task types in this language, by name."""
-    return {shape.name: shape for task_type in RULES for _, shape in criteria_asked(task_type, language)}
+    return {shape.name: shape for of in shapes_offered() for _, shape in criteria_asked(of.task_type, language)}
 
 
 def worded(shape: CriterionShape, words: dict[str, Any]) -> CriterionShape:
@@ -176,7 +173,11 @@ class NewStudySerializer(serializers.Serializer[Any]):
     collection = serializers.SlugRelatedField(slug_field="name", queryset=Collection.objects.none())
     name = serializers.SlugField(max_length=100)
     title = serializers.CharField(max_length=200, required=False, default="")
-    task_types = serializers.ListField(child=serializers.ChoiceField(ASKED_TASK_TYPES), min_length=1)
+    task_types = serializers.ListField(
+        child=serializers.CharField(max_length=50),
+        min_length=1,
+        help_text="Shipped ones, or questions of `questions/`.",
+    )
     overlap = WholeField(min_value=1, max_value=50, default=3)
     language = serializers.ChoiceField(
         list(NAMES.items()),
@@ -242,6 +243,9 @@ class NewStudySerializer(serializers.Serializer[Any]):
         return attrs
 
     def validate_task_types(self, task_types: list[str]) -> list[str]:
+        offered = [shape.task_type for shape in shapes_offered()]
+        if unknown := [name for name in task_types if name not in offered]:
+            raise serializers.ValidationError(f"“{unknown[0]}” is not a task type. Use {', '.join(offered)}.")
         if lacks := lacks_of(task_types):
             raise serializers.ValidationError(lacks)
         return list(dict.fromkeys(task_types))

@@ -22,6 +22,7 @@ from pytest_django import DjangoDbBlocker
 
 from annotate.templatetags import kept
 from collection.models import Collection, Rater, Study, User
+from collection.questions.shapes import own_shape
 from config.private_files import make_private_folder
 from config.translations import compile_catalogues
 from tests.attacks.mutations import FULL
@@ -188,6 +189,7 @@ def nothing_is_kept() -> None:
     """Forget what other tests put into the cache, for their rows had the same keys."""
     for cache in caches.all(initialized_only=True):
         cache.clear()
+    own_shape.cache_clear()
 
 
 @pytest.fixture

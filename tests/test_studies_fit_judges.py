@@ -42,7 +42,7 @@ def test_the_form_untouched_gives_the_shipped_scales(collection: Collection, as_
     needed = RULES[task_type].needs
     shapes = {shape.name: shape for _, shape in criteria_asked(task_type) if shape.name not in WISHES}
 
-    study = made_in_the_browser(as_rosa, *filter(None, [needed and needed.value, task_type]))
+    study = made_in_the_browser(as_rosa, *filter(None, [needed, task_type]))
 
     made = study.criteria.select_related("scale").filter(name__in=shapes)
     assert {criterion.name: criterion.scale.content_hash for criterion in made} == {
@@ -76,7 +76,7 @@ def test_a_shipped_judge_fits_what_the_form_makes(
 ) -> None:
     load_shipped()
     needed = RULES[task_type].needs
-    study = made_in_the_browser(as_rosa, *filter(None, [needed and needed.value, task_type]), **WISHES.get(name, {}))
+    study = made_in_the_browser(as_rosa, *filter(None, [needed, task_type]), **WISHES.get(name, {}))
     criterion = study.criteria.select_related("scale", "study").get(name=name)
 
     if criterion.task_type in FOR_PEOPLE_ALONE:

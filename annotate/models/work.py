@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from collection.models import Arm, Comment, Criterion, Guideline, Item, Passage, Rater, Report, Study, Topic
-from collection.models.studies import TaskType
+from collection.questions.shapes import title_of
 
 
 class Enrolment(models.Model):
@@ -64,7 +64,7 @@ class Task(models.Model):
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="tasks")
-    task_type = models.CharField(max_length=20, choices=TaskType)
+    task_type = models.CharField(max_length=50, help_text="The name of a task type.")
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="+")
     report = models.ForeignKey(Report, null=True, on_delete=models.CASCADE, related_name="+")
     passage = models.ForeignKey(Passage, null=True, on_delete=models.CASCADE, related_name="+")
@@ -84,7 +84,7 @@ class Task(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_task_type_display()}: {self.report or self.passage or self.topic}"
+        return f"{title_of(self.task_type)}: {self.report or self.passage or self.topic}"
 
 
 class TaskItem(models.Model):

@@ -24,7 +24,6 @@ from annotate.quality.evidence import Evidence, Work, evidence_of
 from annotate.quality.flags import Agreement, Flag, WorkPace
 from annotate.quality.survey import Answered, answers_of
 from collection.models import Comment, Exclusion, Judgment, Rater, Study, User
-from collection.models.studies import TaskType
 
 
 @dataclass(frozen=True)
@@ -182,7 +181,7 @@ class StepsReader:
 class PaceBeside:
     """A person's pace in one task type, beside the median of the others' medians."""
 
-    task_type: TaskType
+    task_type: str
     own: WorkPace
     others: float | None
 
@@ -245,7 +244,7 @@ def _paces(evidence: Evidence, rater: int) -> list[PaceBeside]:
     found = []
     for task_type, own in evidence.paces.get(rater, {}).items():
         theirs = [other[task_type].median for other in others if task_type in other]
-        found.append(PaceBeside(TaskType(task_type), own, median(theirs) if theirs else None))
+        found.append(PaceBeside(task_type, own, median(theirs) if theirs else None))
     return found
 
 

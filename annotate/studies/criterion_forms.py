@@ -77,7 +77,7 @@ class CriterionForm(forms.Form):
                 max_length=50, initial=name, label=f"Name of grade {value:g}"
             )
             self.fields[f"text-{number}"] = forms.CharField(
-                max_length=500, initial=text, label=f"Text of grade {value:g}"
+                max_length=500, initial=text, label=f"Text of grade {value:g}", required=bool(text)
             )
 
     def in_words_of(self, shape: CriterionShape) -> CriterionForm:

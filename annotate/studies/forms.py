@@ -14,13 +14,12 @@ from annotate.assignments.revisions import ALL, NON_CONSECUTIVE
 from annotate.studies.assessor_accounts import people_of
 from annotate.studies.criterion_forms import CriterionForm
 from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
-from annotate.task_types import RULES, SHAPES, criteria_asked, lacks_of
+from annotate.task_types import RULES, criteria_asked, lacks_of, shapes_offered
 from annotate.task_types.key_point import ANSWERS, DOCUMENTS, ONLY_OF_ANSWERS
 from annotate.task_types.nugget import PASSAGES, REPORTS
 from collection.languages.languages import ENGLISH, NAMES
 from collection.models import Collection, Study, User
-from collection.models.studies import TaskType
-from collection.questions.shapes import CriterionShape
+from collection.questions.shapes import CriterionShape, TaskTypeShape, title_of
 from collection.texts.terms import check_terms
 
 MOST_PEOPLE_AT_ONCE = 200
@@ -129,7 +128,6 @@ class StudyForm(PeopleForm):
         help_text="In addresses and file names: letters, digits and hyphens. Leave empty to derive it from the title.",
     )
     task_types = forms.MultipleChoiceField(
-        choices=[(shape.task_type.value, shape.task_type.label) for shape in SHAPES],
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one task type."},
     )
@@ -238,7 +236,11 @@ class StudyForm(PeopleForm):
         collection = self.fields["collection"]
         assert isinstance(collection, forms.ModelChoiceField)
         collection.queryset = Collection.objects.of(user)
-        for shape in SHAPES:
+        self.shapes = shapes_offered()
+        task_types = self.fields["task_types"]
+        assert isinstance(task_types, forms.MultipleChoiceField)
+        task_types.choices = [(shape.task_type, shape.title) for shape in self.shapes]
+        for shape in self.shapes:
             if not RULES[shape.task_type].drawn:
                 continue
             self.fields[sample_field(shape.task_type)] = forms.IntegerField(
@@ -250,7 +252,7 @@ class StudyForm(PeopleForm):
         self.spoken = self._sent_language("language")
         shown_in = self._sent_language("worded_in")
         self.criteria = {
-            shape.task_type.value: [
+            shape.task_type: [
                 CriterionForm(self.data if self.is_bound else None, shape=shown).in_words_of(spoken)
                 for (_, shown), (_, spoken) in zip(
                     criteria_asked(shape.task_type, shown_in),
@@ -258,7 +260,7 @@ class StudyForm(PeopleForm):
                     strict=True,
                 )
             ]
-            for shape in SHAPES
+            for shape in self.shapes
         }
 
     def validate_nothing(self) -> None:
@@ -271,16 +273,11 @@ class StudyForm(PeopleForm):
         sent = self.data.get(name, "")
         return sent if sent in NAMES else ENGLISH
 
-    def task_type_choices(self) -> Iterator[tuple[Any, str]]:
-        """Yield each task type's box with what it asks, for the page."""
-        for box in self["task_types"]:
-            yield box, RULES[box.data["value"]].summary
-
-    def sections(self) -> Iterator[tuple[Any, Any, list[CriterionForm]]]:
-        """Yield each task type's shape with its sample field, if it has one, and its criteria, for the page."""
-        for shape in SHAPES:
-            name = shape.task_type.value
-            yield shape, self[sample_field(name)] if RULES[name].drawn else None, self.criteria[name]
+    def sections(self) -> Iterator[tuple[TaskTypeShape, Any, str, Any, list[CriterionForm]]]:
+        """Yield each task type with its box, what it asks, its sample field, if it has one, and its criteria."""
+        for shape, box in zip(self.shapes, self["task_types"], strict=True):
+            rules, criteria = RULES[shape.task_type], self.criteria[shape.task_type]
+            yield shape, box, rules.summary, self[sample_field(shape.task_type)] if rules.drawn else None, criteria
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -298,7 +295,7 @@ class StudyForm(PeopleForm):
             self.add_error("why_missed", ONLY_OF_ANSWERS)
         for task_type in cleaned.get("task_types", []):
             if not all(form.is_valid() for form in self.criteria[task_type]):
-                self.add_error(None, f"Correct the criteria of “{TaskType(task_type).label}”.")
+                self.add_error(None, f"Correct the criteria of “{title_of(task_type)}”.")
         return cleaned
 
     @property

@@ -120,7 +120,7 @@ ItemKey = tuple[str, int, int | None, int | None, int | None, int | None, int | 
 def key_of(asked: NewItem, topic: int) -> ItemKey:
     """Return what tells the item from others. Of a pair either report may be the first."""
     first, second = in_either_order(asked.report, asked.other_report)
-    return asked.task_type.value, topic, asked.element, first, asked.passage, second, asked.sentence
+    return asked.task_type, topic, asked.element, first, asked.passage, second, asked.sentence
 
 
 def in_either_order(report: int | None, other: int | None) -> tuple[int | None, int | None]:
@@ -223,7 +223,7 @@ def in_order(texts: Sequence[Text], *, by_topic: bool = False) -> list[Text]:
     for text in texts:
         if text.after in awaited:
             waiting[awaited[text.after]].append(text)
-    leading: dict[TaskType, dict[int, list[list[Text]]]] = defaultdict(lambda: defaultdict(list))
+    leading: dict[str, dict[int, list[list[Text]]]] = defaultdict(lambda: defaultdict(list))
     for text in as_if_drawn(texts):
         if text.after not in awaited:
             leading[text.task_type][text.topic].append([text, *waiting[text]])

@@ -21,7 +21,7 @@ from collection.models.studies import TaskType
 class TaskTypeProgress:
     """The places of one task type: how many there are, are held, are done."""
 
-    task_type: TaskType
+    task_type: str
     tasks: int
     places: int
     filled: int
@@ -103,13 +103,13 @@ def by_task_type(study: Study) -> list[TaskTypeProgress]:
     return [
         TaskTypeProgress(
             task_type=task_type,
-            tasks=tasks[task_type.value],
-            places=places.get(task_type.value, {}).get("places", 0),
-            filled=places.get(task_type.value, {}).get("filled", 0),
-            submitted=submitted.get(task_type.value, 0),
+            tasks=tasks[task_type],
+            places=places.get(task_type, {}).get("places", 0),
+            filled=places.get(task_type, {}).get("filled", 0),
+            submitted=submitted.get(task_type, 0),
         )
         for task_type in TaskType
-        if task_type.value in tasks
+        if task_type in tasks
     ]
 
 

@@ -24,7 +24,6 @@ from annotate.assignments.design import Design, design_of
 from annotate.frames.topics import number_of as number_of_names
 from annotate.task_types import Text
 from collection.models import Draw, Passage, Report, Study
-from collection.models.studies import TaskType
 
 LONGEST_STRATUM = 100
 
@@ -71,17 +70,17 @@ EVERYTHING = Sample(line=1.0, design="all")
 NOTHING = Sample(line=0.0, design="none")
 
 
-def sample_of(study: Study, task_type: TaskType, texts: Sequence[Text], *, at: datetime) -> Sample:
+def sample_of(study: Study, task_type: str, texts: Sequence[Text], *, at: datetime) -> Sample:
     """Return the sample that the study keeps for this task type, drawn now if it is the first time."""
     samples = study.samples
-    if kept := samples.get(task_type.value):
+    if kept := samples.get(task_type):
         return kept_sample(kept, texts)
-    size = study.sample_sizes.get(task_type.value)
+    size = study.sample_sizes.get(task_type)
     if size is None:
         return NOTHING if labels_actively(study, task_type) else EVERYTHING
     asks_all = size >= len(texts)
     sample = EVERYTHING if asks_all else first_sample(design_of(study), texts, size, secrets.token_hex(8))
-    samples[task_type.value] = {
+    samples[task_type] = {
         "design": sample.design,
         "seed": sample.seed,
         "below": sample.line,
@@ -184,7 +183,7 @@ def stratum_of(text: Text, by: str) -> str:
     return (text.system if by == "system" else text.topic_id)[:LONGEST_STRATUM]
 
 
-def labels_actively(study: Study, task_type: TaskType) -> bool:
+def labels_actively(study: Study, task_type: str) -> bool:
     """Whether active labelling alone chooses what people are asked: an imported study that goes on, say."""
     purposes = Draw.objects.filter(item__study=study, item__task_type=task_type).values_list("purpose", flat=True)
     return set(purposes.distinct()) == {Draw.Purpose.ACTIVE}

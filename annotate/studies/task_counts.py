@@ -10,7 +10,6 @@ from annotate.frames.checks import FrameRefused
 from annotate.frames.topics import TopicSample, TopicStratum, sample_topics
 from annotate.task_types import RULES, NothingToJudge, Text
 from collection.models import Report, Study, Topic
-from collection.models.studies import TaskType
 from collection.questions.shapes import TASK_TYPES
 
 
@@ -18,8 +17,8 @@ from collection.questions.shapes import TASK_TYPES
 class Asked:
     """The texts of a study's frame by task type, why a task type has none, and the topics that are asked about."""
 
-    texts: Mapping[TaskType, list[Text]]
-    problems: Mapping[TaskType, str] = field(default_factory=dict)
+    texts: Mapping[str, list[Text]]
+    problems: Mapping[str, str] = field(default_factory=dict)
     topics: TopicSample = field(default_factory=lambda: TopicSample(everything=True))
 
 
@@ -27,7 +26,7 @@ class Asked:
 class Forecast:
     """What opening the study would ask under a task type, or why it cannot ask."""
 
-    task_type: TaskType
+    task_type: str
     texts: int = 0
     items: int = 0
     drawn: int = 0
@@ -44,8 +43,8 @@ class FramePreview:
     is of texts in the frame, before any sample of texts.
     """
 
-    task_types: tuple[TaskType, ...]
-    report_types: tuple[TaskType, ...]
+    task_types: tuple[str, ...]
+    report_types: tuple[str, ...]
     by_topic: tuple[tuple[str, str, tuple[int, ...]], ...]
     by_run: tuple[tuple[str, tuple[int, ...]], ...]
     strata: tuple[TopicStratum, ...]
@@ -57,8 +56,8 @@ def asked_of(study: Study) -> Asked:
 
     A task type without a text has a problem in its place; where topics cannot be drawn as the frame says, all have it.
     """
-    texts: dict[TaskType, list[Text]] = {}
-    problems: dict[TaskType, str] = {}
+    texts: dict[str, list[Text]] = {}
+    problems: dict[str, str] = {}
     task_types = task_types_of(study)
     for task_type in task_types:
         try:
@@ -85,12 +84,12 @@ def forecast_from(study: Study, asked: Asked) -> list[Forecast]:
     return [forecast_of_task_type(study, task_type, asked) for task_type in task_types_of(study)]
 
 
-def forecast_of_task_type(study: Study, task_type: TaskType, asked: Asked | None = None) -> Forecast:
+def forecast_of_task_type(study: Study, task_type: str, asked: Asked | None = None) -> Forecast:
     asked = asked or asked_of(study)
     if problem := asked.problems.get(task_type):
         return Forecast(task_type, problem=problem)
     texts = asked.texts[task_type]
-    size = study.sample_sizes.get(task_type.value, len(texts))
+    size = study.sample_sizes.get(task_type, len(texts))
     items = sum(len(text.items) for text in texts)
     left_out = RULES[task_type].left_out_of(study, asked.topics)
     return Forecast(task_type, len(texts), items, min(size, len(texts)), left_out=left_out)
@@ -101,8 +100,8 @@ def preview_from(study: Study, asked: Asked) -> FramePreview:
     task_types = tuple(asked.texts)
     ids = dict(Topic.objects.filter(collection=study.collection).values_list("pk", "topic_id"))
     run_of = dict(Report.objects.filter(run__collection=study.collection).values_list("pk", "run__name"))
-    topics: dict[TaskType, Counter[int]] = {}
-    runs: dict[TaskType, Counter[str]] = {}
+    topics: dict[str, Counter[int]] = {}
+    runs: dict[str, Counter[str]] = {}
     for task_type, texts in asked.texts.items():
         topics[task_type] = Counter(text.topic for text in texts)
         runs[task_type] = Counter(run for text in texts for run in _runs_judged(text, run_of))
@@ -127,17 +126,17 @@ def _runs_judged(text: Text, run_of: Mapping[int, str]) -> set[str]:
     return {run_of[pk] for pk in reports}
 
 
-def task_types_of(study: Study) -> list[TaskType]:
+def task_types_of(study: Study) -> list[str]:
     """Return the task types that people are asked, in the order of their criteria.
 
     A criterion that its task type does not ask (of imported labels, or for judges alone) brings no tasks.
     """
     criteria = study.criteria.order_by("position", "pk").values_list("task_type", "name")
-    asked = {(task_type, shape.name) for task_type in RULES for shape in TASK_TYPES[task_type].criteria}
-    return list(dict.fromkeys(TaskType(task_type) for task_type, name in criteria if (task_type, name) in asked))
+    asked = [task_type for task_type, name in criteria if task_type in RULES and TASK_TYPES[task_type].criterion(name)]
+    return list(dict.fromkeys(asked))
 
 
-def texts_of(study: Study, task_type: TaskType) -> list[Text]:
+def texts_of(study: Study, task_type: str) -> list[Text]:
     """Return every text that the task type may ask about, in the collection's order. Raises NothingToJudge."""
     asked = asked_of(study)
     if problem := asked.problems.get(task_type):

@@ -10,7 +10,7 @@ from typing import Any
 
 from annotate.models import Assignment, AssignmentItem
 from annotate.task_types import written_answer
-from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
+from annotate.task_types.rules import TaskTypeRules, every_item
 from annotate.task_types.texts import NothingToJudge, Text
 from annotate.task_types.writing import OF_A_PART, Writing
 from collection.models import Study
@@ -41,7 +41,6 @@ RULES = TaskTypeRules(
     texts_are="answers",
     texts_of=none_before_round_1,
     draw_items=every_item,
-    highlighting={"revision": Highlighting.SENTENCES},
     # What was answered in round 1 may be a part, whether it is kept or changed.
     writing=Writing(
         grades=frozenset({KEPT, CHANGED}),

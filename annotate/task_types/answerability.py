@@ -1,6 +1,6 @@
 """Answerability (CRUX's T1): every sub-question of a report, and where the report answers it."""
 
-from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
+from annotate.task_types.rules import TaskTypeRules, every_item
 from annotate.task_types.texts import reports_of
 from collection.models.studies import TaskType
 
@@ -10,5 +10,4 @@ RULES = TaskTypeRules(
     texts_are="reports",
     texts_of=reports_of,
     draw_items=every_item,
-    highlighting={"answerability": Highlighting.WHEN_POSITIVE},
 )

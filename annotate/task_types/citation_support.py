@@ -13,7 +13,7 @@ from typing import Any
 
 from annotate.models import Assignment, AssignmentItem
 from annotate.task_types.missing_texts import in_words
-from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
+from annotate.task_types.rules import TaskTypeRules, every_item
 from annotate.task_types.texts import NewItem, NothingToJudge, Text, cited_reports_in
 from collection.models import Highlight, Report, Study
 from collection.models.studies import TaskType
@@ -177,7 +177,6 @@ RULES = TaskTypeRules(
     texts_are="reports, sentences or citations",
     texts_of=cited_reports_to_judge,
     draw_items=every_item,
-    highlighting={"citation_support": Highlighting.OPTIONAL},
     purpose=Highlight.Purpose.RATIONALE,
     item_types=(TaskType.CITATION_SUPPORT, TaskType.CITATION_NEED),
     extras_of=what_is_shown,

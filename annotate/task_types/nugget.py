@@ -6,7 +6,7 @@ from collections.abc import Container
 
 from annotate.frames.scope import framed_reports
 from annotate.task_types.missing_texts import left_out_of_pool
-from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
+from annotate.task_types.rules import TaskTypeRules, every_item
 from annotate.task_types.texts import NothingToJudge, Text, elements_of, pool_of, text_with_elements
 from collection.models import Highlight, RubricElement, Study
 from collection.models.studies import TaskType
@@ -62,7 +62,6 @@ RULES = TaskTypeRules(
     texts_of=texts_with_nuggets,
     left_out_of=left_out_of,
     draw_items=every_item,
-    highlighting={"support": Highlighting.OPTIONAL},
     purpose=Highlight.Purpose.SUPPORT,
     said_once=("importance",),
     topic_after_topic=True,

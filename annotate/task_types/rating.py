@@ -13,7 +13,7 @@ from functools import partial
 
 from annotate.models import Task
 from annotate.task_types.missing_texts import left_out_of_pool
-from annotate.task_types.rules import AskedItem, Highlighting, TaskTypeRules, is_positive
+from annotate.task_types.rules import AskedItem, TaskTypeRules, is_positive
 from annotate.task_types.texts import ranked_passages_of
 from collection.models import Draw, Highlight, Item, Judgment, Rater, RubricElement
 from collection.models.studies import TaskType
@@ -63,6 +63,5 @@ RULES = TaskTypeRules(
     texts_of=ranked_passages_of,
     left_out_of=partial(left_out_of_pool, about=RubricElement.Kind.SUB_QUESTION),
     draw_items=draw_two_items,
-    highlighting={"rating": Highlighting.OPTIONAL},
     purpose=Highlight.Purpose.RATIONALE,
 )

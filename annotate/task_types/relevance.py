@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from annotate.task_types.missing_texts import left_out_of_citations, left_out_of_pool
-from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
+from annotate.task_types.rules import TaskTypeRules, every_item
 from annotate.task_types.texts import NewItem, NothingToJudge, Text, cited_pool_of, pool_of
 from collection.models import Highlight, Study
 from collection.models.studies import TaskType
@@ -53,6 +53,5 @@ RULES = TaskTypeRules(
     texts_of=pooled_passages_of,
     left_out_of=left_out_of,
     draw_items=every_item,
-    highlighting={"relevance": Highlighting.OPTIONAL},
     purpose=Highlight.Purpose.RATIONALE,
 )

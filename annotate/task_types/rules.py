@@ -16,11 +16,11 @@ from annotate.task_types.writing import Writing
 from collection.judgments.compiled_sql import compiled
 from collection.judgments.services import Span, Written
 from collection.models import Criterion, Highlight, Item, Rater, Study
-from collection.models.studies import TaskType
+from collection.questions.shapes import TASK_TYPES
 
 
 class Highlighting(Enum):
-    """What highlights a criterion takes beside its grade."""
+    """What highlights a criterion takes beside its grade, as questions' documents name it (`marks`)."""
 
     NONE = "none"
     WHEN_POSITIVE = "when positive"  # at least one with a positive grade, none with another
@@ -50,8 +50,8 @@ class TaskTypeRules:
     `follows` names, for a criterion, the one whose positive grade opens it; for those in `after_no`, which are asked
     of reports alone, it is a grade below the threshold that opens them. `closed_by` names those of which a
     positive grade closes it: of the same item or, where they are another task type's, of the item about the
-    same report. `highlighting` says of a criterion what highlights it takes. Criteria that none of the three
-    names are always asked and take none. Where there is a `first_step`, its criteria are answered before the
+    same report. Criteria that neither of the two
+    names are always asked. Where there is a `first_step`, its criteria are answered before the
     page shows what the others need, and are fixed then. `names_of` gives items a name where a number would
     tell little. `writing` says which grades take an answer in the assessor's own words, and what it must have.
     `said_once` names criteria about the rubric element alone: answered about one text, they are copied to the others.
@@ -64,9 +64,10 @@ class TaskTypeRules:
     criteria of its own. `extras_of` reads what the task type's template shows besides, of the assignment
     and what it asks, in its order: it is the template's `screen.extras`, and a part of the API's answer, so it holds
     what JSON can say. Neither the assignment nor its items need be stored.
+    `screen` names its template, where that is not named after it.
     """
 
-    task_type: TaskType
+    task_type: str
     summary: str
     texts_are: str
     texts_of: Callable[[Study], list[Text]]
@@ -74,9 +75,8 @@ class TaskTypeRules:
     follows: Mapping[str, str] = field(default_factory=dict)
     after_no: Container[str] = ()
     closed_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    highlighting: Mapping[str, Highlighting] = field(default_factory=dict)
     purpose: Highlight.Purpose = Highlight.Purpose.SUPPORT
-    item_types: tuple[TaskType, ...] = ()
+    item_types: tuple[str, ...] = ()
     extras_of: Callable[[Assignment, Sequence[AssignmentItem]], Mapping[str, Any]] = field(default=lambda *_: {})
     first_step: tuple[str, ...] = ()
     names_of: Callable[[Sequence[AssignmentItem]], Mapping[int, str]] = field(default=lambda _: {})
@@ -86,17 +86,23 @@ class TaskTypeRules:
     )
     drawn: bool = True
     topic_after_topic: bool = False
-    needs: TaskType | None = None
+    needs: str | None = None
     said_once: tuple[str, ...] = ()
     left_out_of: Callable[[Study, Container[int]], str] = field(default=lambda *_: "")
+    screen: str = ""
 
     @property
-    def asks_about(self) -> tuple[TaskType, ...]:
+    def template(self) -> str:
+        return f"annotate/assignment_{self.screen or self.task_type}.html"
+
+    @property
+    def asks_about(self) -> tuple[str, ...]:
         """The task types of its items."""
         return self.item_types or (self.task_type,)
 
     def highlighting_of(self, criterion: Criterion) -> Highlighting:
-        return self.highlighting.get(criterion.name, Highlighting.NONE)
+        shape = TASK_TYPES[criterion.task_type].criterion(criterion.name)
+        return Highlighting(shape.marks) if shape else Highlighting.NONE
 
     def refusal(self, criterion: Criterion, grade: float | None, n_spans: int) -> str:
         """Say why a choice may not have these highlights, or nothing."""

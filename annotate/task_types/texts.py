@@ -34,7 +34,7 @@ class NothingToJudge(Exception):
 class NewItem:
     """An item before it is stored: what a text is asked about. Numbers are primary keys."""
 
-    task_type: TaskType
+    task_type: str
     item_id: str
     element: int | None = None
     report: int | None = None
@@ -52,7 +52,7 @@ class Text:
     one task asks all those that were drawn.
     """
 
-    task_type: TaskType
+    task_type: str
     topic: int
     topic_id: str
     name: str
@@ -66,7 +66,7 @@ class Text:
 
 
 def text_with_elements(
-    task_type: TaskType,
+    task_type: str,
     topic: int,
     topic_id: str,
     name: str,
@@ -80,7 +80,7 @@ def text_with_elements(
 ) -> Text:
     """Return a text that is asked about rubric elements, given as (primary key, element_id)."""
     items = tuple(
-        NewItem(task_type, f"{task_type.value}/{topic_id}/{name}/{element_id}", element, report, passage)
+        NewItem(task_type, f"{task_type}/{topic_id}/{name}/{element_id}", element, report, passage)
         for element, element_id in elements
     )
     return Text(task_type, topic, topic_id, name, items, report, passage, after, system, rank)

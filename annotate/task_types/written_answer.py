@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from annotate.models import Assignment, AssignmentItem
 from annotate.task_types.missing_texts import left_out_of_pool
-from annotate.task_types.rules import Highlighting, TaskTypeRules, every_item
+from annotate.task_types.rules import TaskTypeRules, every_item
 from annotate.task_types.texts import NewItem, NothingToJudge, Text, pool_of
 from annotate.task_types.writing import CONFIRMATIONS, OF_A_PART, Writing
 from collection.models import AnswerToRevise, Study
@@ -75,7 +75,6 @@ RULES = TaskTypeRules(
     texts_of=passages_to_answer_from,
     left_out_of=left_out_of_pool,
     draw_items=every_item,
-    highlighting={"outcome": Highlighting.SENTENCES},
     writing=Writing(grades=frozenset({PARTIAL, COMPLETE}), wordings={PARTIAL: OF_A_PART}),
     extras_of=extras_of,
     names_of=called_your_answer,

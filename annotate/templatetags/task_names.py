@@ -1,35 +1,27 @@
 """`{% load task_names %}`, then `{{ task|task_name }}`: what is judged, on which topic."""
 
 from django import template
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import get_language, gettext
 
 from annotate.models import Task
-from collection.languages.languages import NAMES
+from collection.languages.languages import ENGLISH, NAMES
 from collection.questions.guidelines import heading_of
+from collection.questions.shapes import title_of
+from collection.questions.wordings import queue_title_of
 
 register = template.Library()
 
-TEXTS = {
-    "answerability": gettext_lazy("report"),
-    "rating": gettext_lazy("passage"),
-    "relevance": gettext_lazy("passage"),
-    "key_point": gettext_lazy("key points"),
-    "nugget": gettext_lazy("nuggets"),
-    "written_answer": gettext_lazy("an answer"),
-    "answer_evaluation": gettext_lazy("evaluation of answers"),
-    "answer_revision": gettext_lazy("second reading"),
-    "citation_support": gettext_lazy("citations"),
-    "battle": gettext_lazy("two reports"),
-    "sentence_nugget": gettext_lazy("sentences"),
-    "question_fit": gettext_lazy("a question"),
-}
+
+@register.filter
+def queue_title(task: Task) -> str:
+    """Return what the task is called where assessors choose it, in the language of the page."""
+    return queue_title_of(task.task_type, get_language() or ENGLISH)
 
 
 @register.filter
 def task_name(task: Task) -> str:
-    text = TEXTS.get(task.task_type) or task.get_task_type_display()
     title = f" – {task.passage.title}" if task.passage and task.passage.title else ""
-    return gettext("{text} on {topic}").format(text=text, topic=task.topic) + title
+    return gettext("{text} on {topic}").format(text=queue_title(task), topic=task.topic) + title
 
 
 @register.filter
@@ -38,7 +30,7 @@ def guidelines_sections(task: Task, markdown: str) -> str:
 
     Ours stand in the language that the study had when they were written.
     """
-    name = str(TEXTS.get(task.task_type, "")).removeprefix("an ")
+    name = queue_title(task).removeprefix("an ")
     headings = (heading_of(task.task_type, language) for language in NAMES)
     ours = [heading for heading in headings if f"# {heading}" in markdown]
-    return "|".join(dict.fromkeys(part for part in (*ours, str(task.get_task_type_display()), name) if part))
+    return "|".join(dict.fromkeys(part for part in (*ours, title_of(task.task_type), name) if part))

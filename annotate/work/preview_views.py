@@ -23,8 +23,8 @@ from annotate.work.screens import render_screen
 from collection.accounts.views import SignedInRequest
 from collection.languages.languages import speak_as
 from collection.models import Item, ReportSentence, RubricElement, Study
-from collection.models.studies import TaskType
 from collection.page_tools import telling
+from collection.questions.shapes import title_of
 
 
 @require_safe
@@ -38,18 +38,18 @@ def preview(request: SignedInRequest, name: str, task_type: str) -> HttpResponse
 
     speak_as(study, request)
     with telling(request, NothingToJudge):
-        screen = preview_of(study, TaskType(task_type), at=now(), revealed=request.GET.get("step") == "2")
+        screen = preview_of(study, task_type, at=now(), revealed=request.GET.get("step") == "2")
         return render_screen(request, screen, preview=True)
     return redirect("annotate:study", name)
 
 
-def preview_of(study: Study, task_type: TaskType, *, at: datetime, revealed: bool = False) -> Screen:
+def preview_of(study: Study, task_type: str, *, at: datetime, revealed: bool = False) -> Screen:
     """Return the screen of the study's first task of this type, in nobody's hands; if `revealed`, its second step.
 
     A draft has no tasks, so its first text becomes one for this screen alone: nothing is stored. Raises NothingToJudge.
     """
     if task_type not in task_types_of(study):
-        raise NothingToJudge(f"“{study}” does not ask for {task_type.label}.")
+        raise NothingToJudge(f"“{study}” does not ask for {title_of(task_type)}.")
     tasks = study.tasks.filter(task_type=task_type).select_related("topic", "report", "passage")
     task = tasks.order_by("position").first()
     if task:
@@ -61,11 +61,11 @@ def preview_of(study: Study, task_type: TaskType, *, at: datetime, revealed: boo
     return screen_for_nobody(task, RULES[task_type].draw_items(items, task, None), at=at, revealed=revealed)
 
 
-def _task_to_be(study: Study, task_type: TaskType) -> tuple[Task, list[Item]]:
+def _task_to_be(study: Study, task_type: str) -> tuple[Task, list[Item]]:
     """Return the task that opening the study would make of its first text, with its items."""
     texts = texts_of(study, task_type)[:1]
     if not texts:
-        raise NothingToJudge(f"There is no text yet for {task_type.label}.")
+        raise NothingToJudge(f"There is no text yet for {title_of(task_type)}.")
     (text,) = texts
     task = Task(study=study, task_type=task_type, topic_id=text.topic, report_id=text.report, passage_id=text.passage)
     return task, _items_to_be(study, text)

@@ -36,6 +36,7 @@ def render_screen(
     *,
     refusal: str = "",
     preview: bool = False,
+    preview_leads_to: tuple[str, str] | None = None,
     training: Mapping[str, Any] | None = None,
     status: int = 200,
 ) -> HttpResponse:
@@ -43,7 +44,7 @@ def render_screen(
     back = key_in(request.GET.get("back", ""))
     is_work = not preview and screen.assignment.state == Assignment.State.OPEN
     nth, n_tasks = nth_of_all(screen.assignment, request.user, at=now()) if is_work else (None, None)
-    template = f"annotate/assignment_{task.task_type}.html"
+    template = RULES[task.task_type].template
     context = {
         "screen": screen,
         "assignment": screen.assignment,
@@ -51,6 +52,7 @@ def render_screen(
         "task": task,
         "refusal": refusal,
         "preview": preview,
+        "preview_leads_to": preview_leads_to,
         "training": training,
         "pasted": pasted_into(screen) if RULES[task.task_type].writing and not preview else None,
         "skip_reasons": SkipReason.choices,

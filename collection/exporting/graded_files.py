@@ -123,7 +123,7 @@ class _Topic:
             rater.name: rater.pk for rater in Rater.objects.filter(collection=study.collection, kind=Rater.Kind.JUDGE)
         }
 
-    def criterion(self, task_type: TaskType, *, no_or_yes: bool = False) -> Criterion | None:
+    def criterion(self, task_type: str, *, no_or_yes: bool = False) -> Criterion | None:
         of_type = (one for one in self.criteria.values() if one.task_type == task_type)
         return next((one for one in of_type if (one.name == RELEVANT) == no_or_yes), None)
 

@@ -66,7 +66,7 @@ SUGGESTED = ("arm", "probability", "judge__name", "grade", "own_grade")
 HIGHLIGHT_FIELDS = ("purpose", "start", "end", "quote", "text_sha256")
 Texts = dict[tuple[str, int], "_Text"]
 Rows = Iterator[tuple[int, WrittenJudgment]]
-ROUNDS = {TaskType.WRITTEN_ANSWER: 1, TaskType.ANSWER_REVISION: 2}
+ROUNDS: dict[str, int] = {TaskType.WRITTEN_ANSWER: 1, TaskType.ANSWER_REVISION: 2}
 
 
 def exported_judgments(
@@ -191,7 +191,7 @@ def _with_answers(rows: Rows) -> Rows:
             for pk, item_id, writer in handed_on.values_list("item__judgments", "answered__item_id", "writer__name")
         }
         for pk, row in chunk:
-            number = ROUNDS.get(TaskType(row.task_type))
+            number = ROUNDS.get(row.task_type)
             yield pk, replace(row, round=number, answer=answers.get(pk), revises=revised.get(pk))
 
 

@@ -24,7 +24,7 @@ class LabelForm:
     """A file of one rater's labels under one criterion of a task type."""
 
     label: str
-    task_type: TaskType
+    task_type: str
     unit: str
     lines: Callable[[Criterion, Rater], Iterator[str]]
 

@@ -10,13 +10,12 @@ from collection.collections.sharing import make_collection
 from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.rows import Imported, Rows
 from collection.models import Collection, Criterion, Item, Study, Topic, User
-from collection.models.studies import TaskType
-from collection.questions.shapes import CriterionShape
+from collection.questions.shapes import CriterionShape, title_of
 from collection.questions.wordings import in_all_languages
 from collection.scales import difference_in_words
 
 
-def criterion_of(study: Study, task_type: TaskType, shape: CriterionShape) -> Criterion:
+def criterion_of(study: Study, task_type: str, shape: CriterionShape) -> Criterion:
     """Return the study's criterion of this shape, made if it is new, in the study's language.
 
     Raises ValidationError if it has another scale, whose grades are more than these in some language.
@@ -36,8 +35,8 @@ def criterion_of(study: Study, task_type: TaskType, shape: CriterionShape) -> Cr
     )
     if criterion.task_type != task_type:
         raise ValidationError(
-            f"In the study “{study.name}”, “{shape.name}” is asked under “{criterion.get_task_type_display()}”, not "
-            f"“{task_type.label}”. Use a new study."
+            f"In the study “{study.name}”, “{shape.name}” is asked under “{title_of(criterion.task_type)}”, not "
+            f"“{title_of(task_type)}”. Use a new study."
         )
     if criterion.scale.content_hash not in {one.scale.content_hash for one in in_words.values()}:
         raise ValidationError(
@@ -105,7 +104,7 @@ class ItemRows:
     def add(
         self,
         number: int,
-        task_type: TaskType,
+        task_type: str,
         *,
         topic: tuple[int, str],
         text: str,
@@ -114,7 +113,7 @@ class ItemRows:
         report_pk: int | None = None,
     ) -> str:
         """Take an item, and return its id. `topic` and `element` are primary keys with ids; `text` names the text."""
-        parts = [task_type.value, topic[1], text] + ([element[1]] if element else [])
+        parts = [task_type, topic[1], text] + ([element[1]] if element else [])
         item_id = "/".join(parts)
         if (item_id,) not in self.rows.pks:
             item = Item(

@@ -20,7 +20,17 @@ from collection.models.people import ApiToken, Rater, UnconfirmedMail, User
 from collection.models.retrievals import Retrieval
 from collection.models.sentences import Citation, ReportSentence
 from collection.models.splits import Split, SplitTopic, TestReading
-from collection.models.studies import Criterion, Draw, Guideline, Item, Scale, Study, ThresholdChange, TopicDraw
+from collection.models.studies import (
+    Criterion,
+    Draw,
+    Guideline,
+    Item,
+    Question,
+    Scale,
+    Study,
+    ThresholdChange,
+    TopicDraw,
+)
 from collection.models.suggestions import Arm, Suggestion, SuggestionDesign
 from collection.models.texts import (
     Collection,

@@ -6,6 +6,7 @@ How people get their work (tasks, places, assignments) is `annotate`'s.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any
 
 from django.conf import settings
@@ -17,26 +18,46 @@ from collection.models.texts import Collection, Passage, Report, RubricElement, 
 from collection.question_categories import category_of
 
 
-class TaskType(models.TextChoices):
-    """What one screen asks. `collection.questions.shapes` tells what each is made of."""
+class TaskType(StrEnum):
+    """The task types that code knows by name; `collection.questions.shapes` says what each of all is made of."""
 
-    ANSWERABILITY = "answerability", "answerability of a report"
-    RATING = "rating", "rating of a passage"
-    KEY_POINT = "key_point", "key point"
-    RELEVANCE = "relevance", "relevance of a passage"
-    NUGGET = "nugget", "nugget support"
-    WRITTEN_ANSWER = "written_answer", "written answer, round 1"
-    ANSWER_REVISION = "answer_revision", "written answer, round 2"
-    ANSWER_EVALUATION = "answer_evaluation", "evaluation of answers"
-    QUESTION_PASSAGE = "question_passage", "relevance of a passage to the question"
-    PASSAGE_USE = "passage_use", "relevance of a passage to an answer"
-    PREFERENCE = "preference", "preference between two answers"
-    CONFIDENCE = "confidence", "confidence of who judges answers"
-    BATTLE = "battle", "battle of two reports"
-    CITATION_SUPPORT = "citation_support", "support of a sentence by its citation"
-    CITATION_NEED = "citation_need", "need of a sentence for a citation"
-    SENTENCE_NUGGET = "sentence_nugget", "what a sentence answers"
-    QUESTION_FIT = "question_fit", "fit of a question to its category"
+    ANSWERABILITY = "answerability"
+    RATING = "rating"
+    KEY_POINT = "key_point"
+    RELEVANCE = "relevance"
+    NUGGET = "nugget"
+    WRITTEN_ANSWER = "written_answer"
+    ANSWER_REVISION = "answer_revision"
+    ANSWER_EVALUATION = "answer_evaluation"
+    QUESTION_PASSAGE = "question_passage"
+    PASSAGE_USE = "passage_use"
+    PREFERENCE = "preference"
+    CONFIDENCE = "confidence"
+    BATTLE = "battle"
+    CITATION_SUPPORT = "citation_support"
+    CITATION_NEED = "citation_need"
+    SENTENCE_NUGGET = "sentence_nugget"
+    QUESTION_FIT = "question_fit"
+
+
+class Question(models.Model):
+    """A researcher's own question to people and judges: a task type like those that are shipped. Never changed.
+
+    `document` is what the shipped ones' files say, with `guidelines`, a `prompt` and `translations` in it;
+    `collection.questions.documents` checks it. One that is withdrawn is not offered any more.
+    """
+
+    name = models.SlugField(max_length=50, unique=True)
+    document = models.JSONField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField()
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return str(self.document["title"])
 
 
 class Scale(models.Model):
@@ -207,7 +228,7 @@ class Criterion(models.Model):
     """What is asked about an item, with its scale. An item is asked all criteria of its task type."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="criteria")
-    task_type = models.CharField(max_length=20, choices=TaskType)
+    task_type = models.CharField(max_length=50, help_text="The name of a task type.")
     name = models.SlugField(max_length=50)
     question = models.CharField(max_length=500, help_text="As the assessor reads it.")
     scale = models.ForeignKey(Scale, on_delete=models.PROTECT, related_name="+")
@@ -267,7 +288,7 @@ class Item(models.Model):
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="items")
-    task_type = models.CharField(max_length=20, choices=TaskType)
+    task_type = models.CharField(max_length=50, help_text="The name of a task type.")
     item_id = models.CharField(max_length=600, help_text="Its name in files, made of its parts' ids.")
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="items")
     element = models.ForeignKey(RubricElement, null=True, on_delete=models.CASCADE, related_name="items")
@@ -281,7 +302,7 @@ class Item(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["study", "item_id"], name="one_item_per_id"),
             models.CheckConstraint(
-                condition=Q(passage__isnull=False) | Q(report__isnull=False) | Q(task_type=TaskType.QUESTION_FIT),
+                condition=Q(passage__isnull=False) | Q(report__isnull=False) | Q(element__isnull=True),
                 name="an_item_judges_a_text_or_a_question",
             ),
             models.CheckConstraint(

@@ -1,7 +1,8 @@
 """What each task type is made of: which texts, which rubric elements, which criteria on which scales.
 
-The descriptions of the grades are ours; the scales are the papers': CRUX's T1 (answerable or not)
-and T2 (a rubric from 0 to 5), LONG²RAG's verification of key points (grounded or not, then agree,
+A shipped one is a folder beside this module, whose `question.toml` says it in English; a researcher's own is a row of
+`Question`, the same thing. Scales of shipped ones are the papers', the words for their grades are ours: CRUX's T1
+(answerable or not) and T2 (a rubric from 0 to 5), LONG²RAG's verification of key points (grounded or not, then agree,
 neutral or disagree) and its three ways to miss one, CLAPNQ's written answers (six outcomes) and its evaluation of
 answers (1 to 4, and pairs), TREC's graded relevance (0 to 3), TREC RAG's nuggets (support; vital or okay) and its
 support of a sentence by what it cites, with BioGen's "contradicts", and ARGUE's questions that a sentence answers,
@@ -10,12 +11,25 @@ rightly or wrongly. How well a question fits its category is asked for LONG²RAG
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from collection.models import RubricElement, Scale
+from collection.models import Question, RubricElement, Scale
 from collection.models.studies import TaskType
-from collection.scales import ScaleShape
+from collection.scales import ScaleShape, whole
+
+FILES = Path(__file__).parent
+# What is judged. Of a "pair" two reports, of a "use" a report and one of its passages, of a "citation" a sentence of a
+# report and a passage that it cites; a "question" is the topic's own, without any text.
+TEXTS = ("report", "passage", "pair", "use", "citation", "sentence", "question")
+# What may be marked in the text beside a grade: nothing, what the assessor likes, something with each positive grade
+# and
+# nothing with others, or whole sentences.
+MARKS = ("none", "optional", "when positive", "sentences")
 
 
 @dataclass(frozen=True)
@@ -24,7 +38,7 @@ class CriterionShape:
 
     An `open_scale` may be replaced by any other; of a closed one only the words may change, for the
     method counts on its values. One with `after_no` is asked of reports alone, where the criterion of that name was
-    answered with no, and only in a study that wants it.
+    answered with no, and only in a study that wants it. `marks` is one of MARKS.
     """
 
     name: str
@@ -33,6 +47,7 @@ class CriterionShape:
     threshold: float
     open_scale: bool = False
     after_no: str = ""
+    marks: str = "none"
 
     def with_points(self, points: tuple[tuple[float, str, str], ...]) -> ScaleShape:
         """Return its scale with other points; one with other values is named after them."""
@@ -46,338 +61,94 @@ class CriterionShape:
 class TaskTypeShape:
     """A task type: what its items are about. `element_kind` is None where the topic alone is asked about.
 
-    `text` names what is judged; the texts of a "pair" are two reports, those of a "use" a report and one
-    of its passages; a "sentence" is one of a report, in a "citation" with a passage that it cites. A "question" is
-    the topic's own, without any text.
+    `text` is one of TEXTS; `title` names it to researchers, `queue` what assessors get. Its texts may come from a pool
+    of rankings. `own` is the researcher's question that it is, if it is one.
     """
 
-    task_type: TaskType
-    text: Literal["report", "passage", "pair", "use", "citation", "sentence", "question"]
+    task_type: str
+    title: str
+    queue: str
+    text: str
     element_kind: RubricElement.Kind | None
     criteria: tuple[CriterionShape, ...]
+    takes_a_pool: bool = False
+    own: Question | None = None
+
+    def criterion(self, name: str) -> CriterionShape | None:
+        """Return its criterion of this name, if it has one."""
+        return next((one for one in self.criteria if one.name == name), None)
 
 
-ANSWERABLE = ScaleShape(
-    "answerability",
-    Scale.Level.NOMINAL,
-    (
-        (0, "unanswerable", "The text says nothing that answers the question."),
-        (1, "answerable", "The text says enough to answer the question."),
-    ),
-)
-RUBRIC_0_5 = ScaleShape(
-    "rubric 0–5",
-    Scale.Level.ORDINAL,
-    (
-        (0, "none", "Says nothing about it."),
-        (1, "touches", "Barely touches it, or is mostly wrong about it."),
-        (2, "little", "Answers a small part; much is missing or inexact."),
-        (3, "partly", "Answers the main part; gaps or inaccuracies stand out."),
-        (4, "mostly", "Answers nearly all of it; only small gaps."),
-        (5, "fully", "Answers all of it, exactly."),
-    ),
-)
-GROUNDED = ScaleShape(
-    "grounded",
-    Scale.Level.NOMINAL,
-    ((0, "no", "The document does not say this."), (1, "yes", "The document says this.")),
-)
-UTILITY = ScaleShape(
-    "utility",
-    Scale.Level.ORDINAL,
-    (
-        (-1, "disagree", "It has no place in an answer to this question."),
-        (0, "neutral", "It belongs to the subject but does not answer; an answer may leave it out."),
-        (1, "agree", "It answers the question, or a part of it, directly."),
-    ),
-)
-WHY_MISSED = ScaleShape(
-    "why missed",
-    Scale.Level.NOMINAL,
-    (
-        (0, "missing", "The answer says nothing of it."),
-        (1, "general", "The answer touches it, but only in general or vague words."),
-        (2, "incomplete", "The answer says a part of it, and leaves the rest out."),
-    ),
-)
-
-RELEVANCE_0_3 = ScaleShape(
-    "relevance 0–3",
-    Scale.Level.ORDINAL,
-    (
-        (0, "irrelevant", "Has nothing to do with the request."),
-        (1, "related", "On the subject, but does not answer."),
-        (2, "highly relevant", "Answers in part, or the answer is hidden among other things."),
-        (3, "perfectly relevant", "Made for the request: it holds the exact answer."),
-    ),
-)
-NUGGET_SUPPORT = ScaleShape(
-    "nugget support",
-    Scale.Level.ORDINAL,
-    (
-        (0, "none", "The text does not say it."),
-        (1, "partial", "The text says a part of it, or says it vaguely."),
-        (2, "full", "The text says all of it."),
-    ),
-)
-NUGGET_IMPORTANCE = ScaleShape(
-    "nugget importance",
-    Scale.Level.ORDINAL,
-    (
-        (0, "okay", "Good to have in an answer, but an answer is complete without it."),
-        (1, "vital", "An answer without it is not a good answer."),
-    ),
-)
-OUTCOME = ScaleShape(
-    "outcome of writing",
-    Scale.Level.NOMINAL,
-    (
-        (0, "no answer", "The passage does not answer the question."),
-        (1, "paragraph isn’t good", "The passage is garbled, a list, or not fit to answer from."),
-        (2, "ill-formed question", "The question makes no sense, or can be read in too many ways."),
-        (3, "too difficult", "It takes knowledge that you do not have."),
-        (4, "partial answer", "The passage answers a part of the question."),
-        (5, "complete answer", "The passage answers the whole question."),
-    ),
-)
-REVISION = ScaleShape(
-    "revision",
-    Scale.Level.NOMINAL,
-    (
-        (-1, "skipped", "The passage answers nothing, or the question makes no sense."),
-        (0, "kept", "The answer is good as it stands."),
-        (1, "changed", "The answer needed a change."),
-    ),
-)
-YES_NO = ScaleShape("yes or no", Scale.Level.NOMINAL, ((0, "no", "It is not so."), (1, "yes", "It is so.")))
-NO_TO_YES = ScaleShape(
-    "no to yes 1–4",
-    Scale.Level.ORDINAL,
-    (
-        (1, "no", "Hardly anywhere."),
-        (2, "mostly no", "In places, but it fails as a whole."),
-        (3, "mostly yes", "As a whole, with small flaws."),
-        (4, "yes", "Throughout."),
-    ),
-)
-PREFERENCE = ScaleShape(
-    "preference",
-    Scale.Level.ORDINAL,
-    (
-        (-1, "second", "The second answer is better."),
-        (0, "tie", "Neither is better: only if you cannot choose."),
-        (1, "first", "The first answer is better."),
-    ),
-)
-CONFIDENCE = ScaleShape(
-    "confidence 1–4",
-    Scale.Level.ORDINAL,
-    (
-        (1, "not at all", "I could not tell a right answer from a wrong one."),
-        (2, "a little", "I understand some of it; much I would have to guess."),
-        (3, "mostly", "I understand it; of small points I am not certain."),
-        (4, "fully", "I understand all of it, and know what the right answer is."),
-    ),
-)
-CITATION_SUPPORT = ScaleShape(
-    "citation support",
-    Scale.Level.ORDINAL,
-    (
-        (-1, "contradicts", "The passage says the opposite, or what cannot be true together with the sentence."),
-        (0, "none", "The passage does not say it."),
-        (1, "partial", "The passage says a part of it, or says it vaguely."),
-        (2, "full", "The passage says all of it."),
-    ),
-)
-ANSWERED = ScaleShape(
-    "answers",
-    Scale.Level.NOMINAL,
-    (
-        (0, "no", "The sentence does not answer it."),
-        (1, "wrongly", "The sentence answers it, but not as it is."),
-        (2, "rightly", "The sentence answers it, and so it is."),
-    ),
-)
-FIT = ScaleShape(
-    "fit 0–3",
-    Scale.Level.ORDINAL,
-    (
-        (0, "another", "It belongs to another category, or is no question."),
-        (1, "barely", "It can be read so, but another category suits it as well or better."),
-        (2, "mostly", "It belongs here, though a part of it asks for something else."),
-        (3, "wholly", "It is what the category means: a model of its kind."),
-    ),
-)
-
-BATTLE = ScaleShape(
-    "battle",
-    Scale.Level.ORDINAL,
-    (
-        (-1, "second", "The second report is better."),
-        (0, "tie", "Neither is better: both are as good, or as bad."),
-        (1, "first", "The first report is better."),
-    ),
-)
-
-TASK_TYPES: dict[str, TaskTypeShape] = {
-    shape.task_type.value: shape
-    for shape in (
-        TaskTypeShape(
-            TaskType.ANSWERABILITY,
-            "report",
-            RubricElement.Kind.SUB_QUESTION,
-            (CriterionShape("answerability", "Does the report answer this question?", ANSWERABLE, threshold=1),),
-        ),
-        TaskTypeShape(
-            TaskType.RATING,
-            "passage",
-            RubricElement.Kind.SUB_QUESTION,
-            (CriterionShape("rating", "How well does the passage answer this question?", RUBRIC_0_5, threshold=3),),
-        ),
-        TaskTypeShape(
-            TaskType.KEY_POINT,
-            "passage",
-            RubricElement.Kind.KEY_POINT,
-            (
-                CriterionShape("grounded", "Does the document say this?", GROUNDED, threshold=1),
-                CriterionShape("utility", "Is it a key point for the question?", UTILITY, threshold=1),
-                CriterionShape(
-                    "why_missed", "How does the answer miss it?", WHY_MISSED, threshold=1, after_no="grounded"
-                ),
-            ),
-        ),
-        TaskTypeShape(
-            TaskType.RELEVANCE,
-            "passage",
-            None,
-            (
-                CriterionShape(
-                    "relevance", "How relevant is the passage to the request?", RELEVANCE_0_3, 2, open_scale=True
-                ),
-            ),
-        ),
-        TaskTypeShape(
-            TaskType.NUGGET,
-            "report",
-            RubricElement.Kind.NUGGET,
-            (
-                CriterionShape("support", "Does the text say this?", NUGGET_SUPPORT, threshold=2),
-                CriterionShape("importance", "Must a good answer say this?", NUGGET_IMPORTANCE, threshold=1),
-            ),
-        ),
-        TaskTypeShape(
-            TaskType.WRITTEN_ANSWER,
-            "passage",
-            None,
-            (CriterionShape("outcome", "Does the passage answer the question?", OUTCOME, threshold=4),),
-        ),
-        TaskTypeShape(
-            TaskType.ANSWER_REVISION,
-            "passage",
-            None,
-            (CriterionShape("revision", "Is the answer good as it stands?", REVISION, threshold=1),),
-        ),
-        TaskTypeShape(
-            TaskType.ANSWER_EVALUATION,
-            "report",
-            None,
-            (
-                CriterionShape("unknown", "Does the answer say that it does not know?", YES_NO, threshold=1),
-                CriterionShape("incoherent", "Is it wholly irrelevant or incoherent?", YES_NO, threshold=1),
-                CriterionShape("natural", "Is it fluent, as a person would write it?", NO_TO_YES, threshold=3),
-                CriterionShape(
-                    "appropriate",
-                    "Does it look like a good answer: right, useful, short and complete?",
-                    NO_TO_YES,
-                    threshold=3,
-                ),
-                CriterionShape(
-                    "faithful", "Does all that it says stand in the passages shown?", NO_TO_YES, threshold=3
-                ),
-            ),
-        ),
-        TaskTypeShape(
-            TaskType.QUESTION_PASSAGE,
-            "passage",
-            None,
-            (
-                CriterionShape(
-                    "passage_for_question", "Does the passage help to answer the question?", YES_NO, threshold=1
-                ),
-            ),
-        ),
-        TaskTypeShape(
-            TaskType.PASSAGE_USE,
-            "use",
-            None,
-            (
-                CriterionShape(
-                    "passage_for_answer",
-                    "Does the passage say what the answer says, or a part of it?",
-                    YES_NO,
-                    threshold=1,
-                ),
-            ),
-        ),
-        TaskTypeShape(
-            TaskType.PREFERENCE,
-            "pair",
-            None,
-            (
-                CriterionShape(
-                    "preference",
-                    "Which answer is better: more faithful, more to the point, more natural?",
-                    PREFERENCE,
-                    threshold=1,
-                ),
-            ),
-        ),
-        TaskTypeShape(
-            TaskType.CONFIDENCE,
-            "passage",
-            None,
-            (
-                CriterionShape(
-                    "confident",
-                    "How confident are you that you understand the question and the passages, and know the answer?",
-                    CONFIDENCE,
-                    threshold=3,
-                ),
-            ),
-        ),
-        TaskTypeShape(
-            TaskType.BATTLE,
-            "pair",
-            None,
-            (CriterionShape("better", "Which report serves better who made this request?", BATTLE, threshold=1),),
-        ),
-        TaskTypeShape(
-            TaskType.CITATION_SUPPORT,
-            "citation",
-            None,
-            (
-                CriterionShape(
-                    "citation_support", "Does the passage say what the sentence says?", CITATION_SUPPORT, threshold=2
-                ),
-            ),
-        ),
-        TaskTypeShape(
-            TaskType.CITATION_NEED,
-            "sentence",
-            None,
-            (CriterionShape("citation_need", "Does this sentence need a citation?", YES_NO, threshold=1),),
-        ),
-        TaskTypeShape(
-            TaskType.SENTENCE_NUGGET,
-            "sentence",
-            RubricElement.Kind.NUGGET,
-            (CriterionShape("answers", "Does the sentence answer this?", ANSWERED, threshold=2),),
-        ),
-        TaskTypeShape(
-            TaskType.QUESTION_FIT,
-            "question",
-            None,
-            (CriterionShape("fit", "How well does the question fit its category?", FIT, threshold=2, open_scale=True),),
-        ),
+def shape_in(task_type: str, document: Mapping[str, Any], *, own: Question | None = None) -> TaskTypeShape:
+    """Return the task type that a question's document describes, as its file or its row has it; it is not checked."""
+    element = document.get("element", "")
+    return TaskTypeShape(
+        task_type,
+        document["title"],
+        document.get("queue", document["title"]),
+        document["text"],
+        RubricElement.Kind(element) if element else None,
+        tuple(map(_criterion_in, document["criteria"])),
+        document.get("pool", own is not None and document["text"] == "passage"),
+        own,
     )
-}
+
+
+def _criterion_in(table: Mapping[str, Any]) -> CriterionShape:
+    name = table["name"]
+    points = tuple(sorted((whole(float(value)), *words) for value, words in table["grades"].items()))
+    return CriterionShape(
+        name,
+        table["question"],
+        ScaleShape(table.get("scale", name), Scale.Level(table["level"]), points),
+        whole(float(table["threshold"])),
+        table.get("open_scale", False),
+        table.get("after_no", ""),
+        table.get("marks", "none"),
+    )
+
+
+class TaskTypes(Mapping[str, TaskTypeShape]):
+    """The task types by name: the shipped ones, which are those that it iterates over, and researchers' own."""
+
+    def __getitem__(self, task_type: str) -> TaskTypeShape:
+        return _shipped().get(task_type) or own_shape(task_type)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_shipped())
+
+    def __len__(self) -> int:
+        return len(_shipped())
+
+
+@cache
+def _shipped() -> dict[str, TaskTypeShape]:
+    documents = {file.parent.name: tomllib.loads(file.read_text("utf-8")) for file in FILES.glob("*/question.toml")}
+    known = [*TaskType, *sorted(documents)]  # those that code names come first, in their order there
+    return {name: shape_in(name, documents[name]) for name in sorted(documents, key=known.index)}
+
+
+@cache
+def own_shape(task_type: str) -> TaskTypeShape:
+    """Return a researcher's own. A question is never changed or deleted, so a process that has read it may keep it."""
+    question = Question.objects.filter(name=task_type).first()
+    if question is None:
+        raise KeyError(task_type)
+    return shape_in(task_type, question.document, own=question)
+
+
+TASK_TYPES = TaskTypes()
+RUBRIC_0_5 = TASK_TYPES["rating"].criteria[0].scale
+RELEVANCE_0_3 = TASK_TYPES["relevance"].criteria[0].scale
+
+
+def task_type_choices() -> list[tuple[str, str]]:
+    """Return the names and titles of all task types, for a form: the shipped ones, then researchers' own."""
+    own = Question.objects.values_list("name", flat=True)
+    return [(name, title_of(name)) for name in (*TASK_TYPES, *own)]
+
+
+def title_of(task_type: str) -> str:
+    """Return what researchers call the task type; the name itself where nobody describes it any more."""
+    shape = TASK_TYPES.get(task_type)
+    return shape.title if shape else task_type

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -78,7 +78,10 @@ def quality_of_report(topic: str, system: str) -> float:
 
 
 # Under which criterion two texts are compared, and how good each of them was meant to be.
-PAIRS = {TaskType.PREFERENCE: ("preference", quality_of), TaskType.BATTLE: ("better", quality_of_report)}
+PAIRS: dict[str, tuple[str, Callable[[str, str], float]]] = {
+    TaskType.PREFERENCE: ("preference", quality_of),
+    TaskType.BATTLE: ("better", quality_of_report),
+}
 PASSWORD = "assize-demo"  # noqa: S105 - shown on the sign-in page of a demonstration
 
 
@@ -210,7 +213,7 @@ def simulated_grades_of(
         name, meant = meant_of(item)
         return [on_its_scale(assessor, item.item_id, name, meant, criteria[name].scale.values)]
     if item.task_type in PAIRS:
-        criterion, quality = PAIRS[TaskType(item.task_type)]
+        criterion, quality = PAIRS[item.task_type]
         assert item.report is not None
         assert item.other_report is not None
         first, second = (quality(item.topic.topic_id, one.run.name) for one in (item.report, item.other_report))

@@ -17,7 +17,7 @@ from stats.answers_in_words import in_brackets
 from stats.measures.written_sets import Kept, SetAnswer, SetQuestion, SetSize
 from stats.plurals import counted
 
-ROUNDS = {TaskType.WRITTEN_ANSWER: 1, TaskType.ANSWER_REVISION: 2}
+ROUNDS: dict[str, int] = {TaskType.WRITTEN_ANSWER: 1, TaskType.ANSWER_REVISION: 2}
 RULE = (
     "Answers: those of round 1 whose outcome is a yes at its threshold, and those that round 2 changed; a kept one "
     "counts once. Excluded assessors’ are left out. A question counts once: the mean of its answers, then of questions."
@@ -104,7 +104,7 @@ def _answers(study: Study) -> tuple[dict[int, list[tuple[int, Judgment, Sequence
         judgments = Judgment.objects.filter(criterion=criterion, grade__gte=criterion.threshold, answer__isnull=False)
         rows = judgments.without_the_excluded().select_related("answer", "rater", "item__answer_to_revise")
         for judgment in rows.prefetch_related("highlights").order_by("pk"):
-            number = ROUNDS[TaskType(criterion.task_type)]
+            number = ROUNDS[criterion.task_type]
             item = judgment.item_id if number == 1 else judgment.item.answer_to_revise.answered_id
             highlights = sorted(judgment.highlights.all(), key=lambda one: -1 if one.start is None else one.start)
             found[item].append((number, judgment, highlights))

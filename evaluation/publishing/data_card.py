@@ -17,7 +17,7 @@ from collection.models import (
     Study,
     TextFlag,
 )
-from collection.models.studies import TaskType
+from collection.questions.shapes import title_of
 from collection.texts.generated import generated_in, own_texts
 from evaluation.data.topic_sample import topic_sample_of
 from evaluation.formats.text import LABELS
@@ -66,7 +66,7 @@ def _what(card: Card) -> Iterator[str]:
     yield f"- State of the study: {study.state}; {study.overlap} assessors per item planned"
     items = Item.objects.filter(study=study).order_by().values_list("task_type").annotate(Count("pk"))
     for task_type, n in sorted(items):
-        yield f"- {counted(n, 'items')} of the task type {TaskType(task_type).label}"
+        yield f"- {counted(n, 'items')} of the task type {title_of(task_type)}"
     yield f"- {counted(card.n_topics, 'topics')}"
     version = code_version()
     yield f"- Figures by Assize {version['assize']}" + (f", commit {version['commit']}" if version["commit"] else "")

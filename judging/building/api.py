@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 
 from collection.api_tools import checked, conflict_on, invalid_on, pages_by, user_of
 from collection.models import Collection
+from collection.web.api_access import ById, Researches
 from judging.building import builds as life
 from judging.building.additions.addition import add_to_collection
 from judging.building.drafts import draft
@@ -42,7 +43,6 @@ from judging.building.serializers import (
 )
 from judging.building.shipped import PIPELINES
 from judging.building.sources import CannotBuild
-from judging.data.api_access import ById, Researches
 from judging.engines.token_quotas import QuotaSpent
 from judging.grading.jobs import JobLimits, LimitReached, WrongState
 from judging.jobs.forms import LimitsForm

@@ -16,6 +16,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Max, QuerySet
 
 from collection.models import Criterion, Item, Judgment, User
+from collection.questions.shapes import title_of
 from collection.scales import difference_in_words
 from judging.data.selection import Selection, as_stored, check_selection, drawn, items_asked, narrowed, without_text
 from judging.engines.servers import on_own_servers, prices_of
@@ -89,8 +90,8 @@ def check_fit(judge: Judge, criterion: Criterion) -> None:
         raise JudgeDoesNotFit(f"“{judge}” has examples from another collection: it can grade only that collection.")
     if judge.task_type != criterion.task_type:
         raise JudgeDoesNotFit(
-            f"“{judge}” is for “{judge.get_task_type_display()}”; the criterion “{criterion}” is of "
-            f"“{criterion.get_task_type_display()}”."
+            f"“{judge}” is for “{title_of(judge.task_type)}”; the criterion “{criterion}” is of "
+            f"“{title_of(criterion.task_type)}”."
         )
     if judge.scale_id != criterion.scale_id:
         raise JudgeDoesNotFit(
@@ -137,7 +138,7 @@ def start_job(
     if not asked.exists():
         missing_grades = selection.without_grade_by or selection.graded_by_no_judge
         why = " Every item has a grade." if missing_grades else ""
-        raise NothingToGrade(f"The study has no such items for “{criterion.get_task_type_display()}”.{why}")
+        raise NothingToGrade(f"The study has no such items for “{title_of(criterion.task_type)}”.{why}")
     return _start(
         criterion=criterion, judge=judge, asked=asked, attempt=1, by=by, at=at, selection=selection, terms=terms,
         away=away, follows=follows,

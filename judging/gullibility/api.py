@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from collection.api_tools import NumberField, WholeField, checked, conflict_on, study_of, user_of
-from judging.data.api_access import Researches
+from collection.web.api_access import Researches
 from judging.engines.token_quotas import QuotaSpent
 from judging.gullibility.audit import (
     MOST_TEXTS,

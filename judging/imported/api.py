@@ -20,7 +20,7 @@ from collection.formats.problems import BrokenFile, InputFile
 from collection.importing.serializers import UploadSerializer
 from collection.importing.uploads import at_most, keep_upload
 from collection.models import Rater, Upload
-from judging.data.api_access import Researches
+from collection.web.api_access import Researches
 from judging.data.imported_judges import Graded, declared, graded_in, imported_judges
 from judging.imported.formats import FORMATS, read_no_grade
 from judging.imported.forms import MOST_MEGABYTES, not_in_the_future

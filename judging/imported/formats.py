@@ -24,7 +24,7 @@ class GradesFormat:
 
     label: str
     about: str
-    task_type: TaskType | None = None
+    task_type: str | None = None
 
 
 FORMATS = {

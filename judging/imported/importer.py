@@ -233,7 +233,7 @@ class _Taking:
             )
         return self.raters[called]
 
-    def _criterion(self, task_type: TaskType) -> Criterion:
+    def _criterion(self, task_type: str) -> Criterion:
         if task_type not in self.criteria:
             self.criteria[task_type] = criterion_for(
                 self.study, task_type, name=self.wanted.criterion, relevant_from=self.wanted.relevant_from
@@ -242,9 +242,7 @@ class _Taking:
         return self.criteria[task_type]
 
 
-def criterion_for(
-    study: Study, task_type: TaskType, *, name: str = "", relevant_from: float | None = None
-) -> Criterion:
+def criterion_for(study: Study, task_type: str, *, name: str = "", relevant_from: float | None = None) -> Criterion:
     """Return the criterion that such grades come under, made if the study lacks it. The rest is for relevance alone.
 
     A criterion with the same grades in other words will do. Raises ValidationError if its grades are others.

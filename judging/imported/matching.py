@@ -24,7 +24,7 @@ class MatchedPair:
     """What a pair is about, by primary keys; an item of the study if `item` is one."""
 
     told: FileGrade
-    task_type: TaskType
+    task_type: str
     topic: int
     element: RubricElement | None
     passage: int | None
@@ -34,7 +34,7 @@ class MatchedPair:
     @property
     def key(self) -> Key:
         element = self.element.pk if self.element else None
-        return self.task_type.value, self.topic, element, self.passage, self.report
+        return self.task_type, self.topic, element, self.passage, self.report
 
 
 @dataclass

@@ -24,7 +24,7 @@ from collection.formats.problems import BrokenFile, InputFile
 from collection.importing.serializers import UploadSerializer
 from collection.importing.uploads import keep_upload
 from collection.models import Criterion, Item, Study, Upload
-from judging.data.api_access import ById, Researches
+from collection.web.api_access import ById, Researches
 from judging.data.selection import NoSuchPart
 from judging.engines.token_quotas import QuotaSpent
 from judging.grading.batch_files import NoBatch, read_replies, write_requests

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from collection.importing.studies import planned_study
 from collection.models import Collection, Item, Passage, RankedPassage, RubricElement, Run, Study, Topic, User
-from collection.questions.shapes import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES, title_of
 from collection.texts.sentence_passages import MOST, check_ranking, sentences_as_passages, sentences_of_reports
 from judging.data.selection import items_asked
 from judging.engines.registry import check_served
@@ -27,7 +27,7 @@ from judging.models import Build, Completion, GradingJob, Judge
 def check_grades_passages(judge: Judge) -> None:
     """Raise NotServed where the judge does not grade passages, or asks no model."""
     if TASK_TYPES[judge.task_type].text != "passage" or judge.engine == Judge.Engine.ENSEMBLE:
-        raise NotServed(f"“{judge}” is for “{judge.get_task_type_display()}”, and does not grade passages by itself.")
+        raise NotServed(f"“{judge}” is for “{title_of(judge.task_type)}”, and does not grade passages by itself.")
 
 
 @transaction.atomic

@@ -25,8 +25,7 @@ from collection.formats.problems import BrokenFile, InputFile, Problem
 from collection.formats.scores.evaluation_files import ALL, EvaluationRow, written_evaluation
 from collection.importing.studies import closed_study
 from collection.models import Collection, Criterion, Item, Judgment, Report, Study
-from collection.models.studies import TaskType
-from collection.questions.shapes import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES, title_of
 from collection.questions.wordings import in_language, language_stored_in
 from judging.data.items import with_texts
 from judging.data.selection import Selection, items_asked
@@ -81,7 +80,7 @@ def planned_criterion(judge: Judge, study: Study) -> Criterion:
         position=len(there),
     )
     if asked:
-        planned.question = in_language(asked, TaskType(judge.task_type), language_stored_in(planned)).question
+        planned.question = in_language(asked, judge.task_type, language_stored_in(planned)).question
     return planned
 
 
@@ -105,7 +104,7 @@ def criterion_of_reports(judge: Judge, collection: Collection) -> Criterion:
     shape = TASK_TYPES[judge.task_type]
     if shape.text != "report":
         raise NotServed(
-            f"“{judge}” is for “{judge.get_task_type_display()}”, and does not grade reports. Use manage.py grade."
+            f"“{judge}” is for “{title_of(judge.task_type)}”, and does not grade reports. Use manage.py grade."
         )
     name = name_of_study(judge, collection, f"{collection.name[:93]}-served")
     study = closed_study(name, collection, owner=collection.owner, source="serve_judge")

@@ -18,9 +18,9 @@ from rest_framework.response import Response
 from collection.api_tools import Refused, checked, conflict_on, invalid_on, pages_by, study_of, user_of
 from collection.completeness import JudgesOfStudies, judges_of_studies
 from collection.models import Criterion, Study
+from collection.web.api_access import Researches
 from judging.comparison.figures import criteria_to_compare
 from judging.comparison.kept import kept_comparison, kept_pair
-from judging.data.api_access import Researches
 from judging.data.human_labels import NoSplit
 from judging.data.marked_judges import marked_last
 from judging.engines import EngineUnavailable
@@ -37,7 +37,7 @@ from judging.judges.serializers import (
     NewJudgeSerializer,
 )
 from judging.models import Judge
-from judging.prompts.criteria import JUDGED_CRITERIA
+from judging.prompts.criteria import judged_criterion_named
 from judging.prompts.few_shot import NoExamples, check_scale, choose_examples, draw_examples
 from judging.prompts.placeholders import BadTemplate
 from judging.trial_runs.api import ErrandSerializer, told
@@ -77,7 +77,8 @@ class JudgeViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     def create(self, request: Request) -> Response:
         """Create a judge. An existing one with the same settings is returned, with status 200, whatever its name."""
         sent = checked(NewJudgeSerializer(data=request.data))
-        asked = next(asked for asked in JUDGED_CRITERIA if asked.criterion_name == sent["criterion_name"])
+        asked = judged_criterion_named(sent["criterion_name"])
+        assert asked is not None  # the serializer has seen it
         with invalid_on(BadJudge, NoSplit, NoExamples, field="non_field_errors"):
             if wished := sent.pop("examples", None):
                 study = study_of(request, wished["study"])

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from collection.judgments.services import Verdict, add_verdicts, withdraw_verdicts
 from collection.models import Criterion, Judgment, User
+from collection.questions.shapes import title_of
 from judging.data.selection import items_asked
 from judging.judges.ensembles import EXPECTED, CombinedGrade, Vote, combine_votes
 from judging.models import Combination, Completion, EnsembleGrade, Judge
@@ -36,7 +37,7 @@ def combine(*, ensemble: Judge, criterion: Criterion, by: User | None = None, at
         raise NotAnEnsemble(f"“{ensemble}” is not an ensemble.")
     if not Judge.objects.fitting(criterion).filter(pk=ensemble.pk).exists():
         raise EnsembleDoesNotFit(
-            f"“{ensemble}” grades “{ensemble.get_task_type_display()}” on the scale “{ensemble.scale}”, with "
+            f"“{ensemble}” grades “{title_of(ensemble.task_type)}” on the scale “{ensemble.scale}”, with "
             f"examples of its own collection if it has any; “{criterion}” of “{criterion.study}” does not match."
         )
     members = {member.voter.pk for member in ensemble.members.select_related("judge__rater", "rater")}

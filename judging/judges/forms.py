@@ -14,8 +14,15 @@ from collection.models import Criterion, Scale, Study, User
 from judging.data.human_labels import NoSplit
 from judging.engines.thinking import MODES, MOST_ROOM, ROOM, SERVERS_OWN
 from judging.models import Judge, PromptTemplate
-from judging.prompts.criteria import FOR_PEOPLE_ALONE, JUDGED_CRITERIA, judged_criterion_of
+from judging.prompts.criteria import (
+    FOR_PEOPLE_ALONE,
+    JUDGED_CRITERIA,
+    judged_criteria,
+    judged_criterion_named,
+    judged_criterion_of,
+)
 from judging.prompts.few_shot import MOST_EXAMPLES, Examples, NoExamples, choose_examples, draw_examples
+from judging.prompts.own_prompts import store_own_prompts
 
 ASKED_BY_PROMPTS = (Judge.Engine.OPENAI, Judge.Engine.VLLM, Judge.Engine.TEXT2TEXT)
 
@@ -95,6 +102,7 @@ class JudgeForm(forms.Form):
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        store_own_prompts()
         studies = self.fields["examples_from"]
         assert isinstance(studies, forms.ModelChoiceField)
         studies.queryset = Study.objects.read_by(user).filter(split__isnull=False).select_related("collection")
@@ -108,8 +116,10 @@ class JudgeForm(forms.Form):
         }
         asked = self.fields["asked"]
         assert isinstance(asked, forms.ChoiceField)
+        own = judged_criteria()[len(JUDGED_CRITERIA) :]
         asked.choices = [
             ("Standard criteria", [(each.criterion_name, each.label) for each in JUDGED_CRITERIA]),
+            ("Own questions", [(each.criterion_name, each.label) for each in own]),
             (
                 "Criteria with their own grades",
                 [(key, f"{c.name} of {c.study}") for key, c in self.reworded.items()],
@@ -166,11 +176,13 @@ class JudgeForm(forms.Form):
         key = self.cleaned_data["asked"]
         if criterion := self.reworded.get(key):
             return Wanted(criterion.task_type, criterion.name, criterion.scale)
-        asked = next(each for each in JUDGED_CRITERIA if each.criterion_name == key)
+        asked = judged_criterion_named(key)
+        assert asked is not None  # it was offered
         return Wanted(asked.task_type, asked.criterion_name, asked.scale.stored())
 
     def _kind_of(self, key: str) -> tuple[str, str] | None:
         """Return the task type and the criterion's name that a choice of `asked` stands for."""
         if criterion := self.reworded.get(key):
             return criterion.task_type, criterion.name
-        return next(((one.task_type, one.criterion_name) for one in JUDGED_CRITERIA if one.criterion_name == key), None)
+        asked = judged_criterion_named(key)
+        return (asked.task_type, asked.criterion_name) if asked else None

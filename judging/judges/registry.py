@@ -16,6 +16,7 @@ from django.db import transaction
 from collection.formats.problems import BrokenLine
 from collection.formats.values import strict_object
 from collection.models import Rater, Scale, User
+from collection.questions.shapes import title_of
 from judging.engines import embedded, lexical
 from judging.engines.thinking import MODES, MOST_ROOM, OFF, SERVERS_OWN, SWITCHES
 from judging.models import Judge, PromptTemplate
@@ -197,7 +198,7 @@ def _checked_template(
     if template is None:
         raise BadJudge("Choose a prompt template: the model needs one.")
     if template.task_type != task_type:
-        raise BadJudge(f"The template “{template}” is for “{template.get_task_type_display()}”.")
+        raise BadJudge(f"The template “{template}” is for “{title_of(template.task_type)}”.")
     try:
         values = replies_of(template, scale).values
     except BadTemplate as error:

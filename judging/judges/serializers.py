@@ -15,7 +15,7 @@ from judging.engines.thinking import MODES, MOST_ROOM, SERVERS_OWN
 from judging.judges.ensembles import EXPECTED, MOST_MEMBERS, RULES, TIES
 from judging.judges.members import name_to
 from judging.models import Combination, Judge, PromptTemplate
-from judging.prompts.criteria import JUDGED_CRITERIA
+from judging.prompts.criteria import judged_criteria, judged_criterion_named
 from judging.prompts.few_shot import MOST_EXAMPLES
 from stats.completeness import Completeness
 
@@ -183,7 +183,7 @@ class NewJudgeSerializer(serializers.Serializer[Any]):
     """Settings of a judge. `scale` is a hash; the default is the examples' scale, or else the criterion's standard."""
 
     engine = serializers.ChoiceField(choices=Judge.Engine.choices)
-    criterion_name = serializers.ChoiceField(choices=[asked.criterion_name for asked in JUDGED_CRITERIA])
+    criterion_name = serializers.SlugField(help_text="Of a shipped task type, or of a question of `questions/`.")
     scale = serializers.SlugRelatedField[Scale](slug_field="content_hash", queryset=Scale.objects.all(), required=False)
     model = serializers.CharField(required=False, allow_blank=True, default="", max_length=300)
     template = serializers.SlugRelatedField[PromptTemplate](
@@ -192,3 +192,9 @@ class NewJudgeSerializer(serializers.Serializer[Any]):
     decoding = DecodingSerializer(required=False)
     examples = ExamplesSerializer(required=False)
     name = serializers.SlugField(required=False, allow_blank=True, default="", max_length=150)
+
+    def validate_criterion_name(self, name: str) -> str:
+        if judged_criterion_named(name) is None:
+            known = ", ".join(asked.criterion_name for asked in judged_criteria())
+            raise serializers.ValidationError(f"“{name}” is not a criterion that judges are made for. Use {known}.")
+        return name

@@ -9,7 +9,6 @@ from django.db import models
 from django.db.models import Q
 
 from collection.models import Criterion, Rater, Scale, Study
-from collection.models.studies import TaskType
 from judging.models.templates import PromptTemplate
 
 # What workers with vLLM in them listen to.
@@ -53,7 +52,7 @@ class Judge(models.Model):
     engine = models.CharField(max_length=10, choices=Engine)
     model = models.CharField(max_length=300, blank=True)
     template = models.ForeignKey(PromptTemplate, null=True, on_delete=models.PROTECT, related_name="judges")
-    task_type = models.CharField(max_length=20, choices=TaskType)
+    task_type = models.CharField(max_length=50, help_text="The name of a task type.")
     criterion_name = models.SlugField(max_length=50)
     scale = models.ForeignKey(Scale, on_delete=models.PROTECT, related_name="+")
     decoding = models.JSONField(default=dict, help_text="Temperature, seed, the cut-points of its score, …")

@@ -6,8 +6,6 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from collection.models.studies import TaskType
-
 
 class PromptTemplate(models.Model):
     """One version of a prompt, with the rule by which its replies are read. Immutable: known by its hash."""
@@ -25,7 +23,7 @@ class PromptTemplate(models.Model):
 
     name = models.SlugField(max_length=100)
     version = models.PositiveSmallIntegerField()
-    task_type = models.CharField(max_length=20, choices=TaskType)
+    task_type = models.CharField(max_length=50, help_text="The name of a task type.")
     criterion_name = models.SlugField(max_length=50, help_text="The criterion it grades.")
     system_text = models.TextField(blank=True)
     text = models.TextField(help_text="With placeholders: {request}, {question}, {text}, {grades}, …")

@@ -11,7 +11,7 @@ from django.forms import model_to_dict
 from collection.formats.problems import BrokenLine
 from collection.formats.values import read_number
 from collection.importing.uploads import at_most
-from collection.models.studies import TaskType
+from collection.questions.shapes import task_type_choices
 from judging.models import PromptTemplate
 from judging.prompts.placeholders import BadTemplate
 from judging.prompts.template_files import TemplateText, read_template
@@ -27,7 +27,7 @@ class TemplateForm(forms.Form):
     criterion_name = forms.SlugField(
         max_length=50, label="Criterion", help_text="answerability, report_rating, rating, grounded, …"
     )
-    task_type = forms.ChoiceField(choices=TaskType)
+    task_type = forms.ChoiceField(choices=task_type_choices)
     system_text = forms.CharField(required=False, label="System text", widget=forms.Textarea(attrs={"rows": 2}))
     text = forms.CharField(widget=forms.Textarea(attrs={"rows": 18}))
     reply_with = forms.ChoiceField(choices=PromptTemplate.ReplyWith, label="The model replies with")

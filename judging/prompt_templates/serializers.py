@@ -7,7 +7,6 @@ from typing import Any
 from rest_framework import serializers
 
 from collection.api_tools import NumberField, WholeField
-from collection.models.studies import TaskType
 from judging.models import PromptTemplate
 from judging.prompts.template_versions import MOST_REPLY_TOKENS
 
@@ -39,7 +38,7 @@ class NewTemplateSerializer(serializers.Serializer[Any]):
     """A prompt template. A different text under an existing name is a new version."""
 
     name = serializers.SlugField(max_length=100)
-    task_type = serializers.ChoiceField(choices=TaskType.choices)
+    task_type = serializers.CharField(max_length=50, help_text="A shipped task type, or a question of `questions/`.")
     criterion_name = serializers.SlugField(max_length=50)
     text = serializers.CharField()
     system_text = serializers.CharField(required=False, allow_blank=True, default="")

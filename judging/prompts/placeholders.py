@@ -12,7 +12,7 @@ from functools import lru_cache
 from collection.models import Collection, Item, Passage, RubricElement, Scale, Topic
 from collection.models.studies import TaskType
 from collection.question_categories import CATEGORIES, category_of
-from collection.questions.shapes import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES, title_of
 from collection.texts.evidence import Grounds, grounds_of
 from judging.models import PromptTemplate
 
@@ -116,9 +116,7 @@ def _refuse_unknown(used: Iterable[str], allowed: Sequence[str], task_type: str)
     for name in sorted(used):
         if name not in allowed:
             offered = ", ".join(f"{{{known}}}" for known in allowed)
-            raise BadTemplate(
-                f"{{{name}}} is not a placeholder for “{TaskType(task_type).label}”. Use one of {offered}."
-            )
+            raise BadTemplate(f"{{{name}}} is not a placeholder for “{title_of(task_type)}”. Use one of {offered}.")
 
 
 def _needed(task_type: str, used: Iterable[str], own_replies: Sequence[str], text: str) -> dict[str, str]:
@@ -131,7 +129,8 @@ def _needed(task_type: str, used: Iterable[str], own_replies: Sequence[str], tex
         needed |= dict.fromkeys(("first", "second"), "the judge would not see what it compares")
     elif shape.text == "question":
         needed["request"] = "the judge would not see what it judges"
-        needed["category"] = "the judge would not know what the question is held against"
+        if task_type == TaskType.QUESTION_FIT:
+            needed["category"] = "the judge would not know what the question is held against"
     elif "sentence" in TEXTS[shape.text]:
         needed["sentence"] = "the judge would not see what it judges"
         needed |= {"text": "the judge would not see what is cited"} if shape.text == "citation" else {}

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from collection.models import Criterion, Item, Scale, Study
 from judging.engines.token_counts import guessed
 from judging.models import PromptTemplate
-from judging.prompts.criteria import JUDGED_CRITERIA
+from judging.prompts.criteria import judged_criterion_named
 from judging.prompts.placeholders import BadTemplate, replies_of
 from judging.prompts.rendering import example_in_words, prompt_of
 
@@ -52,7 +52,7 @@ def scale_for(template: PromptTemplate, study: Study) -> Scale | None:
     criterion = criterion_for(template, study)
     if criterion is not None:
         return criterion.scale
-    asked = next((asked for asked in JUDGED_CRITERIA if asked.criterion_name == template.criterion_name), None)
+    asked = judged_criterion_named(template.criterion_name)
     return asked.scale.stored() if asked else None
 
 

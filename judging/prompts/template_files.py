@@ -10,7 +10,7 @@ from typing import Any
 
 from collection.formats.problems import BrokenLine
 from collection.formats.values import LARGEST_NUMBER, refuse_unstorable
-from collection.questions.wordings import FILES
+from collection.questions.shapes import FILES
 from judging.prompts.placeholders import PLACEHOLDER, BadTemplate
 
 NEEDED = ("name", "task_type", "criterion", "text")

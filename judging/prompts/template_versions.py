@@ -13,8 +13,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from collection.models import User
-from collection.models.studies import TaskType
-from collection.questions.shapes import TASK_TYPES
+from collection.questions.shapes import TASK_TYPES, task_type_choices
 from judging.models import PromptTemplate
 from judging.prompts.placeholders import BadTemplate, check_placeholders
 from judging.prompts.template_files import TemplateText
@@ -53,7 +52,8 @@ def check_template(template: TemplateText) -> None:
     _check_slug(template.name, "name")
     _check_slug(template.criterion_name, "criterion")
     if template.task_type not in TASK_TYPES:
-        raise BadTemplate(f"“{template.task_type}” is not a task type. Use one of {', '.join(TaskType.values)}.")
+        known = ", ".join(name for name, _ in task_type_choices())
+        raise BadTemplate(f"“{template.task_type}” is not a task type. Use one of {known}.")
     if template.reply_with not in PromptTemplate.ReplyWith.values:
         offered = ", ".join(f"“{value}”" for value in PromptTemplate.ReplyWith.values)
         raise BadTemplate(f"reply_with must be one of {offered}, not “{template.reply_with}”.")

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from collection.api_tools import checked, user_of
-from judging.data.api_access import Researches
+from collection.web.api_access import Researches
 from judging.models import ModelServer
 from judging.servers.changes import ADMINISTRATORS, look, may_change, save_server, visible_to
 from judging.servers.serializers import ModelServerSerializer, ModelServerShown

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from collection.api_tools import WholeField, user_of
-from judging.data.api_access import Researches
+from collection.web.api_access import Researches
 from judging.engines.servers import places_of, serving
 from judging.models import Errand
 from judging.trial_runs.errands import errand_of, trials_of

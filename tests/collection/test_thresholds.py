@@ -17,12 +17,13 @@ from annotate.task_types.rules import Highlighting
 from collection.importing.trec import relevance_criterion, relevance_criterion_of, threshold_remarks
 from collection.models import Collection, Criterion, Scale, Study, ThresholdChange, User
 from collection.models.studies import TaskType
-from collection.questions.shapes import OUTCOME, RELEVANCE_0_3, TASK_TYPES, YES_NO
+from collection.questions.shapes import RELEVANCE_0_3, TASK_TYPES
 from collection.scales import ScaleShape
 from collection.splits import make_split, record_reading
 from collection.thresholds import NoSuchThreshold, ThresholdLocked, can_be_moved, change_threshold, thresholds_of
 from tests.factories import a_judge_rater, a_study
 from tests.judging.world import with_items
+from tests.scales import OUTCOME, YES_NO
 
 pytestmark = pytest.mark.django_db
 
@@ -60,7 +61,11 @@ def test_what_assessors_are_asked_hangs_on_no_threshold_that_can_be_moved() -> N
         for name in [
             *rules.follows.values(),
             *(name for closing in rules.closed_by.values() for name in closing),
-            *(name for name, way in rules.highlighting.items() if way is Highlighting.WHEN_POSITIVE),
+            *(
+                one.name
+                for one in TASK_TYPES[rules.task_type].criteria
+                if one.marks == Highlighting.WHEN_POSITIVE.value
+            ),
         ]
     }
     scales = {shape.name: shape.scale for each in TASK_TYPES.values() for shape in each.criteria}

@@ -72,9 +72,9 @@ def test_finds_what_would_break_a_page() -> None:
 # What stands alone without a context. A word that is a verb, an adjective or ambiguous says what it is said as
 # ({% translate "Start" context "button" %}): “Anfang” stood on a button.
 NOUNS = """
-    Account Answer Answers Assessors Background Breadcrumbs Citations citations Comment Confidence Consent Document
-    Guidelines Importance Keys Name Notices Nugget Nuggets nuggets Passage passage Passages Password Person Proposals
-    Questions Relevance Report report Researcher Reward Sentences sentences State Text Time title Topic Topics
+    Account Answer Answers Assessors Background Breadcrumbs Citations Comment Confidence Consent Document
+    Guidelines Importance Keys Name Notices Nugget Nuggets Passage Passages Password Person Proposals
+    Questions Relevance Report Researcher Reward Sentences State Text Time title Topic Topics
     Training Translation Weight
 """
 SIDES = ["Left", "Right"]

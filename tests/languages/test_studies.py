@@ -29,10 +29,10 @@ from judging.prompts.rendering import prompt_of
 from judging.prompts.template_files import shipped_templates
 from judging.prompts.template_versions import save_template
 from tests.annotate.battles import with_reports
+from tests.annotate.categorised_questions import with_categories
 from tests.annotate.cited_reports import with_cited_reports
 from tests.annotate.factories import NOON
 from tests.annotate.quality_factories import signed_in
-from tests.annotate.questions import with_categories
 from tests.annotate.studies.test_lifecycle import rank_everything
 from tests.annotate.studies.test_views import filled_in
 from tests.annotate.task_types.test_relevance_and_nuggets import with_nuggets

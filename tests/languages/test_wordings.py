@@ -13,9 +13,9 @@ from annotate.templatetags.task_names import guidelines_sections
 from collection.languages.languages import ENGLISH, NAMES
 from collection.models.studies import TaskType
 from collection.question_categories import CATEGORIES
-from collection.questions.guidelines import GENERAL, heading_of, standard_guidelines
-from collection.questions.shapes import TASK_TYPES, CriterionShape
-from collection.questions.wordings import FILES, in_language, wording_of
+from collection.questions.guidelines import heading_of, standard_guidelines
+from collection.questions.shapes import FILES, TASK_TYPES, CriterionShape
+from collection.questions.wordings import in_language, wording_of
 from collection.texts.markdown import render_markdown
 
 pytestmark = pytest.mark.pure
@@ -39,6 +39,8 @@ def words_of(shape: CriterionShape) -> Iterator[str]:
 def test_a_task_type_is_worded_as_in_english(task_type: TaskType, language: str) -> None:
     wording = dict(wording_of(task_type, language))
     categories = wording.pop("categories", {})
+    assert ("queue" in wording) == (task_type in RULES)
+    wording.pop("queue", None)
 
     assert set(categories) == (set(CATEGORIES) if task_type == TaskType.QUESTION_FIT else set())
     assert not set(categories.values()) & set(CATEGORIES.values())
@@ -60,7 +62,7 @@ def test_a_task_type_is_worded_as_in_english(task_type: TaskType, language: str)
 @pytest.mark.parametrize("language", SPOKEN)
 def test_every_file_says_who_translated_it(language: str) -> None:
     worded = sorted(FILES.glob(f"*/{language}.toml"))
-    guiding = [*sorted(FILES.glob(f"*/guidelines/{language}.md")), FILES / GENERAL / f"{language}.md"]
+    guiding = [*sorted(FILES.glob(f"*/guidelines/{language}.md")), FILES / "general" / f"{language}.md"]
 
     assert {file.parent.name for file in worded} == set(TaskType)
     assert len(guiding) == 1 + len(list(FILES.glob(f"*/guidelines/{ENGLISH}.md")))

@@ -17,6 +17,7 @@ from annotate.studies.task_counts import forecast_of
 from collection.formats.problems import BrokenLine
 from collection.formats.values import strict_json
 from collection.importing.commands import mended_by_the_reader, the_study
+from collection.questions.shapes import title_of
 from stats.plurals import counted
 
 
@@ -55,7 +56,7 @@ class Command(BaseCommand):
                 study=study, at=now(), **{name: form.cleaned_data.get(name, given[name]) for name in given}
             )
         for forecast in forecast_of(study) if options["frame"] else []:
-            self.stdout.write(f"{forecast.task_type.label}: {forecast.problem or counted(forecast.drawn, 'tasks')}")
+            self.stdout.write(f"{title_of(forecast.task_type)}: {forecast.problem or counted(forecast.drawn, 'tasks')}")
         self.stdout.write(f"{study.name} is changed; added: {counted(made, 'places')}.")
 
 

@@ -158,7 +158,7 @@ class Answers:
                 grade = SKIPPED if output.skip else CHANGED
                 self._add_revision(number, item, before, people[0], grade, output, line)
 
-    def _item(self, number: int, task_type: TaskType, line: ClapnqLine, text: str) -> str:
+    def _item(self, number: int, task_type: str, line: ClapnqLine, text: str) -> str:
         return self.items.add(
             number,
             task_type,

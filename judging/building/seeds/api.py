@@ -13,10 +13,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from collection.api_tools import NumberField, WholeField, checked, user_of
+from collection.web.api_access import Researches
 from judging.building.api import collection_of
 from judging.building.seeds.forms import SeedsForm
 from judging.building.serializers import option_of
-from judging.data.api_access import Researches
 
 
 class SeedsSerializer(serializers.Serializer[Any]):

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotate.assignments.assignments import claim_next
 from annotate.models import Enrolment
 from annotate.studies.lifecycle import enrol, open_study
-from annotate.task_types import SHAPES, criteria_asked
+from annotate.task_types import criteria_asked, shapes_offered
 from collection.models import Collection, ElementSpan, Exclusion, Study, User
 from tests.annotate.studies.test_lifecycle import a_study_of, rank_everything
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
@@ -43,8 +43,8 @@ def filled_in(bridges: Collection, /, *task_types: str, **changes: object) -> di
         "guidelines": "# Read it all",
         "usernames": "",
     }
-    for shape in SHAPES:
-        data[f"sample-{shape.task_type.value}"] = ""
+    for shape in shapes_offered():
+        data[f"sample-{shape.task_type}"] = ""
         for criterion in shape.criteria:
             data[f"{criterion.name}-question"] = criterion.question
             data[f"{criterion.name}-threshold"] = f"{criterion.threshold:g}"

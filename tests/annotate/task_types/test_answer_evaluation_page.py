@@ -12,7 +12,6 @@ from django.test.utils import CaptureQueriesContext
 from annotate.models import Assignment
 from collection.models import Judgment, User
 from collection.models.studies import TaskType
-from collection.questions.shapes import PREFERENCE
 from tests.annotate.evaluated_answers import (
     SYSTEMS,
     a_study_of_answers,
@@ -24,6 +23,7 @@ from tests.annotate.evaluated_answers import (
     see_the_passages,
 )
 from tests.annotate.factories import the_criterion
+from tests.scales import PREFERENCE
 
 PASSAGE = "makes a bridge hum"
 

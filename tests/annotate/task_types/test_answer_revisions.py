@@ -129,7 +129,7 @@ def test_a_study_with_round_2_alone_does_not_open(rosa: User) -> None:
 def test_a_draft_promises_no_tasks_of_round_2_yet(rosa: User) -> None:
     study = a_study_of_writing(owner=rosa)
 
-    assert [(row.task_type.value, row.texts, row.problem) for row in forecast_of(study)] == [
+    assert [(row.task_type, row.texts, row.problem) for row in forecast_of(study)] == [
         ("written_answer", 1, ""),
         ("answer_revision", 0, ""),
     ]

@@ -14,11 +14,11 @@ from annotate.models import Task
 from annotate.studies.layout import lay_out_tasks
 from annotate.studies.lifecycle import make_study
 from annotate.task_types import NothingToJudge
-from collection.models import Collection, Item, Judgment, Study, Topic, User
+from collection.models import Collection, Item, Judgment, RubricElement, Study, Topic, User
 from collection.models.studies import TaskType
 from judging.prompts.placeholders import category_in_words
+from tests.annotate.categorised_questions import CAUSAL, with_categories
 from tests.annotate.evaluated_answers import NOON, in_hands, rows_of, say
-from tests.annotate.questions import CAUSAL, with_categories
 from tests.annotate.task_types.test_relevance_and_nuggets import opened
 
 ASKED: dict[str, Mapping[str, object]] = {"t0": CAUSAL, "t1": {"category": "subjective"}}
@@ -69,7 +69,7 @@ def test_somebody_reads_the_question_with_its_category_and_grades_it(
     assert [(one.item.item_id, one.grade) for one in Judgment.objects.all()] == [("question_fit/t0", 2)]
 
 
-def test_an_item_without_a_text_is_one_about_a_question(study: Study) -> None:
+def test_an_item_without_a_text_is_one_about_the_topic_alone(study: Study) -> None:
     topic = study.collection.topics.get(topic_id="t0")
     topic.attributes = dict(CAUSAL)
     topic.save()
@@ -78,5 +78,8 @@ def test_an_item_without_a_text_is_one_about_a_question(study: Study) -> None:
     assert (item.judged_text, item.judged_text.text) == (topic, topic.request)
     assert item.asked_about == "causal"
     assert category_in_words(topic).startswith("causal: asks why")
+    element = RubricElement.objects.create(
+        topic=topic, kind=RubricElement.Kind.NUGGET, element_id="n", text="Fog.", position=9
+    )
     with pytest.raises(IntegrityError):
-        Item.objects.create(study=study, task_type="relevance", item_id="r", topic=topic)
+        Item.objects.create(study=study, task_type="nugget", item_id="r", topic=topic, element=element)

@@ -13,8 +13,8 @@ from annotate.models import Task
 from annotate.studies.lifecycle import open_study
 from annotate.task_types import RULES, lacks_of
 from collection.models import Collection, Report, Run, Study, System, User
+from tests.annotate.categorised_questions import with_categories
 from tests.annotate.cited_reports import with_cited_reports
-from tests.annotate.questions import with_categories
 from tests.annotate.studies.test_lifecycle import a_study_of, rank_everything
 from tests.annotate.studies.test_views import signed_in
 from tests.annotate.task_types.test_relevance_and_nuggets import with_nuggets

@@ -11,10 +11,10 @@ from playwright.sync_api import Locator, Page, expect
 from annotate.models import Assignment
 from collection.models import Collection, Judgment, Study, User
 from tests.annotate.battles import a_collection_with_reports, a_study_of_battles
+from tests.annotate.categorised_questions import with_categories
 from tests.annotate.cited_reports import with_cited_reports
 from tests.annotate.evaluated_answers import a_study_of_answers, in_hands
 from tests.annotate.factories import a_key_point_task, a_rating_task, a_report_task, an_open_study, enrolled
-from tests.annotate.questions import with_categories
 from tests.annotate.studies.test_lifecycle import rank_everything
 from tests.annotate.task_types.test_relevance_and_nuggets import opened, with_nuggets, with_second_reports
 from tests.annotate.writers import a_study_of_writing, answered

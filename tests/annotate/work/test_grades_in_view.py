@@ -16,10 +16,10 @@ from annotate.models import Assignment
 from collection.models import Collection, Passage, Report, RubricElement, Scale, Study, Topic, User
 from collection.models.studies import TaskType
 from tests.annotate.battles import a_collection_with_reports, a_study_of_battles
+from tests.annotate.categorised_questions import with_categories
 from tests.annotate.cited_reports import with_cited_reports
 from tests.annotate.evaluated_answers import a_study_of_answers, in_hands, rows_of, say, see_the_passages
 from tests.annotate.factories import NOON, a_key_point_task, a_rating_task, a_report_task, answer_report, in_hands_of
-from tests.annotate.questions import with_categories
 from tests.annotate.studies.test_lifecycle import rank_everything
 from tests.annotate.task_types.test_relevance_and_nuggets import opened, with_nuggets
 from tests.annotate.writers import a_study_of_writing, answered, next_of

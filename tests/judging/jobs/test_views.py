@@ -132,7 +132,7 @@ def test_reports_are_offered_a_rating_that_is_made_with_its_first_job(rosas: Cli
 def test_a_baseline_is_made_for_a_scale_with_words_of_its_own(rosas: Client, judged_study: Study) -> None:
     from dataclasses import replace
 
-    from collection.questions.shapes import ANSWERABLE
+    from tests.scales import ANSWERABLE
 
     reworded = replace(ANSWERABLE, points=((0, "no", "Not there."), (1, "yes", "There.")))
     judged_study.criteria.filter(name="answerability").update(scale=reworded.stored())

@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from collection.models import EarlierJudgment, Item, Judgment, Rater, Study
 from collection.models.studies import TaskType
-from collection.questions.shapes import ANSWERABLE, RUBRIC_0_5
+from collection.questions.shapes import RUBRIC_0_5
 from judging.grading.jobs import JudgeDoesNotFit, start_job
 from judging.judges.combining import EnsembleDoesNotFit, NotAnEnsemble, combine
 from judging.judges.ensembles import Vote, combine_votes, make_ensemble, samples_of
@@ -18,6 +18,7 @@ from judging.judges.members import ImportedMember
 from judging.judges.registry import BadJudge, load_shipped, make_judge
 from judging.models import Combination, Completion, EnsembleGrade, GradingJob, Judge, PromptTemplate
 from tests.judging.world import a_lexical_judge, criterion_of, many_items
+from tests.scales import ANSWERABLE
 
 pytestmark = pytest.mark.django_db
 

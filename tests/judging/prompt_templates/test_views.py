@@ -304,8 +304,8 @@ def test_compares_judges_with_people_on_the_development_part_alone(split_study: 
 
 def test_kappa_is_that_of_the_literature() -> None:
     """Cohen (1960), table 1 of Fleiss, Levin and Paik's example: 2 × 2 with po = .85 and pe = .5 gives κ = .7."""
-    from collection.questions.shapes import ANSWERABLE
     from judging.comparison.figures import kappa_of
+    from tests.scales import ANSWERABLE
 
     pairs = [(1.0, 1.0)] * 45 + [(0.0, 0.0)] * 40 + [(1.0, 0.0)] * 5 + [(0.0, 1.0)] * 10
 

@@ -12,7 +12,6 @@ from django.utils.timezone import now
 
 from collection.models import Collection, Item, Judgment, PairOrder, Study, User
 from collection.models.studies import TaskType
-from collection.questions.shapes import PREFERENCE
 from judging.engines import EngineState, GradeRequest, Reply
 from judging.grading.jobs import start_job
 from judging.judges.registry import load_shipped, make_judge
@@ -23,6 +22,7 @@ from judging.prompts.template_versions import save_template
 from tests.factories import a_study
 from tests.judging.prompts.test_template_versions import MINE, a_pair, an_answer
 from tests.judging.world import ScriptedEngine, criterion_of, with_items, work_through
+from tests.scales import PREFERENCE
 
 pytestmark = pytest.mark.django_db
 

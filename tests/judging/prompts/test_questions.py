@@ -8,15 +8,15 @@ from django.utils.timezone import now
 from annotate.studies.lifecycle import open_study
 from collection.models import Collection, Judgment, Study
 from collection.models.studies import TaskType
-from collection.questions.shapes import FIT
 from judging.grading.jobs import start_job
 from judging.gullibility.audit import NoAudit, start_audit
 from judging.judges.registry import load_shipped, make_judge
 from judging.models import Judge, PromptTemplate
 from judging.prompts.rendering import request_for
-from tests.annotate.questions import with_categories
+from tests.annotate.categorised_questions import with_categories
 from tests.annotate.studies.test_lifecycle import a_study_of
 from tests.judging.world import criterion_of, saying, work_through
+from tests.scales import FIT
 
 pytestmark = pytest.mark.django_db
 CATEGORIES = {"t0": {"category": "causal"}, "t1": {"category": "of our own"}}

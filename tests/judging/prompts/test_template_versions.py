@@ -8,7 +8,7 @@ import pytest
 
 from collection.models import Item, RankedPassage, Report, Run, Study, System
 from collection.models.studies import TaskType
-from collection.questions.shapes import GROUNDED, NO_TO_YES, PREFERENCE, RUBRIC_0_5, TASK_TYPES, UTILITY
+from collection.questions.shapes import RUBRIC_0_5, TASK_TYPES
 from judging.judges.registry import load_shipped
 from judging.models import PromptTemplate
 from judging.prompts.criteria import JUDGED_CRITERIA
@@ -16,6 +16,7 @@ from judging.prompts.placeholders import BadTemplate, choices_of, fill, in_words
 from judging.prompts.rendering import NO_PASSAGES, prompt_of
 from judging.prompts.template_files import TemplateText, read_template, shipped_templates
 from judging.prompts.template_versions import check_template, save_template
+from tests.scales import GROUNDED, NO_TO_YES, PREFERENCE, UTILITY
 
 pytestmark = pytest.mark.django_db
 

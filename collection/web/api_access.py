@@ -1,4 +1,4 @@
-"""Who may use this app's part of the API."""
+"""Who may use the researchers' part of the API, and in which pages it answers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from collection.api_tools import pages_by, user_of
 
 
 class Researches(IsAuthenticated):
-    """Judges are for researchers: a judge's grades could influence an assessor."""
+    """What assessors may not see: a judge's grades, or what others are asked, could influence them."""
 
-    message = "Only researchers work with judges."
+    message = "This is for researchers alone."
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return super().has_permission(request, view) and user_of(request).is_researcher
