@@ -7,13 +7,14 @@ from django.views.generic import RedirectView, TemplateView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from annotate.api import api_urlpatterns as annotate_api
+from annotate.questions.api import questions_api_urlpatterns
 from collection.accounts import mail_views, views
 from collection.api import api_urlpatterns as collection_api
 from config.styleguide import styleguide
 from evaluation.api import api_urlpatterns as evaluation_api
 from judging.api import api_urlpatterns as judging_api
 
-api_urlpatterns = [*collection_api, *annotate_api, *judging_api, *evaluation_api]
+api_urlpatterns = [*collection_api, *annotate_api, *questions_api_urlpatterns, *judging_api, *evaluation_api]
 
 urlpatterns = [
     path("", views.home, name="home"),

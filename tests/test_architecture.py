@@ -33,6 +33,7 @@ SETS_UP = {
     "annotate/api.py",
     "annotate/management/commands/prolific.py",
     "annotate/prolific/unattended.py",
+    "annotate/questions/views.py",
     "annotate/review/adjudication.py",
     "annotate/review/views.py",
     "annotate/studies/criterion_views.py",

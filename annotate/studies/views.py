@@ -93,7 +93,7 @@ def study_new(request: SignedInRequest) -> HttpResponse:
     access.refuse_unless_researcher(request.user)
     if not Collection.objects.of(request.user).exists():
         return render(request, "annotate/study_new.html", {"no_collection": True})
-    form = StudyForm(request.POST or None, user=request.user, initial={"collection": request.GET.get("collection")})
+    form = StudyForm(request.POST or None, user=request.user, initial=asked_for(request))
     design_form = DesignForm(request.POST or None)
     frame_form = FrameForm(request.POST or None, collection=collection_chosen(request))
 
@@ -109,6 +109,11 @@ def study_new(request: SignedInRequest) -> HttpResponse:
     invalid = form.errors or design_form.errors or frame_form.errors
     context = {"form": form, "design_form": design_form, "frame_form": frame_form}
     return render(request, "annotate/study_new.html", context, status=422 if invalid else 200)
+
+
+def asked_for(request: SignedInRequest) -> dict[str, Any]:
+    """Return what a link to the form of a new study has chosen already: a collection, a question."""
+    return {"collection": request.GET.get("collection"), "task_types": request.GET.getlist("question")}
 
 
 def collection_chosen(request: SignedInRequest) -> Collection:
