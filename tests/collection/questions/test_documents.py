@@ -99,10 +99,11 @@ def test_a_file_becomes_a_task_type_with_its_languages(rosa: User) -> None:
 
     shape = TASK_TYPES["toxicity"]
     [criterion] = shape.criteria
-    assert (shape.text, shape.element_kind, shape.title) == ("sentence", None, "toxicity of a sentence")
+    assert (shape.text, shape.element_kind, shape.title) == ("sentence", None, document["title"])
     assert (criterion.scale.values, criterion.threshold) == ([-1, 2, 10], 10)
-    assert in_language(criterion, "toxicity", "de").question == "Wie verletzend ist der Satz?"
-    assert [queue_title_of("toxicity", language) for language in ("de", "fr")] == ["Sätze", "toxicity of a sentence"]
+    in_german = in_language(criterion, "toxicity", "de")
+    assert in_german.question == document["translations"]["de"]["toxicity"]["question"]
+    assert [queue_title_of("toxicity", language) for language in ("de", "fr")] == ["Sätze", shape.title]
     assert "toxicity" not in list(TASK_TYPES)
 
 
