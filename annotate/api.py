@@ -102,17 +102,12 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         if not user_of(request).is_researcher:
             raise PermissionDenied("Only researchers can create studies.")
         sent = checked(NewStudySerializer(data=request.data, context={"request": request}))
-        usernames = sent.pop("assessors", [])
+        usernames = sent["assessors"]
         known = people_by_name(usernames, by=user_of(request))
         if unknown := set(usernames) - known.keys():
             raise ValidationError({"assessors": str(NotYourPeople(sorted(unknown)))})
         with invalid_on(FrameRefused, field="frame"):
-            study = make_study(
-                **sent,
-                assessors=known.values(),
-                by=user_of(request),
-                at=now(),
-            )
+            study = make_study(sent["study"], assessors=known.values(), by=user_of(request), at=now())
         return Response(StudySerializer(study).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(responses={204: None})

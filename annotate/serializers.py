@@ -8,25 +8,23 @@ from typing import Any
 from rest_framework import serializers
 
 from annotate.assignments.design import Design, design_of
-from annotate.assignments.revisions import ALL, NON_CONSECUTIVE
 from annotate.assignments.shown import Answer
 from annotate.frames.serializers import FrameSerializer
 from annotate.models import Enrolment
-from annotate.studies.edit_forms import MOST
-from annotate.studies.edits import MOST_ASSESSORS
+from annotate.studies.design import StudyDesign
+from annotate.studies.edits import EDITABLE
 from annotate.studies.forms import MOST_PEOPLE_AT_ONCE, UsernamesField
 from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
+from annotate.studies.options import StudyOptions, WorkOptions
 from annotate.suggestions.shown import as_shown
 from annotate.task_types import RULES, criteria_asked, lacks_of, shapes_offered
-from annotate.task_types.key_point import ANSWERS, DOCUMENTS, ONLY_OF_ANSWERS
-from annotate.task_types.nugget import PASSAGES, REPORTS
+from annotate.task_types.key_point import ANSWERS, ONLY_OF_ANSWERS
 from annotate.task_types.writing import MOST_CHARACTERS
 from annotate.work.pace import SkipReason
 from collection.api_tools import NumberField, WholeField
-from collection.languages.languages import ENGLISH, NAMES
+from collection.languages.languages import ENGLISH
 from collection.models import Collection, Criterion, Scale, Study, ThresholdChange
 from collection.questions.shapes import CriterionShape
-from collection.texts.terms import check_terms
 
 # --- Studies ------------------------------------------------------------------------------------
 
@@ -148,28 +146,14 @@ class UsernamesSerializerField(serializers.ListField):
         return usernames
 
 
-class DesignSerializer(serializers.Serializer[Any]):
-    """How texts are sampled and work is distributed. What is left out has its default."""
-
-    control_share = NumberField(min_value=0, max_value=1, required=False)
-    even = serializers.BooleanField(required=False)
-    quota = WholeField(min_value=1, required=False, allow_null=True)
-    batch_size = WholeField(min_value=1, required=False, allow_null=True)
-    timeout_minutes = WholeField(min_value=5, required=False, allow_null=True)
-    own_order = serializers.BooleanField(required=False)
-    sampling = serializers.ChoiceField(["simple", "stratified", "weighted"], required=False)
-    strata = serializers.ChoiceField(["topic", "system"], required=False)
-    weight = serializers.ChoiceField(["length", "rank"], required=False)
-
+class WorkSerializer(WorkOptions):
     def to_internal_value(self, data: Any) -> Design:
         return Design(**super().to_internal_value(data))
 
 
-TRANSLATABLE = "Whether browsers may translate the texts."
-TERMS = "To scan the texts for, one a line: assessors see them highlighted."
+class NewStudySerializer(StudyOptions):
+    """A new study; validated, it is a `StudyDesign` and the names of its assessors."""
 
-
-class NewStudySerializer(serializers.Serializer[Any]):
     collection = serializers.SlugRelatedField(slug_field="name", queryset=Collection.objects.none())
     name = serializers.SlugField(max_length=100)
     title = serializers.CharField(max_length=200, required=False, default="")
@@ -178,54 +162,17 @@ class NewStudySerializer(serializers.Serializer[Any]):
         min_length=1,
         help_text="Shipped ones, or questions of `questions/`.",
     )
-    overlap = WholeField(min_value=1, max_value=50, default=3)
-    language = serializers.ChoiceField(
-        list(NAMES.items()),
-        default=ENGLISH,
-        help_text="Of the questions, grades and shipped guidelines, and of assessors' pages for people of the study.",
-    )
-    terms = serializers.CharField(default="", allow_blank=True, validators=[check_terms], help_text=TERMS)
-    translatable = serializers.BooleanField(default=False, help_text=TRANSLATABLE)
-    depth = WholeField(min_value=1, max_value=1000, default=10)
     sample_sizes = serializers.DictField(child=WholeField(min_value=1), required=False)
-    revise = serializers.ChoiceField([NON_CONSECUTIVE, ALL], default=NON_CONSECUTIVE)
-    revision_places = WholeField(min_value=1, max_value=50, default=1)
     criteria = CriterionWordsSerializer(many=True, required=False)
-    nuggets_in = serializers.ChoiceField([REPORTS, PASSAGES], default=REPORTS)
-    key_points_in = serializers.ChoiceField([DOCUMENTS, ANSWERS], default=DOCUMENTS)
-    why_missed = serializers.BooleanField(
-        default=False, help_text="Whether people are asked how a report misses a key point that it does not say."
-    )
-    without_title = serializers.BooleanField(
-        default=False, help_text="Whether written answers are made of sentences alone, and no title is offered."
-    )
-    confidence = serializers.BooleanField(
-        default=False, help_text="Whether who evaluates answers says of each question how confident they are."
-    )
-    pooled_from = serializers.ChoiceField(
-        Study.PooledFrom.choices,
-        default=Study.PooledFrom.RANKINGS,
-        help_text="Whether relevance is asked of what runs rank or of what reports cite.",
-    )
-    citations_asked = serializers.ChoiceField(Study.CitationsAsked.choices, default=Study.CitationsAsked.ALL)
-    drawn_by = serializers.ChoiceField(
-        Study.DrawnBy.choices, default=Study.DrawnBy.REPORT, help_text="What a sample of cited reports is drawn of."
-    )
-    design = DesignSerializer(required=False)
+    design = WorkSerializer(required=False, source="work")
     frame = FrameSerializer(required=False)
-    guidelines = serializers.CharField(
-        required=False,
-        allow_blank=True,
-        default="",
-        help_text="If left out, the shipped ones for the task types are used.",
-    )
     assessors = UsernamesSerializerField(required=False)
 
     def get_fields(self) -> dict[str, Any]:
-        fields = super().get_fields()
+        fields: dict[str, Any] = super().get_fields()
         user = self.context["request"].user if "request" in self.context else None
         if user and user.is_authenticated:
-            fields["collection"].queryset = Collection.objects.of(user)  # type: ignore[attr-defined]
+            fields["collection"].queryset = Collection.objects.of(user)
         return fields
 
     def validate_name(self, name: str) -> str:
@@ -240,7 +187,7 @@ class NewStudySerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError({"why_missed": ONLY_OF_ANSWERS})
         shapes = shapes_in(attrs["language"])
         attrs["criteria"] = {words["name"]: worded(shapes[words["name"]], words) for words in attrs.get("criteria", [])}
-        return attrs
+        return {"assessors": attrs.pop("assessors", []), "study": StudyDesign(**attrs)}
 
     def validate_task_types(self, task_types: list[str]) -> list[str]:
         offered = [shape.task_type for shape in shapes_offered()]
@@ -260,14 +207,17 @@ class EditSerializer(serializers.Serializer[Any]):
     """What of a study can be changed. What is left out stays as it is."""
 
     title = serializers.CharField(max_length=200, allow_blank=True, required=False)
-    language = serializers.ChoiceField(list(NAMES.items()), required=False, help_text="Of assessors' pages.")
-    terms = serializers.CharField(allow_blank=True, required=False, validators=[check_terms], help_text=TERMS)
-    translatable = serializers.BooleanField(required=False, help_text=TRANSLATABLE)
-    overlap = WholeField(min_value=1, max_value=MOST_ASSESSORS, required=False)
-    quota = WholeField(min_value=1, max_value=MOST, allow_null=True, required=False)
-    batch_size = WholeField(min_value=1, max_value=MOST, allow_null=True, required=False)
-    timeout_minutes = WholeField(min_value=5, max_value=MOST, allow_null=True, required=False)
     frame = FrameSerializer(required=False, help_text="Replaces the whole; with items in the study it can only grow.")
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return these with the options of a new study that can still be changed, none of which has a default here."""
+        fields: dict[str, Any] = super().get_fields()
+        options = {**StudyOptions().get_fields(), **WorkOptions().get_fields()}
+        for name in EDITABLE:
+            if name in options:
+                fields[name] = options[name]
+                fields[name].default, fields[name].required = serializers.empty, False
+        return fields
 
 
 class CopySerializer(serializers.Serializer[Any]):

@@ -16,6 +16,7 @@ from django.core.management import call_command
 from django.utils.timezone import now
 
 from annotate.frames.frame import Frame
+from annotate.studies.design import StudyDesign
 from annotate.studies.layout import lay_out_tasks
 from annotate.studies.lifecycle import make_study, open_study
 from collection.importing.files import FilesOptions, import_files
@@ -95,9 +96,15 @@ def test_crux_goes_from_documents_to_qrels_and_a_leaderboard(rosa: User, tmp_pat
     a0, a1, a2, a3, b0, b1, b2, b3 = (names[text] for said in WRITTEN.values() for text in said)
 
     study = make_study(
-        collection=news, name="crux", task_types=["answerability", "rating"], by=rosa, at=now(),
-        frame=Frame(runs="except", run_names=("documents",)),
-    )  # fmt: skip
+        StudyDesign(
+            collection=news,
+            name="crux",
+            task_types=["answerability", "rating"],
+            frame=Frame(runs="except", run_names=("documents",)),
+        ),
+        by=rosa,
+        at=now(),
+    )
     open_study(study=study, at=now())
     assert study.items.filter(task_type="rating").count() == 2 * 4 * 3
     judge = work_through(a_job(study, "rating"), _grader(study)).judge

@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.questions.forms import BEGINNINGS, QuestionFileForm, QuestionForm, initial_of
+from annotate.studies.design import StudyDesign
 from annotate.studies.lifecycle import make_study
 from annotate.task_types import NothingToJudge
 from annotate.work.preview_views import preview_of
@@ -120,11 +121,13 @@ def _preview(request: SignedInRequest, document: dict[str, Any], collection: Col
     with telling(request, NothingToJudge), transaction.atomic():
         made = make_question(name=name, document=document | {"criteria": criteria}, by=request.user, at=now())
         study = make_study(
-            collection=collection,
-            name=name,
-            title=str(made),
-            task_types=[name],
-            language=document.get("language", "en"),
+            StudyDesign(
+                collection=collection,
+                name=name,
+                title=str(made),
+                task_types=[name],
+                language=document.get("language", "en"),
+            ),
             by=request.user,
             at=now(),
         )

@@ -7,51 +7,27 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from annotate.studies.edits import EDITABLE, MOST_ASSESSORS, name_for
-from annotate.studies.forms import TermsField, TranslatableField
+from annotate.studies.edits import EDITABLE, name_for
 from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
-from collection.languages.languages import NAMES
+from annotate.studies.options import WorkOptions, study_field
 from collection.models import Study
 
-MOST = 1_000_000
+# What these fields are called, and mean, once the study is there.
+OF_A_STUDY_THAT_STANDS = {
+    "overlap": {
+        "label": "Assessors per item",
+        "help_text": "Every task gets the places that it lacks. What was drawn stays as it is.",
+    },
+    "batch_size": {"help_text": "For tasks that are not released yet. Empty: all are released."},
+    "language": {
+        "label": "Language of the pages",
+        "help_text": "For assessors who have chosen none. Questions, grades and guidelines stay as they are written.",
+    },
+}
 
 
 class EditForm(forms.ModelForm[Study]):
     """What of a study can be changed: of a closed one its title alone."""
-
-    overlap = forms.IntegerField(
-        label="Assessors per item",
-        max_value=MOST_ASSESSORS,
-        help_text="Every task gets the places that it lacks. What was drawn stays as it is.",
-    )
-    quota = forms.IntegerField(
-        min_value=1, max_value=MOST, required=False, label="Task limit per assessor", help_text="Empty: no limit."
-    )
-    batch_size = forms.IntegerField(
-        min_value=1,
-        max_value=MOST,
-        required=False,
-        label="Tasks per batch",
-        help_text="For tasks that are not released yet. Empty: all are released.",
-    )
-    timeout_minutes = forms.IntegerField(
-        min_value=5,
-        max_value=MOST,
-        required=False,
-        label="Time-out, in minutes",
-        help_text="A task in which nothing was saved for so long goes to somebody else. Empty: no time-out.",
-    )
-
-    language = forms.ChoiceField(
-        choices=list(NAMES.items()),
-        required=False,
-        label="Language of the pages",
-        help_text="For assessors who have chosen none. Questions, grades and guidelines stay as they are written.",
-    )
-
-    terms = TermsField()
-
-    translatable = TranslatableField()
 
     class Meta:
         model = Study
@@ -59,6 +35,12 @@ class EditForm(forms.ModelForm[Study]):
 
     def __init__(self, data: Any = None, *, instance: Study) -> None:
         super().__init__(data, instance=instance)
+        for name in ("overlap", "language", "terms", "translatable"):
+            self.fields[name] = study_field(name, required=name == "overlap")
+        for name in ("quota", "batch_size", "timeout_minutes"):
+            self.fields[name] = study_field(name, WorkOptions)
+        for name, attributes in OF_A_STUDY_THAT_STANDS.items():
+            vars(self.fields[name]).update(attributes)
         overlap = self.fields["overlap"]
         assert isinstance(overlap, forms.IntegerField)
         least = 1 if instance.state == Study.State.DRAFT else instance.overlap

@@ -17,7 +17,6 @@ from collection.models import Criterion, Guideline, Study, User
 from collection.models.studies import TaskType
 from collection.texts.sentences import WITHOUT_TITLE
 
-MOST_ASSESSORS = 50
 ROWS_AT_ONCE = 5_000
 # What may be changed: the title always, the rest until the study is closed.
 EDITABLE = ("title", "language", "terms", "translatable", "overlap", "quota", "batch_size", "timeout_minutes")

@@ -10,17 +10,18 @@ from django.core.exceptions import ValidationError
 from django.forms.utils import ErrorDict
 from django.utils.text import slugify
 
-from annotate.assignments.revisions import ALL, NON_CONSECUTIVE
+from annotate.assignments.design import Design
+from annotate.frames.frame import Frame
 from annotate.studies.assessor_accounts import people_of
 from annotate.studies.criterion_forms import CriterionForm
+from annotate.studies.design import StudyDesign
 from annotate.studies.lifecycle import NameTaken, refuse_a_taken_name
+from annotate.studies.options import StudyOptions, names_of, study_field
 from annotate.task_types import RULES, criteria_asked, lacks_of, shapes_offered
-from annotate.task_types.key_point import ANSWERS, DOCUMENTS, ONLY_OF_ANSWERS
-from annotate.task_types.nugget import PASSAGES, REPORTS
+from annotate.task_types.key_point import ANSWERS, ONLY_OF_ANSWERS
 from collection.languages.languages import ENGLISH, NAMES
 from collection.models import Collection, Study, User
 from collection.questions.shapes import CriterionShape, TaskTypeShape, title_of
-from collection.texts.terms import check_terms
 
 MOST_PEOPLE_AT_ONCE = 200
 
@@ -41,36 +42,6 @@ class UsernamesField(forms.CharField):
             except ValidationError as error:
                 raise ValidationError(f"“{name}”: {' '.join(error.messages)}") from error
         return names
-
-
-class TermsField(forms.CharField):
-    """Terms to scan for, one a line."""
-
-    widget = forms.Textarea
-
-    def __init__(self, **kwargs: Any) -> None:
-        said = {
-            "required": False,
-            "label": "Terms to scan for",
-            "help_text": "One a line. Assessors see them highlighted in the texts, and may switch that off. A topic’s "
-            "attribute “terms” adds its own.",
-            "widget": forms.Textarea(attrs={"rows": 4}),
-            "validators": [check_terms],
-        }
-        super().__init__(**{**said, **kwargs})
-
-
-class TranslatableField(forms.BooleanField):
-    """Whether browsers may translate the texts that are judged."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        said = {
-            "required": False,
-            "label": "Browsers may translate the texts",
-            "help_text": "Then people judge words that are not the stored ones, and cannot mark any in a translated "
-            "text.",
-        }
-        super().__init__(**{**said, **kwargs})
 
 
 class PeopleForm(forms.Form):
@@ -117,6 +88,10 @@ class AddPeopleForm(PeopleForm):
         return cleaned
 
 
+# Fields that are never left empty: their sections are always there.
+ALWAYS_SENT = ("overlap", "depth")
+
+
 class StudyForm(PeopleForm):
     """A new study. Its criteria are worded in a `CriterionForm` each."""
 
@@ -131,108 +106,11 @@ class StudyForm(PeopleForm):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one task type."},
     )
-    overlap = forms.IntegerField(
-        min_value=1, max_value=50, initial=3, label="Overlap", help_text="How many assessors judge each item."
-    )
-    language = forms.ChoiceField(
-        choices=list(NAMES.items()),
-        initial=ENGLISH,
-        required=False,
-        label="Language",
-        help_text="Of questions, grades and the shipped guidelines, and of assessors’ pages for those who come by this "
-        "study. All but English was translated by a language model and not reviewed by a native speaker: check the "
-        "words below. Those that you changed stay as they are.",
-    )
-    terms = TermsField()
-    translatable = TranslatableField()
-    depth = forms.IntegerField(
-        min_value=1,
-        max_value=1000,
-        initial=10,
-        label="Ranking depth",
-        help_text="How many passages of each run’s ranking go into the pool.",
-    )
-    nuggets_in = forms.ChoiceField(
-        choices=[(REPORTS, "reports"), (PASSAGES, "passages of the pool")],
-        initial=REPORTS,
-        required=False,
-        widget=forms.RadioSelect,
-        label="Texts to search for nuggets",
-    )
-    key_points_in = forms.ChoiceField(
-        choices=[
-            (DOCUMENTS, "the documents they were taken from: verification"),
-            (ANSWERS, "reports, and the reports’ own in documents: key point recall and precision"),
-        ],
-        initial=DOCUMENTS,
-        required=False,
-        widget=forms.RadioSelect,
-        label="Texts to search for key points",
-    )
-    why_missed = forms.BooleanField(
-        required=False,
-        label="Ask how a report misses a point: incomplete, general or missing",
-        help_text="After each “no” about a report.",
-    )
-    without_title = forms.BooleanField(
-        required=False,
-        label="Do not offer the title as a sentence",
-        help_text="Answers are then made of the passage’s sentences alone; else its title stands first among them.",
-    )
-    confidence = forms.BooleanField(
-        required=False,
-        label="Ask how confident people are",
-        help_text="Once a question, when they see its passages. Leaderboards can then leave out the less confident.",
-    )
-    pooled_from = forms.ChoiceField(
-        choices=Study.PooledFrom.choices,
-        initial=Study.PooledFrom.RANKINGS,
-        required=False,
-        widget=forms.RadioSelect,
-        label="Passages of the pool",
-    )
-    citations_asked = forms.ChoiceField(
-        choices=Study.CitationsAsked.choices,
-        initial=Study.CitationsAsked.ALL,
-        required=False,
-        widget=forms.RadioSelect,
-        label="Citations to ask about",
-    )
-    drawn_by = forms.ChoiceField(
-        choices=Study.DrawnBy.choices,
-        initial=Study.DrawnBy.REPORT,
-        required=False,
-        widget=forms.RadioSelect,
-        label="What a sample is drawn of",
-        help_text="What is drawn of one report is one task, in which the whole report can be read.",
-    )
-    revise = forms.ChoiceField(
-        choices=[
-            (NON_CONSECUTIVE, "answers with non-consecutive sentences"),
-            (ALL, "all answers"),
-        ],
-        initial=NON_CONSECUTIVE,
-        required=False,
-        widget=forms.RadioSelect,
-        label="Answers for a second reading",
-    )
-    revision_places = forms.IntegerField(
-        min_value=1,
-        max_value=50,
-        initial=1,
-        required=False,
-        label="Second readers per answer",
-        help_text="Never the person who wrote it.",
-    )
-    guidelines = forms.CharField(
-        widget=forms.Textarea(attrs={"rows": 12}),
-        required=False,
-        help_text="In Markdown. Assessors can open them while they work. Leave empty to use the shipped ones for the "
-        "chosen task types, in the study’s language; you can revise them.",
-    )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, user=user, **kwargs)
+        for name in names_of(StudyOptions):
+            self.fields[name] = study_field(name, required=name in ALWAYS_SENT)
         collection = self.fields["collection"]
         assert isinstance(collection, forms.ModelChoiceField)
         collection.queryset = Collection.objects.of(user)
@@ -281,6 +159,8 @@ class StudyForm(PeopleForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
+        for option, declared in StudyOptions().fields.items():
+            cleaned[option] = cleaned.get(option) or declared.default
         name = cleaned.get("name") or slugify(cleaned.get("title", ""))[:100]
         if not name and not self.errors:
             self.add_error("name", "This title has no letter that can be used in an address: enter a name.")
@@ -297,6 +177,14 @@ class StudyForm(PeopleForm):
             if not all(form.is_valid() for form in self.criteria[task_type]):
                 self.add_error(None, f"Correct the criteria of “{title_of(task_type)}”.")
         return cleaned
+
+    def design(self, *, frame: Frame, work: Design) -> StudyDesign:
+        """Return the study that was described, with what the other forms of the page say."""
+        sent = self.cleaned_data
+        chosen = {name: sent[name] for name in ("collection", "name", "title", "task_types", *names_of(StudyOptions))}
+        return StudyDesign(
+            **chosen, criteria=self.criterion_shapes, sample_sizes=self.sample_sizes, frame=frame, work=work
+        )
 
     @property
     def criterion_shapes(self) -> dict[str, CriterionShape]:

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TypedDict, Unpack
 
 from django.db import transaction
 
 from annotate.assignments.assignments import return_open
-from annotate.assignments.design import Design
-from annotate.assignments.revisions import NON_CONSECUTIVE, PLACES, lay_out_revisions
+from annotate.assignments.revisions import lay_out_revisions
 from annotate.frames.checks import check_frame
-from annotate.frames.frame import Frame, settled
 from annotate.models import Assignment, Enrolment, PlannedClosing
 from annotate.notices.notices import Kind, notify, people_of, without_work
 from annotate.sessions.at_work import at_work
 from annotate.sessions.outcomes import Because, end_session, end_sessions, people_whose_session_ended
+from annotate.studies.design import StudyDesign
 from annotate.studies.layout import lay_out_tasks
 from annotate.task_types import criteria_asked
-from annotate.task_types.answer_evaluation import CONFIDENCE
-from annotate.task_types.key_point import DOCUMENTS, left_out_criteria
-from annotate.task_types.nugget import REPORTS
+from annotate.task_types.key_point import left_out_criteria
 from collection.languages.languages import ENGLISH, learn
 from collection.models import (
-    Collection,
     Criterion,
     EarlierJudgment,
     Exclusion,
@@ -39,7 +34,6 @@ from collection.models import (
 from collection.models.studies import TaskType
 from collection.questions.guidelines import standard_guidelines
 from collection.questions.shapes import CriterionShape
-from collection.texts.sentences import WITHOUT_TITLE
 
 RESERVED_NAMES = ("new", "preview", "frame")
 OPENS_FROM = (Study.State.DRAFT, Study.State.PAUSED, Study.State.OPEN)
@@ -65,97 +59,19 @@ class AlreadyExcluded(Exception):
     """The rater is excluded from the study as it is."""
 
 
-class Shown(TypedDict, total=False):
-    """How texts are shown: `terms` are highlighted, one a line; `translatable`: browsers may translate them."""
-
-    terms: str
-    translatable: bool
-
-
 @transaction.atomic
-def make_study(
-    *,
-    collection: Collection,
-    name: str,
-    title: str = "",
-    task_types: Sequence[str],
-    criteria: Mapping[str, CriterionShape] | None = None,
-    overlap: int = 3,
-    sample_sizes: Mapping[str, int] | None = None,
-    depth: int = 10,
-    nuggets_in: str = REPORTS,
-    key_points_in: str = DOCUMENTS,
-    why_missed: bool = False,
-    without_title: bool = False,
-    confidence: bool = False,
-    pooled_from: str = Study.PooledFrom.RANKINGS,
-    citations_asked: str = Study.CitationsAsked.ALL,
-    drawn_by: str = Study.DrawnBy.REPORT,
-    design: Design = Design(),  # noqa: B008 - it is frozen
-    frame: Frame = Frame(),  # noqa: B008 - it is frozen
-    revise: str = NON_CONSECUTIVE,
-    revision_places: int = PLACES,
-    guidelines: str = "",
-    language: str = ENGLISH,
-    assessors: Iterable[User] = (),
-    by: User,
-    at: datetime,
-    **shown: Unpack[Shown],
-) -> Study:
+def make_study(design: StudyDesign, *, assessors: Iterable[User] = (), by: User, at: datetime) -> Study:
     """Make a draft with its criteria, its first guidelines and its people. It has no items until it opens.
 
-    Without guidelines it gets ours for its task types, in its `language`, which the standard questions and grades are
-    in too and which the pages speak to assessors who come by the study.
-
-    `criteria` holds what the researcher worded differently, by the name of the criterion. `sample_sizes`
-    tells for a task type how many texts are drawn for people; without a size all are asked. `depth` is
-    how far down each ranking passages come into the pool, `nuggets_in` whether nuggets are looked for in
-    "reports" or "passages", `key_points_in` whether key points are verified in their "documents" or looked for
-    in "answers", where nobody is asked for their utility but, with `why_missed`, for how a report misses those that it
-    does not say. `pooled_from` is whether relevance is asked of what runs rank
-    or of what reports cite; `citations_asked` and `drawn_by` which citations of a sentence are asked about, and whether
-    a sample is drawn of reports, of their sentences or of citations. `revise` is which answers of round 1 have a second
-    round ("non_consecutive" or "all"), `revision_places` how many people then read each; `without_title` whether
-    answers are made of sentences alone, and the passage's title is not offered; `confidence` whether who evaluates
-    answers says of each question how confident they are. `frame` is which runs, topics and passages it asks about.
     Raises NothingWasAsked, NameTaken and FrameRefused.
     """
-    if not task_types:
+    if not design.task_types:
         raise NothingWasAsked("Choose at least one task type.")
-    refuse_a_taken_name(name)
-    check_frame(frame, collection)
-    wishes = {WITHOUT_TITLE: without_title, CONFIDENCE: confidence}
-    study = Study.objects.create(
-        collection=collection,
-        name=name,
-        title=title,
-        overlap=overlap,
-        created_by=by,
-        sample_sizes=dict(sample_sizes or {}),
-        depth=depth,
-        nuggets_in=nuggets_in,
-        key_points_in=key_points_in,
-        pooled_from=pooled_from,
-        citations_asked=citations_asked,
-        drawn_by=drawn_by,
-        revise=revise,
-        revision_places=revision_places,
-        attributes={name: True for name, wanted in wishes.items() if wanted},
-        language=language,
-        **shown,
-        frame=settled(frame).as_dict(),
-        **design.as_dict(),
-    )
-    left_out = left_out_criteria(key_points_in, why_missed=why_missed)
-    unwanted = () if confidence else (TaskType.CONFIDENCE,)
-    shapes = [
-        (of_items, shape)
-        for task_type in task_types
-        for of_items, shape in criteria_asked(task_type, language)
-        if of_items not in unwanted and (of_items != TaskType.KEY_POINT or shape.name not in left_out)
-    ]
-    for position, (task_type, standard) in enumerate(shapes):
-        shape = (criteria or {}).get(standard.name, standard)
+    refuse_a_taken_name(design.name)
+    check_frame(design.frame, design.collection)
+    study = Study.objects.create(created_by=by, **design.columns())
+    for position, (task_type, standard) in enumerate(_criteria_of(design)):
+        shape = design.criteria.get(standard.name, standard)
         Criterion.objects.create(
             study=study,
             task_type=task_type,
@@ -165,10 +81,22 @@ def make_study(
             threshold=shape.threshold,
             position=position,
         )
-    revise_guidelines(study=study, markdown=guidelines or standard_guidelines(task_types, language), by=by)
+    guidelines = design.guidelines or standard_guidelines(design.task_types, design.language)
+    revise_guidelines(study=study, markdown=guidelines, by=by)
     for user in assessors:
         enrol(study=study, user=user, at=at)
     return study
+
+
+def _criteria_of(design: StudyDesign) -> Iterator[tuple[str, CriterionShape]]:
+    """Yield the criteria that such a study asks, in its language, each with the task type of its items."""
+    left_out = left_out_criteria(design.key_points_in, why_missed=design.why_missed)
+    for task_type in design.task_types:
+        for of_items, shape in criteria_asked(task_type, design.language):
+            if of_items == TaskType.CONFIDENCE and not design.confidence:
+                continue
+            if of_items != TaskType.KEY_POINT or shape.name not in left_out:
+                yield of_items, shape
 
 
 def refuse_a_taken_name(name: str) -> None:

@@ -15,7 +15,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate.assignments.design import design_of, sentences_on
 from annotate.assignments.places import batches_of
-from annotate.assignments.revisions import NON_CONSECUTIVE, PLACES
 from annotate.frames.frame import frame_of, frame_sentences
 from annotate.studies.assessor_accounts import NewAccount, NotYourPeople, enrol_by_name
 from annotate.studies.criterion_views import criterion_rows
@@ -41,37 +40,12 @@ from annotate.studies.lifecycle import (
 from annotate.studies.progress import closing_of, progress_of, progress_of_all
 from annotate.studies.task_counts import forecast_of, task_types_of
 from annotate.task_types import NothingToJudge
-from annotate.task_types.key_point import DOCUMENTS
-from annotate.task_types.nugget import REPORTS
 from collection.accounts import access
 from collection.accounts.views import SignedInRequest
-from collection.languages.languages import ENGLISH
 from collection.models import Collection, Study, User
 from collection.page_tools import telling
 from collection.thresholds import why_locked
 from stats.plurals import counted
-
-# What a new study is made of, as its form has it; and what stands for a choice that the browser left out.
-AS_SENT = (
-    "collection",
-    "name",
-    "title",
-    "task_types",
-    "overlap",
-    "depth",
-    "terms",
-    "translatable",
-    "guidelines",
-    "why_missed",
-    "without_title",
-    "confidence",
-)
-WHERE_EMPTY: dict[str, Any] = {
-    "language": ENGLISH,
-    "nuggets_in": REPORTS, "key_points_in": DOCUMENTS, "revise": NON_CONSECUTIVE, "revision_places": PLACES,
-    "pooled_from": Study.PooledFrom.RANKINGS, "citations_asked": Study.CitationsAsked.ALL,
-    "drawn_by": Study.DrawnBy.REPORT,
-}  # fmt: skip
 
 
 @require_safe
@@ -128,17 +102,8 @@ def make_chosen_study(
     request: SignedInRequest, form: StudyForm, design_form: DesignForm, frame_form: FrameForm
 ) -> tuple[Study, list[NewAccount]]:
     """Make the study that the forms describe, with its people, or nothing. Raises NotYourPeople."""
-    at, sent = now(), form.cleaned_data
-    study = make_study(
-        **{name: sent[name] for name in AS_SENT},
-        **{name: sent[name] or default for name, default in WHERE_EMPTY.items()},
-        criteria=form.criterion_shapes,
-        sample_sizes=form.sample_sizes,
-        design=design_form.design,
-        frame=frame_form.frame,
-        by=request.user,
-        at=at,
-    )
+    at, design = now(), form.design(frame=frame_form.frame, work=design_form.design)
+    study = make_study(design, by=request.user, at=at)
     return study, enrol_by_name(study=study, usernames=form.chosen, by=request.user, at=at)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+from annotate.studies.design import StudyDesign
 from annotate.studies.lifecycle import make_study, open_study
 from collection.formats.jsonl import (
     CollectionLine,
@@ -105,13 +106,15 @@ def load_answers(*, by: User, assessors: Sequence[User], at: datetime) -> Study:
         file.flush()
         import_collection(file=InputFile(Path(file.name), name="demonstration-answers.jsonl"), collection=collection)
     study = make_study(
-        collection=collection,
-        name=STUDY,
-        title="Demonstration: which answer is better?",
-        task_types=[TaskType.ANSWER_EVALUATION],
-        overlap=len(assessors),
-        confidence=True,
-        guidelines=standard_guidelines([TaskType.ANSWER_EVALUATION]),
+        StudyDesign(
+            collection=collection,
+            name=STUDY,
+            title="Demonstration: which answer is better?",
+            task_types=[TaskType.ANSWER_EVALUATION],
+            overlap=len(assessors),
+            confidence=True,
+            guidelines=standard_guidelines([TaskType.ANSWER_EVALUATION]),
+        ),
         assessors=assessors,
         by=by,
         at=at,

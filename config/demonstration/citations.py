@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+from annotate.studies.design import StudyDesign
 from annotate.studies.lifecycle import make_study, open_study
 from collection.formats.jsonl import (
     BankEntryLine,
@@ -123,12 +124,14 @@ def load_citations(*, by: User, assessors: Sequence[User], at: datetime) -> Stud
         import_collection(file=InputFile(Path(file.name), name=f"{COLLECTION.name}.jsonl"), collection=collection)
     asked = [TaskType.CITATION_SUPPORT, TaskType.SENTENCE_NUGGET]
     study = make_study(
-        collection=collection,
-        name=STUDY,
-        title="Demonstration: reports and what they cite",
-        task_types=asked,
-        overlap=len(assessors),
-        guidelines=standard_guidelines(asked),
+        StudyDesign(
+            collection=collection,
+            name=STUDY,
+            title="Demonstration: reports and what they cite",
+            task_types=asked,
+            overlap=len(assessors),
+            guidelines=standard_guidelines(asked),
+        ),
         assessors=assessors,
         by=by,
         at=at,

@@ -14,6 +14,7 @@ from django.db.models import F
 
 from annotate.assignments.design import Design
 from annotate.models import Task
+from annotate.studies.design import StudyDesign
 from annotate.studies.lifecycle import make_study, open_study
 from annotate.task_types.key_point import ANSWERS
 from collection.formats.jsonl import written_line
@@ -101,12 +102,14 @@ def load_demonstration(*, at: datetime) -> Study | None:
     answers = load_answers(by=rosa, assessors=assessors, at=at)
     citations = load_citations(by=rosa, assessors=assessors, at=at)
     study = make_study(
-        collection=collection,
-        name=STUDY,
-        title="Demonstration: six things worth knowing",
-        task_types=[TaskType.ANSWERABILITY, TaskType.RATING, TaskType.KEY_POINT],
-        overlap=len(PEOPLE),
-        guidelines=standard_guidelines([TaskType.ANSWERABILITY, TaskType.RATING, TaskType.KEY_POINT]),
+        StudyDesign(
+            collection=collection,
+            name=STUDY,
+            title="Demonstration: six things worth knowing",
+            task_types=[TaskType.ANSWERABILITY, TaskType.RATING, TaskType.KEY_POINT],
+            overlap=len(PEOPLE),
+            guidelines=standard_guidelines([TaskType.ANSWERABILITY, TaskType.RATING, TaskType.KEY_POINT]),
+        ),
         assessors=assessors,
         by=rosa,
         at=at,
@@ -248,17 +251,19 @@ def load_pool(collection: Collection, *, by: User, assessors: Sequence[User], at
     """Make and open the study: some passages and reports of every topic, and a few that everyone sees."""
     asked = [TaskType.RELEVANCE, TaskType.NUGGET, TaskType.KEY_POINT]
     study = make_study(
-        collection=collection,
-        name=POOL_STUDY,
-        title="Demonstration: a pool, nuggets and missed points",
-        task_types=asked,
-        overlap=2,
-        sample_sizes={TaskType.RELEVANCE.value: 12, TaskType.NUGGET.value: 6, TaskType.KEY_POINT.value: 6},
-        depth=3,
-        key_points_in=ANSWERS,
-        why_missed=True,
-        design=Design(sampling="stratified", control_share=0.1),
-        guidelines=standard_guidelines(asked),
+        StudyDesign(
+            collection=collection,
+            name=POOL_STUDY,
+            title="Demonstration: a pool, nuggets and missed points",
+            task_types=asked,
+            overlap=2,
+            sample_sizes={TaskType.RELEVANCE.value: 12, TaskType.NUGGET.value: 6, TaskType.KEY_POINT.value: 6},
+            depth=3,
+            key_points_in=ANSWERS,
+            why_missed=True,
+            work=Design(sampling="stratified", control_share=0.1),
+            guidelines=standard_guidelines(asked),
+        ),
         assessors=assessors,
         by=by,
         at=at,
@@ -270,12 +275,14 @@ def load_pool(collection: Collection, *, by: User, assessors: Sequence[User], at
 def load_battles(collection: Collection, *, by: User, assessors: Sequence[User], at: datetime) -> Study:
     """Make and open the study: every two systems' reports on every topic."""
     study = make_study(
-        collection=collection,
-        name=BATTLES_STUDY,
-        title="Demonstration: which report is better?",
-        task_types=[TaskType.BATTLE],
-        overlap=len(PEOPLE),
-        guidelines=standard_guidelines([TaskType.BATTLE]),
+        StudyDesign(
+            collection=collection,
+            name=BATTLES_STUDY,
+            title="Demonstration: which report is better?",
+            task_types=[TaskType.BATTLE],
+            overlap=len(PEOPLE),
+            guidelines=standard_guidelines([TaskType.BATTLE]),
+        ),
         assessors=assessors,
         by=by,
         at=at,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from random import Random
 
+from annotate.studies.design import StudyDesign
 from annotate.studies.lifecycle import close_study, make_study, open_study
 from annotate.suggestions.design import set_suggestions
 from collection.judgments.services import NewJudgment, add_judgments
@@ -33,11 +34,13 @@ FILLED_IN = 50
 def load_suggestions(collection: Collection, *, by: User, at: datetime) -> Study:
     """Make the study with the labels of every assessor and close it. Its raters are the collection's already."""
     study = make_study(
-        collection=collection,
-        name=STUDY,
-        title="Demonstration: what a judge’s suggestions do",
-        task_types=[TaskType.RATING],
-        overlap=len(ASSESSORS),
+        StudyDesign(
+            collection=collection,
+            name=STUDY,
+            title="Demonstration: what a judge’s suggestions do",
+            task_types=[TaskType.RATING],
+            overlap=len(ASSESSORS),
+        ),
         by=by,
         at=at,
     )

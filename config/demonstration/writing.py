@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+from annotate.studies.design import StudyDesign
 from annotate.studies.lifecycle import make_study, open_study
 from collection.formats.clapnq import FIRST, ClapnqLine, Output, Sentence, written_line
 from collection.formats.problems import InputFile
@@ -82,12 +83,14 @@ def load_writing(*, by: User, assessors: Sequence[User], at: datetime) -> Study:
         name=NAME, defaults={"owner": by, "title": TITLE, "licence": "Apache-2.0, like Assize itself"}
     )
     study = make_study(
-        collection=collection,
-        name=NAME,
-        title="Demonstration: answers in your own words",
-        task_types=[TaskType.WRITTEN_ANSWER, TaskType.ANSWER_REVISION],
-        overlap=OVERLAP,
-        guidelines=standard_guidelines([TaskType.WRITTEN_ANSWER, TaskType.ANSWER_REVISION]),
+        StudyDesign(
+            collection=collection,
+            name=NAME,
+            title="Demonstration: answers in your own words",
+            task_types=[TaskType.WRITTEN_ANSWER, TaskType.ANSWER_REVISION],
+            overlap=OVERLAP,
+            guidelines=standard_guidelines([TaskType.WRITTEN_ANSWER, TaskType.ANSWER_REVISION]),
+        ),
         assessors=assessors,
         by=by,
         at=at,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from annotate.assignments.assignments import claim_next, submit_assignment
 from annotate.models import Assignment, Enrolment
+from annotate.studies.design import StudyDesign
 from annotate.studies.lifecycle import make_study, open_study
 from annotate.task_types.writing import CONFIRMATIONS
 from annotate.work.saving import SavedChoice, save_choice
@@ -52,20 +54,22 @@ def a_study_of_writing(
     overlap: int = 1,
     task_types: Sequence[str] = ("written_answer", "answer_revision"),
     guidelines: str = "Write *short* answers.",
-    **choices: object,
+    **choices: Any,
 ) -> Study:
     """An open study in which these people write answers and revise one another's."""
     study = make_study(
-        collection=a_collection_of_questions(owner=owner, n=n),
-        name="bridges-in-words",
-        title="Bridges in words",
-        task_types=task_types,
-        overlap=overlap,
-        guidelines=guidelines,
+        StudyDesign(
+            collection=a_collection_of_questions(owner=owner, n=n),
+            name="bridges-in-words",
+            title="Bridges in words",
+            task_types=task_types,
+            overlap=overlap,
+            guidelines=guidelines,
+            **choices,
+        ),
         assessors=people,
         by=owner,
         at=NOON,
-        **choices,  # type: ignore[arg-type]
     )
     open_study(study=study, at=NOON)
     study.refresh_from_db()

@@ -44,6 +44,7 @@ def fill(n_runs: int) -> dict[str, Callable[[], None]]:
     """Write the reports, judge them, and return the pages by name."""
     from django.utils.timezone import now
 
+    from annotate.studies.design import StudyDesign
     from annotate.studies.lifecycle import make_study, open_study
     from annotate.workshop.workshops import make_workshop
     from collection.banks.versions import NewEntry, make_version
@@ -57,7 +58,10 @@ def fill(n_runs: int) -> dict[str, Callable[[], None]]:
     collection = Collection.objects.create(name="bench", owner=rosa)
     topics = cited_reports(collection, topics=N_TOPICS, runs=n_runs, cited=N_CITATIONS, nuggets=N_NUGGETS)
     study = make_study(
-        collection=collection, name="bench", task_types=KINDS, overlap=2, assessors=people, by=rosa, at=now()
+        StudyDesign(collection=collection, name="bench", task_types=KINDS, overlap=2),
+        assessors=people,
+        by=rosa,
+        at=now(),
     )
     open_study(study=study, at=now())
     insert_rows(

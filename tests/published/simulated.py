@@ -14,9 +14,11 @@ from io import StringIO
 from pathlib import Path
 from random import Random
 from tempfile import NamedTemporaryFile
+from typing import Any
 
 from django.core.management import call_command
 
+from annotate.studies.design import StudyDesign
 from annotate.studies.lifecycle import make_study, open_study
 from collection.formats.jsonl import (
     CollectionLine,
@@ -57,7 +59,7 @@ def make_simulations() -> None:
     make_scores()
 
 
-def opened_study(lines: Iterable[Line], name: str, task_types: Sequence[str], **settings: object) -> Study:
+def opened_study(lines: Iterable[Line], name: str, task_types: Sequence[str], **settings: Any) -> Study:
     """Import the lines as a collection and open a study of the same name on it."""
     owner = User.objects.get(username="papers")
     collection = Collection.objects.create(name=name, owner=owner)
@@ -72,12 +74,12 @@ def _import(collection: Collection, lines: Iterable[Line]) -> None:
         import_collection(file=InputFile(Path(file.name), name=f"{collection.name}.jsonl"), collection=collection)
 
 
-def _opened(collection: Collection, task_types: Sequence[str], **settings: object) -> Study:
+def _opened(collection: Collection, task_types: Sequence[str], **settings: Any) -> Study:
     """Open a study of the collection's name on it."""
     name, owner = collection.name, collection.owner
     study = make_study(
-        collection=collection, name=name, title=name, task_types=task_types, by=owner, at=AT, **settings  # type: ignore[arg-type]
-    )  # fmt: skip
+        StudyDesign(collection=collection, name=name, title=name, task_types=task_types, **settings), by=owner, at=AT
+    )
     open_study(study=study, at=AT)
     return study
 

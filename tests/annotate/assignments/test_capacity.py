@@ -21,6 +21,7 @@ from django.db.models import Count, F, Q
 from django.utils.timezone import now
 
 from annotate.models import Assignment, Place, Task
+from annotate.studies.design import StudyDesign
 from annotate.studies.lifecycle import make_study, open_study
 from collection.models import Collection, EarlierJudgment, Item, Judgment, Report, Run, Study, User
 from tests.factories import a_user
@@ -70,11 +71,9 @@ def study(transactional_db: None, rosa: User, collection: Collection) -> Study:
         run = Run.objects.create(collection=collection, system=collection.systems.get(), name=f"run{number}")
         Report.objects.create(run=run, topic=topics[number % 2], text=f"Text {number} holds a fact.")
     study = make_study(
-        collection=collection,
-        name="capacity",
-        task_types=["answerability"],
-        overlap=K,
-        guidelines="Read it.",
+        StudyDesign(
+            collection=collection, name="capacity", task_types=["answerability"], overlap=K, guidelines="Read it."
+        ),
         assessors=[a_user(name) for name in ASSESSORS],
         by=rosa,
         at=now(),

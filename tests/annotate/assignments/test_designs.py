@@ -26,7 +26,7 @@ from tests.factories import a_user
 
 
 def opened(collection: Collection, *, people: list[User], design: Design, **fields: Any) -> Study:
-    study = a_study_of(collection, "answerability", design=design, assessors=people, **fields)
+    study = a_study_of(collection, "answerability", work=design, assessors=people, **fields)
     open_study(study=study, at=NOON)
     study.refresh_from_db()
     return study
@@ -242,7 +242,7 @@ def topics_of_sizes(collection: Collection, *sizes: int) -> None:
 def test_a_stratified_sample_draws_from_every_topic_in_proportion(collection: Collection) -> None:
     topics_of_sizes(collection, 30, 10)
     study = a_study_of(
-        collection, "answerability", design=Design(sampling="stratified"), sample_sizes={"answerability": 8}
+        collection, "answerability", work=Design(sampling="stratified"), sample_sizes={"answerability": 8}
     )
 
     open_study(study=study, at=now())
@@ -257,7 +257,7 @@ def test_a_stratified_sample_draws_from_every_topic_in_proportion(collection: Co
 def test_later_texts_meet_the_line_of_their_stratum(collection: Collection) -> None:
     topics_of_sizes(collection, 30, 10)
     study = a_study_of(
-        collection, "answerability", design=Design(sampling="stratified"), sample_sizes={"answerability": 8}
+        collection, "answerability", work=Design(sampling="stratified"), sample_sizes={"answerability": 8}
     )
     open_study(study=study, at=now())
     study.refresh_from_db()
@@ -280,7 +280,7 @@ def test_a_weighted_sample_draws_long_texts_more_often_and_says_how_often(collec
     study = a_study_of(
         collection,
         "answerability",
-        design=Design(sampling="weighted", weight="length"),
+        work=Design(sampling="weighted", weight="length"),
         sample_sizes={"answerability": 10},
     )
 

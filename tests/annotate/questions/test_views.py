@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotate.models import Task
+from annotate.studies.design import StudyDesign
 from annotate.studies.lifecycle import make_study
 from collection.models import Collection, Item, Question, Scale, Study, User
 from tests.annotate.factories import NOON
@@ -157,7 +158,7 @@ def test_the_api_makes_reads_and_withdraws(rosa: User, mallory: User, ada: User,
 )
 def test_a_study_asks_it_of_each_text(rosa: User, collection: Collection, text: str, element: str, n: int) -> None:
     question = a_question(by=rosa, text=text, element=element)
-    study = make_study(collection=collection, name="s", task_types=[question.name], by=rosa, at=NOON)
+    study = make_study(StudyDesign(collection=collection, name="s", task_types=[question.name]), by=rosa, at=NOON)
 
     signed_in(rosa).post(reverse("annotate:study_open", args=["s"]))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from django.utils.timezone import now
@@ -10,6 +12,7 @@ from django.utils.timezone import now
 from annotate.assignments.assignments import claim_next
 from annotate.models import Assignment, Enrolment, Place, Task
 from annotate.studies.assessor_accounts import enrol_by_name
+from annotate.studies.design import StudyDesign
 from annotate.studies.lifecycle import (
     AlreadyExcluded,
     NameTaken,
@@ -55,15 +58,18 @@ def rank_everything(collection: Collection, run: Run | None = None) -> None:
             RankedPassage.objects.create(run=run, topic=topic, passage_id=name, rank=rank, score=-rank)
 
 
-def a_study_of(collection: Collection, *task_types: str, **fields: object) -> Study:
+def a_study_of(collection: Collection, *task_types: str, assessors: Iterable[User] = (), **fields: Any) -> Study:
     return make_study(
-        collection=collection,
-        name=f"study-of-{len(task_types)}-{Study.objects.count()}",
-        task_types=task_types,
-        guidelines="Read it all.",
+        StudyDesign(
+            collection=collection,
+            name=f"study-of-{len(task_types)}-{Study.objects.count()}",
+            task_types=task_types,
+            guidelines="Read it all.",
+            **fields,
+        ),
+        assessors=assessors,
         by=collection.owner,
         at=now(),
-        **fields,  # type: ignore[arg-type]
     )
 
 
@@ -108,10 +114,7 @@ def test_a_study_without_a_task_type_is_refused(collection: Collection) -> None:
 def test_two_studies_do_not_share_a_name(study: Study) -> None:
     with pytest.raises(NameTaken, match=study.name):
         make_study(
-            collection=study.collection,
-            name=study.name,
-            task_types=["rating"],
-            guidelines="",
+            StudyDesign(collection=study.collection, name=study.name, task_types=["rating"], guidelines=""),
             by=study.created_by,
             at=now(),
         )

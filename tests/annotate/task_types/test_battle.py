@@ -37,7 +37,7 @@ def test_asks_every_pair_of_reports_on_a_topic_once(rosa: User) -> None:
 def test_a_share_of_the_pairs_is_drawn_with_its_probability_each_pair_of_runs_alike(rosa: User) -> None:
     collection = a_collection_with_reports(rosa, topics=8)
     design = Design(sampling="stratified", strata="system")
-    study = a_study_of(collection, "battle", sample_sizes={"battle": 12}, design=design)
+    study = a_study_of(collection, "battle", sample_sizes={"battle": 12}, work=design)
 
     open_study(study=study, at=now())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.utils.timezone import now
 
@@ -18,7 +20,7 @@ from tests.annotate.studies.test_lifecycle import a_study_of
 SUPPORT, NEED = TaskType.CITATION_SUPPORT, TaskType.CITATION_NEED
 
 
-def opened(collection: Collection, **fields: object) -> Study:
+def opened(collection: Collection, **fields: Any) -> Study:
     study = a_study_of(collection, "citation_support", **fields)
     open_study(study=study, at=now())
     return study
@@ -73,7 +75,7 @@ def test_citations_without_a_text_are_counted(collection: Collection) -> None:
     ],
 )
 def test_passages_of_a_pool_without_a_text_are_counted(
-    collection: Collection, task_type: str, fields: dict[str, str], said: str
+    collection: Collection, task_type: str, fields: dict[str, Any], said: str
 ) -> None:
     [report] = with_cited_reports(collection)
     topic = report.topic

@@ -7,6 +7,7 @@ from django.test import Client
 
 from annotate.assignments.assignments import Unfinished, submit_assignment
 from annotate.assignments.errors import NotAsked
+from annotate.studies.design import StudyDesign
 from annotate.studies.edits import copy_study
 from annotate.studies.layout import lay_out_tasks
 from annotate.studies.lifecycle import make_study
@@ -27,9 +28,10 @@ from tests.annotate.evaluated_answers import (
 
 def made(rosa: User, *, confidence: bool) -> Study:
     return make_study(
-        collection=a_question(rosa), name="made", task_types=["answer_evaluation"],
-        confidence=confidence, by=rosa, at=NOON,
-    )  # fmt: skip
+        StudyDesign(collection=a_question(rosa), name="made", task_types=["answer_evaluation"], confidence=confidence),
+        by=rosa,
+        at=NOON,
+    )
 
 
 def test_a_study_asks_it_where_its_researcher_wants_it(rosa: User) -> None:

@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from annotate.assignments.assignments import submit_assignment
 from annotate.models import Task
+from annotate.studies.design import StudyDesign
 from annotate.studies.layout import lay_out_tasks
 from annotate.studies.lifecycle import make_study
 from annotate.task_types import NothingToJudge
@@ -43,7 +44,7 @@ def test_questions_with_a_category_are_asked_that_were_kept_and_not_made_of_othe
 
 
 def test_a_collection_without_such_questions_says_what_would_bring_them(collection: Collection, rosa: User) -> None:
-    study = make_study(collection=collection, name="made", task_types=["question_fit"], by=rosa, at=NOON)
+    study = make_study(StudyDesign(collection=collection, name="made", task_types=["question_fit"]), by=rosa, at=NOON)
 
     with pytest.raises(NothingToJudge, match=r"attribute “category”.*long2rag-categories"):
         lay_out_tasks(study=study, at=NOON)

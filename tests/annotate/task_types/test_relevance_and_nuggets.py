@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -46,7 +47,7 @@ def with_second_reports(collection: Collection) -> None:
         Report.objects.create(run=run, topic=topic, text=f"Another report on {topic.topic_id}.")
 
 
-def opened(collection: Collection, task_type: str, user: User, **fields: object) -> Study:
+def opened(collection: Collection, task_type: str, user: User, **fields: Any) -> Study:
     study = a_study_of(collection, task_type, **fields)
     open_study(study=study, at=now())
     enrolled(user, study)

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from annotate.assignments.errors import NotAsked
 from annotate.assignments.task_page import screen_of
 from annotate.models import Assignment
+from annotate.studies.design import StudyDesign
 from annotate.studies.lifecycle import make_study, open_study
 from annotate.work.saving import save_choice
 from collection.models import Collection, EarlierJudgment, Item, Judgment, RubricElement, Study, User
@@ -36,9 +37,17 @@ def asked(collection: Collection, rosa: User) -> Study:
         attributes={"run": "cited-1"},
     )  # fmt: skip
     study = make_study(
-        collection=collection, name="missed", task_types=["key_point"], key_points_in="answers", why_missed=True,
-        overlap=2, by=rosa, at=AT,
-    )  # fmt: skip
+        StudyDesign(
+            collection=collection,
+            name="missed",
+            task_types=["key_point"],
+            key_points_in="answers",
+            why_missed=True,
+            overlap=2,
+        ),
+        by=rosa,
+        at=AT,
+    )
     open_study(study=study, at=AT)
     return study
 
@@ -56,9 +65,13 @@ def choose(assignment: Assignment, name: str, grade: float | None) -> None:
 
 def test_only_a_study_that_wants_it_asks_it(collection: Collection, asked: Study, rosa: User) -> None:
     plain = make_study(
-        collection=collection, name="plain", task_types=["key_point"], key_points_in="answers", by=rosa, at=AT
+        StudyDesign(collection=collection, name="plain", task_types=["key_point"], key_points_in="answers"),
+        by=rosa,
+        at=AT,
     )
-    documents = make_study(collection=collection, name="documents", task_types=["key_point"], by=rosa, at=AT)
+    documents = make_study(
+        StudyDesign(collection=collection, name="documents", task_types=["key_point"]), by=rosa, at=AT
+    )
 
     assert [one.name for one in asked.criteria.all()] == ["grounded", "why_missed"]
     assert [one.name for one in plain.criteria.all()] == ["grounded"]

@@ -21,6 +21,7 @@ def a_study(kind: str, *, questions: int, tasks: int) -> str:
     """Make and open a study of about so many tasks of the kind, each of so many questions as far as it has a say."""
     from django.utils.timezone import now
 
+    from annotate.studies.design import StudyDesign
     from annotate.studies.lifecycle import make_study, open_study
     from collection.models import Collection, User
 
@@ -29,11 +30,7 @@ def a_study(kind: str, *, questions: int, tasks: int) -> str:
     collection = Collection.objects.create(name=name, owner=rosa)
     KINDS[kind](collection, questions, tasks)
     study = make_study(
-        collection=collection,
-        name=name,
-        task_types=[kind],
-        overlap=1,
-        guidelines="Read it.",
+        StudyDesign(collection=collection, name=name, task_types=[kind], overlap=1, guidelines="Read it."),
         assessors=User.objects.filter(username__startswith="assessor-"),
         by=rosa,
         at=now(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from annotate.studies.design import StudyDesign
 from annotate.studies.lifecycle import make_study, open_study
 from annotate.task_types.key_point import ANSWERS
 from collection.masking import mask_elements
@@ -88,7 +89,9 @@ def asked(answers: Study, rosa: User) -> Study:
     mask_elements(elements=[masked], reason="not agreed", by=rosa, at=AT)
     element(topic, "key_point", 3, attributes={"run": "long"})
     study = make_study(
-        collection=answers.collection, name="said", task_types=["key_point"], key_points_in=ANSWERS, by=rosa, at=AT
+        StudyDesign(collection=answers.collection, name="said", task_types=["key_point"], key_points_in=ANSWERS),
+        by=rosa,
+        at=AT,
     )
     open_study(study=study, at=AT)
     return study

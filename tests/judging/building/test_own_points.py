@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.utils.timezone import now
 
+from annotate.studies.design import StudyDesign
 from annotate.studies.lifecycle import make_study, open_study
 from annotate.task_types.key_point import ANSWERS
 from collection.models import Item, RankedPassage, Rater, RubricElement, User
@@ -62,7 +63,9 @@ def test_builds_lead_to_recall_and_precision_of_key_points(rosa: User, ada_as_ra
     ]  # fmt: skip
 
     study = make_study(
-        collection=collection, name="said", task_types=["key_point"], key_points_in=ANSWERS, by=rosa, at=now()
+        StudyDesign(collection=collection, name="said", task_types=["key_point"], key_points_in=ANSWERS),
+        by=rosa,
+        at=now(),
     )
     open_study(study=study, at=now())
     for item in Item.objects.filter(study=study).select_related("element"):
