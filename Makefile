@@ -23,7 +23,7 @@ TEST_DATA := DATA_DIR=$${DATA_DIR:-$(CURDIR)/var/test} SECRET_KEY=$${SECRET_KEY:
 PYTEST := OPENBLAS_NUM_THREADS=1 $(TEST_DATA) $(BIN)/pytest -n logical --dist worksteal
 
 .PHONY: help install install-dev run serve test test-fast test-differs test-vllm test-vllm-tiny lint lint-style lint-types lint-imports \
-	translations format bench nightly calibration-check papers requirements clean
+	translations commands-page format bench nightly calibration-check papers requirements clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
@@ -78,6 +78,9 @@ lint-imports: .venv/.installed-dev
 
 translations: .venv/.installed-dev ## bring locale/ up to what the pages say, and compile it
 	$(TEST_DATA) $(BIN)/python manage.py make_translations
+
+commands-page: .venv/.installed-dev ## write docs/commands.md of what the commands take
+	$(TEST_DATA) $(BIN)/python -m tests.commands_page
 
 format: .venv/.installed-dev ## put the code into its form
 	$(BIN)/ruff check --fix --quiet .

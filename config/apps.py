@@ -13,7 +13,9 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         import config.checks  # noqa: F401 - registers them
+        from config.commands import register
 
+        register()
         keep_languages_in_threads()
 
 

@@ -31,7 +31,7 @@ def test_judgments_and_their_history_are_written_in_one_module() -> None:
 # Who sets a study up, or counts; none of these shows what follows from what somebody said.
 SETS_UP = {
     "annotate/api.py",
-    "annotate/management/commands/prolific.py",
+    "annotate/management/commands/people/prolific.py",
     "annotate/prolific/unattended.py",
     "annotate/questions/views.py",
     "annotate/review/adjudication.py",
@@ -41,7 +41,7 @@ SETS_UP = {
     "annotate/studies/views.py",
     "annotate/workshop/decision_views.py",
     "annotate/workshop/forms.py",
-    "evaluation/management/commands/trust_in_judges.py",
+    "evaluation/management/commands/trust/judges.py",
     "judging/models/jobs.py",
     "judging/prompt_templates/views.py",
 }

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.db.models import QuerySet
 from tqdm import tqdm
 
+from collection.collections.sharing import make_collection
 from collection.formats.problems import BrokenFile, InputFile
 from collection.importing.rows import Imported
 from collection.importing.trec import RELEVANT_FROM
@@ -37,6 +39,21 @@ class ImportCommand(BaseCommand):
 
     def bring(self, file: InputFile, **options: Any) -> Imported:
         raise NotImplementedError
+
+
+class IntoCollection(ImportCommand):
+    """A command that imports one FILE into a collection, which is created if it is new, by its `importer`."""
+
+    importer: ClassVar[Callable[..., Imported]]
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--collection", required=True, metavar="NAME", help="the collection")
+        parser.add_argument("--owner", metavar="USER", help="the owner, if the collection is new")
+
+    @transaction.atomic
+    def bring(self, file: InputFile, **options: Any) -> Imported:
+        return self.importer(file=file, collection=collection_of(options["collection"], options["owner"]))
 
 
 def add_relevant_from(parser: ArgumentParser) -> None:
@@ -108,6 +125,26 @@ def the_user(username: str) -> User:
 def the_collection(name: str) -> Collection:
     """Return this collection. Raises CommandError."""
     return _named(name, Collection.objects.all(), "There is no collection")
+
+
+def collection_of(name: str, owner: str | None) -> Collection:
+    """Return this collection, made if it is new. Raises CommandError and ValidationError."""
+    collection = Collection.objects.filter(name=name).first()
+    if collection is None:
+        if owner is None:
+            raise CommandError(f"The collection “{name}” is new: give its owner with --owner USER.")
+        collection = make_collection(name=name, owner=the_user(owner))
+    return collection
+
+
+def the_first_researcher() -> User:
+    """Return the researcher who was here first; where there is none yet, one who has to get a password."""
+    researcher = User.objects.filter(is_researcher=True, is_active=True).order_by("id").first()
+    if researcher is None:
+        researcher = User(username="researcher", is_researcher=True)
+        researcher.set_unusable_password()
+        researcher.save()
+    return researcher
 
 
 def the_study(name: str) -> Study:

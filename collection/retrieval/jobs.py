@@ -40,7 +40,7 @@ SAYS_EVERY = 2.0
 # One that ends its worker each time would end it for ever.
 MOST_TIMES = 3
 FAULT = "An error of the site stopped it ({}). See the worker’s log."
-TOO_BIG = "It needs more than {:,} MB of memory (UPLOAD_MEMORY_MB). Use manage.py retrieve."
+TOO_BIG = "It needs more than {:,} MB of memory (UPLOAD_MEMORY_MB). Use manage.py build retrieval."
 LOST = "Its worker was lost three times. See the worker’s log."
 
 

@@ -81,8 +81,9 @@ class Sent(NamedTuple):
 class Report:
     """A declaration.
 
-    - `name`: of page, view of the API and command; `title`, `lead`: what its page begins with; `about`: what it shows,
-      for API and command; `path`: its address behind the study's, `api_path` that in the API where it differs; `file`:
+    - `name`: of page and view of the API; `command`: the one that is made of it, as `board divergence`; `title`,
+      `lead`: what its page begins with; `about`: what it shows, for API and command;
+      `path`: its address behind the study's, `api_path` that in the API where it differs; `file`:
       the name of its JSON;
     - `options`: what may be asked; `shown`: those in the page's form, the others stay as the address has them;
     - `compute`: the function that makes the result, `module:name`, of a study, or a criterion where `of_criterion`, and
@@ -96,6 +97,7 @@ class Report:
 
     name: ClassVar[str]
     app: ClassVar[str] = "evaluation"
+    command: ClassVar[str] = ""
     title: ClassVar[str]
     lead: ClassVar[str] = ""
     about: ClassVar[str]

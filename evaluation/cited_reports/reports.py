@@ -22,6 +22,7 @@ class CitedReportsReport(StudyReport):
     name, path, file = "cited_reports", "reports", "cited-reports"
     title = "Cited reports"
     lead = "Each report with how well its citations support it, by the judgments of people or of a judge."
+    command = "board cited-reports"
     about = "Cited reports by the support of their citations, and ARGUE’s figures of each run, micro and macro."
     options, shown = CitedReportsChoice, ("source",)
     compute = "evaluation.cited_reports.reading:reports_of"

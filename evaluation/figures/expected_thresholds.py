@@ -144,7 +144,7 @@ def _notes(pair: PairedJudge, n: int, n_without: int, choice: Choice | None, rea
         )
     notes.append(
         "To count it as a judge of its own, on leaderboards too: New ensemble, with the rule “expected”, this judge as "
-        f"its one member and θ (manage.py make_ensemble {pair.judge} --rule expected --at θ)."
+        f"its one member and θ (manage.py judge ensemble {pair.judge} --rule expected --at θ)."
     )
     return notes
 

@@ -167,6 +167,7 @@ class CorrelationsReport(BoardsReport):
     api_path = "correlations"
     title = "Correlations between measures"
     lead = "Whether measures, thresholds and values of k rank the systems in the same order."
+    command = "board correlations"
     about = "How far measures put the systems in the same order, two by two, at other thresholds and values of k."
     options = CorrelationsChoice
     compute = "evaluation.leaderboards.computing:correlations"
@@ -193,6 +194,7 @@ class CorrelationsReport(BoardsReport):
 class DivergenceReport(BoardsReport):
     name, path, file = "divergence", "divergence", "divergence"
     title = "Divergence"
+    command = "board divergence"
     about = "The rank of each system by two measures, or two sources of judgments; the most divergent first."
     options = DivergenceChoice
     compute = "evaluation.leaderboards.computing:divergence"

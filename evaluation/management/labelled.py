@@ -34,7 +34,7 @@ def check_source(options: dict[str, Any]) -> None:
     if options["study"] and any(threshold is not None for threshold in of_tables):
         raise CommandError("A study's criteria have their own thresholds; --threshold is only for tables.")
     if options["study"] and options["random_sample"]:
-        raise CommandError("Declare it of the study, with the command declare; --random-sample is only for tables.")
+        raise CommandError("Declare it of the study, with manage.py study declare; --random-sample is only for tables.")
     if not options["study"] and options["threshold"] is None:
         raise CommandError("Give --threshold, the lowest grade that counts as positive.")
 

@@ -288,5 +288,5 @@ belong to their collection and its licence. Their SHA-256 hashes are, so that an
 
 In the CSV files, a text that a spreadsheet might read as a formula starts with an apostrophe.
 
-To verify: `manage.py verify_bundle FILE.zip` compares all hashes, recomputes the figures and answers yes or no.
+To verify: `manage.py export verify FILE.zip` compares all hashes, recomputes the figures and answers yes or no.
 """

@@ -25,6 +25,7 @@ class BankCheckReport(StudyReport):
     name, path, file = "bank_check", "bank-check", "bank-check"
     title = "Bank check"
     lead = "Questions that irrelevant passages answer, relevant passages that answer none, and questions asked twice."
+    command = "study bank-check"
     about = "Bad questions, relevant passages that no question covers, and questions asked twice."
     options, shown = BankCheckChoice, ("source", "relevance", "minimum", "likeness")
     compute = "evaluation.rubrics.bank_check:bank_check_of"

@@ -44,6 +44,7 @@ class JudgeComparisonReport(StudyReport):
     name, path, file = "judge_comparison", "judge-comparison", "judges"
     title = "Comparison of judges"
     lead = "Which judge agrees most with people, and what each does to the order of systems."
+    command = "trust compare-judges"
     about = (
         "Judges of a criterion on the same items: κ, α, ungraded replies and cost; the best by κ, corrected for the "
         "choice; differences with simultaneous 95 % intervals; the order of systems by people, by each judge, and by "
@@ -64,6 +65,7 @@ class SuggestionEffectsReport(StudyReport):
     name, path, file = "suggestion_effects", "suggestions/effects", "suggestion-effects"
     title = "Effects of suggestions"
     lead = "What it does to labels that assessors see a judge’s grade."
+    command = "trust suggestions"
     about = "By arm of a study's suggestions: the shift towards the judge, time, agreement, and the leaderboard."
     options, shown = EffectsChoice, ("criterion", "judge")
     compute = "evaluation.trust.suggestion_effects:measure_effects"

@@ -32,7 +32,7 @@ from judging.judges.serializers import MARKS
 class GradesFileSerializer(serializers.Serializer[Any]):
     """A file of grades: its format, whose grades they are, and what to do with pairs that are not items."""
 
-    file = serializers.FileField(validators=[at_most(MOST_MEGABYTES, command="import_grades")])
+    file = serializers.FileField(validators=[at_most(MOST_MEGABYTES, command="import grades")])
     study = serializers.SlugField()
     format = serializers.ChoiceField(choices=[(name, each.label) for name, each in FORMATS.items()])
     judge = serializers.RegexField(r"^[^\x00-\x1f/]+$", max_length=150)

@@ -46,7 +46,7 @@ class GradesForm(forms.Form):
     file_format = forms.ChoiceField(
         label="Format", choices=[(name, each.label) for name, each in FORMATS.items()], widget=forms.RadioSelect
     )
-    file = forms.FileField(label="File", validators=[at_most(MOST_MEGABYTES, command="import_grades")])
+    file = forms.FileField(label="File", validators=[at_most(MOST_MEGABYTES, command="import grades")])
     judge = forms.CharField(
         max_length=150,
         label="Judge name",

@@ -170,5 +170,5 @@ class BatchForm(forms.Form):
     """A batch service's output."""
 
     file = forms.FileField(
-        label="Output file of the service", validators=[at_most(MOST_BATCH_MEGABYTES, command="read_batch")]
+        label="Output file of the service", validators=[at_most(MOST_BATCH_MEGABYTES, command="job read-batch")]
     )

@@ -141,7 +141,7 @@ class AnchorCheckSerializer(serializers.Serializer[Any]):
 
 
 class BatchFileSerializer(serializers.Serializer[Any]):
-    file = serializers.FileField(validators=[at_most(MOST_BATCH_MEGABYTES, command="read_batch")])
+    file = serializers.FileField(validators=[at_most(MOST_BATCH_MEGABYTES, command="job read-batch")])
 
 
 class BatchReadSerializer(serializers.Serializer[Any]):

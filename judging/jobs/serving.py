@@ -104,7 +104,7 @@ def criterion_of_reports(judge: Judge, collection: Collection) -> Criterion:
     shape = TASK_TYPES[judge.task_type]
     if shape.text != "report":
         raise NotServed(
-            f"“{judge}” is for “{title_of(judge.task_type)}”, and does not grade reports. Use manage.py grade."
+            f"“{judge}” is for “{title_of(judge.task_type)}”, and does not grade reports. Use manage.py job start."
         )
     name = name_of_study(judge, collection, f"{collection.name[:93]}-served")
     study = closed_study(name, collection, owner=collection.owner, source="serve_judge")

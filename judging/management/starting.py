@@ -27,7 +27,7 @@ def add_selection(parser: CommandParser, *, required: bool = False) -> None:
         help=f"one of the study's; “{REPORT_RATING}” is created if missing",
     )
     parser.add_argument(
-        "--judge", required=required, action="append", metavar="NAME", help="see manage.py judges; may be repeated"
+        "--judge", required=required, action="append", metavar="NAME", help="see manage.py judge list; may be repeated"
     )
     parser.add_argument("--topic", action="append", default=[], metavar="ID", help="only this topic; may be repeated")
     parser.add_argument(
@@ -79,7 +79,7 @@ def the_judge(name: str) -> Judge:
     """Return this judge with all that its prompts need. Raises CommandError."""
     judge = Judge.objects.select_related("rater", "template", "scale", "examples_from").filter(name=name).first()
     if judge is None:
-        raise CommandError(f"There is no judge “{name}”. manage.py judges lists them.")
+        raise CommandError(f"There is no judge “{name}”. manage.py judge list lists them.")
     return judge
 
 

@@ -37,7 +37,7 @@ def wait_for(job: GradingJob, *, errors: OutputWrapper, here: bool = False) -> N
     worker comes.
     """
     began, said = time.monotonic(), False
-    later = f"Job {job.pk} stays queued: a worker, or manage.py grading_job {job.pk} run, grades the rest."
+    later = f"Job {job.pk} stays queued: a worker, or manage.py job control {job.pk} run, grades the rest."
     with _ended_by_hand(later), tqdm(total=job.total, initial=job.done, unit=" pairs") as bar:
         while job.active:
             worked = here and take_one_turn(job.pk, job.generation)
@@ -74,7 +74,7 @@ def remedy(job: GradingJob) -> str:
     return (
         f"No worker answers. Start one: make run, or\n"
         f"  celery -A config worker --pool threads --concurrency 2 --queues {queues}\n"
-        f"Or stop this (Ctrl-C) and grade in this process: manage.py grading_job {job.pk} run"
+        f"Or stop this (Ctrl-C) and grade in this process: manage.py job control {job.pk} run"
     )
 
 

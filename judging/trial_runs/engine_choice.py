@@ -114,7 +114,7 @@ def refuse_elsewhere(judge: Judge, *, with_vllm: bool = False) -> None:
     if judge.queue and not with_vllm:
         raise NoTrialHere(
             "This judge grades with a model inside a worker, and workers for trial runs have no model loaded. Where "
-            f"it is installed, manage.py try_judge {judge.name} does the same; or start a job on a sample of five "
+            f"it is installed, manage.py judge trial {judge.name} does the same; or start a job on a sample of five "
             "items, whose grades are stored."
         )
 

@@ -68,7 +68,7 @@ def _tables() -> Iterator[Shown]:
     """Tables 4 and 6 on the 600 passages that are here: retrieval among them is far easier than in the paper."""
     call_command("retrieve", "--collection", STUDY, "--run", "BM25", "--depth", "10", stdout=StringIO())
     _import_gold()
-    board = f"measures_board --study gold {' '.join(f'--column {shlex.quote(one)}' for one in PART_OF_10)} --apart gold"
+    board = f"board measures --study gold {' '.join(f'--column {shlex.quote(one)}' for one in PART_OF_10)} --apart gold"
     yield Shown(
         "Table 4",
         board,
@@ -79,7 +79,7 @@ def _tables() -> Iterator[Shown]:
         simulated=False,
     )
     _import_answers()
-    command = f"measures_board --study {STUDY} {' '.join(f'--column {one}' for one in BY_TEXTS)}"
+    command = f"board measures --study {STUDY} {' '.join(f'--column {one}' for one in BY_TEXTS)}"
     yield Shown(
         "Tables 5, 6 and 8",
         command,

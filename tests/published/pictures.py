@@ -17,13 +17,15 @@ FOLDER = "papers-figures"
 APART = ("--apart", "oracle", "--apart", "direct", "--apart", "summary")
 SOURCES = tuple(word for run in DRAWN_FROM for word in ("--apart", run))
 KPR = ("--measure", "KPR", "--source", "evaluator 1")
+BY_DOCUMENTS = ("--by", "length of the documents", "--unit", "words", "--edges", "1500, 2500, 3500")
+BY_ANSWER = ("--by", "length of the answer", "--unit", "words", "--edges", "200, 350, 500, 650")
 LARGEST = 200_000
 HEAD = """# Published figures, drawn
 
 Figures of the papers as this code draws them of the data at hand, by the commands below, and what the data lack. Those
 marked *simulated* are of grades drawn by chance: they show what a figure looks like, and say nothing about any system.
-`make papers` draws them anew. The answerability matrix of a topic (`manage.py figure answerability`) is not among them,
-of CRUX's own questions, because it would contain others' texts.
+`make papers` draws them anew. The answerability matrix of a topic (`manage.py study figure answerability`) is not
+among them, of CRUX's own questions, because it would contain others' texts.
 """
 
 
@@ -43,7 +45,7 @@ PICTURES = (
     Picture(
         "crux-figure-4",
         "CRUX, Figure 4",
-        ("figure", "coverage-by-topic"),
+        ("study figure", "coverage-by-topic"),
         "crux",
         "Coverage of 30 reports on 10 topics by three people. The published file of the judge has grades of 11 of the "
         "30, none of them the oracle's, so its line has gaps; over these 11 ρ is .97, .79 and .84 (paper: above .8).",
@@ -51,7 +53,7 @@ PICTURES = (
     Picture(
         "crux-several-measures",
         "CRUX, Table 1",
-        ("measures_board", "--column", "coverage · people", "--column", "density · people"),
+        ("board measures", "--column", "coverage · people", "--column", "density · people"),
         "crux",
         "Coverage and density (words as tokens) of the runs whose reports people judged, the oracle set apart. The "
         "paper's table has 21 pipelines, whose contexts are not published.",
@@ -59,7 +61,7 @@ PICTURES = (
     Picture(
         "crux-table-1-simulated",
         "CRUX, Table 1 and its bounds (simulated)",
-        ("measures_board", *APART, *(word for measure in TABLE_1 for word in ("--column", measure))),
+        ("board measures", *APART, *(word for measure in TABLE_1 for word in ("--column", measure))),
         CRUX,
         "Coverage, α-nDCG and density of contexts and reports of 21 pipelines, three bounds set apart.",
     ),
@@ -69,61 +71,61 @@ PICTURES = (
         ("correlations", *SOURCES, *(word for measure in FIGURE_5 for word in ("--column", measure))),
         SAMPLED,
         "τ of six measures over 48 contexts: 16 of each of three retrievers, ten passages drawn at random of the first "
-        "50 by `manage.py sample_contexts`, and a report from each.",
+        "50 by `manage.py build contexts`, and a report from each.",
     ),
     Picture(
         "crux-table-5-simulated",
         "CRUX, Table 5 and section 3.2 (simulated)",
-        ("figure", "answerability", "--topic", "topic-01"),
+        ("study figure", "answerability", "--topic", "topic-01"),
         CRUX,
         "One topic: which passage answers which sub-question, the required ones, and where each is first answered.",
     ),
     Picture(
         "long2rag-figure-4-simulated",
         "LONG²RAG, Figure 4 (simulated)",
-        ("figure", "slices", *KPR, "--by", "domain"),
+        ("study figure", "slices", *KPR, "--by", "domain"),
         LONG2RAG,
         "KPR by domain. The paper's data are not published.",
     ),
     Picture(
         "long2rag-figure-5-simulated",
         "LONG²RAG, Figure 5 and Table 1 (simulated)",
-        ("figure", "slices", *KPR, "--by", "category"),
+        ("study figure", "slices", *KPR, "--by", "category"),
         LONG2RAG,
         "KPR by category of the question.",
     ),
     Picture(
         "long2rag-figure-6-simulated",
         "LONG²RAG, Figure 6 (simulated)",
-        ("figure", "slices", *KPR, "--by", "length of the documents", "--unit", "words", "--edges", "1500, 2500, 3500"),
+        ("study figure", "slices", *KPR, *BY_DOCUMENTS),
         LONG2RAG,
         "KPR by the words of a question's documents together, at edges of one's own.",
     ),
     Picture(
         "long2rag-figure-7-simulated",
         "LONG²RAG, Figure 7 (simulated)",
-        ("figure", "slices", *KPR, "--by", "length of the answer", "--unit", "words", "--edges", "200, 350, 500, 650"),
+        ("study figure", "slices", *KPR, *BY_ANSWER),
         LONG2RAG,
         "KPR by the words of the answer, at edges of one's own.",
     ),
     Picture(
         "long2rag-figure-8-simulated",
         "LONG²RAG, section 6.1 and Figure 8 (simulated)",
-        ("figure", "missed-points"),
+        ("study figure", "missed-points"),
         LONG2RAG,
         "How each model misses key points: missing, general, incomplete.",
     ),
     Picture(
         "long2rag-figure-13-simulated",
         "LONG²RAG, Figure 13 (simulated)",
-        ("figure", "score-distribution", "--criterion", "helps"),
+        ("study figure", "score-distribution", "--criterion", "helps"),
         SCORES,
         "Scores of 600 points, their CDF, and false positives by threshold, mean over two people.",
     ),
     Picture(
         "clapnq-table-2",
         "CLAPNQ, Tables 2 and 3",
-        ("figure", "question-set"),
+        ("study figure", "question-set"),
         "clapnq",
         "The development questions: 300 answerable, 300 not, and the answers of both rounds. The paper's table is over "
         "the training and test files too.",
@@ -131,7 +133,7 @@ PICTURES = (
     Picture(
         "clapnq-section-3-2",
         "CLAPNQ, section 3.2.1",
-        ("figure", "what-answers-keep"),
+        ("study figure", "what-answers-keep"),
         "clapnq",
         "ROUGE-L of the chosen sentences in the passage (paper: 100/45/59), of the answer in these (92/72/79) and in "
         "the passage (94/32/46), on the development questions.",
@@ -139,7 +141,7 @@ PICTURES = (
     Picture(
         "rubric-several-measures",
         "RUBRIC, Figures 2 and 3",
-        ("measures_board", *(word for measure in RUBRIC for word in ("--column", measure))),
+        ("board measures", *(word for measure in RUBRIC for word in ("--column", measure))),
         "dl19",
         "Seven measures of the 37 systems of TREC DL 2019 over 43 topics, by FLAN-T5's grades and NIST's relevance. "
         "The paper's figures are of TREC RAG 2024, whose graded runs are not here.",
@@ -154,7 +156,7 @@ def draw_pictures(folder: Path) -> Iterator[str]:
     there = set(Study.objects.values_list("name", flat=True))
     for one in PICTURES:
         yield f"## {one.where}\n"
-        yield f"    manage.py {' '.join(map(_quoted, one.command))} --study {one.study}\n"
+        yield f"    manage.py {one.command[0]} {' '.join(map(_quoted, one.command[1:]))} --study {one.study}\n"
         yield f"{one.says}\n"
         if one.study not in there:
             yield "Not drawn: the data are not here.\n"

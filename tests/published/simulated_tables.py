@@ -24,7 +24,7 @@ BY_PEOPLE = '"KPR · evaluator 1"'
 
 def crux_tables() -> Iterator[Shown]:
     """Tables 1 to 5."""
-    board = f"measures_board --study {CRUX} {APART} {_columns(TABLE_1)}"
+    board = f"board measures --study {CRUX} {APART} {_columns(TABLE_1)}"
     yield Shown(
         "Table 1",
         board,
@@ -47,7 +47,7 @@ def crux_tables() -> Iterator[Shown]:
     )
     yield _table_3()
     yield _figure_5()
-    command = f"figure texts --study {CRUX} --unit words"
+    command = f"study figure texts --study {CRUX} --unit words"
     kept = ("texts", "there", "per_topic", "mean", "median", "total")
     yield Shown(
         "Table 4, first blocks",
@@ -56,7 +56,7 @@ def crux_tables() -> Iterator[Shown]:
         kept,
         [[one[name] for name in kept] for one in _answer(command)["numbers"] if one["texts"] in OF_TABLE_4],
     )
-    redundancy = f"redundancy --study {CRUX}"
+    redundancy = f"export redundancy --study {CRUX}"
     totals = _answer(redundancy)
     yield Shown(
         "Table 4, last block",
@@ -69,7 +69,7 @@ def crux_tables() -> Iterator[Shown]:
 
 def long2rag_tables() -> Iterator[Shown]:
     """Tables 1 to 3."""
-    command = f'figure slices --study {LONG2RAG} --measure KPR --source "evaluator 1" --by category'
+    command = f'study figure slices --study {LONG2RAG} --measure KPR --source "evaluator 1" --by category'
     found = _answer(command)
     head = list(found["numbers"][0])
     yield Shown(
@@ -79,7 +79,7 @@ def long2rag_tables() -> Iterator[Shown]:
         head,
         [list(one.values()) for one in sorted(found["numbers"], key=lambda one: -one["all"])],
     )
-    command = f'figure variants --study {DOCUMENTS} --measure KPR --source "evaluator 1" --by documents'
+    command = f'study figure variants --study {DOCUMENTS} --measure KPR --source "evaluator 1" --by documents'
     numbers = _answer(command)["numbers"]
     yield Shown(
         "Table 2",
@@ -88,11 +88,11 @@ def long2rag_tables() -> Iterator[Shown]:
         list(numbers[0]),
         [list(one.values()) for one in numbers],
     )
-    command = f'measures_board --study {LONG2RAG} --column {BY_PEOPLE} --column "KPR · evaluator 2"'
+    command = f'board measures --study {LONG2RAG} --column {BY_PEOPLE} --column "KPR · evaluator 2"'
     yield Shown(
         "Table 3", command, "KPR by two evaluators.", ["model", "evaluator 1", "evaluator 2"], board_rows(command)
     )
-    command = f"figure missed-points --study {LONG2RAG}"
+    command = f"study figure missed-points --study {LONG2RAG}"
     yield Shown(
         "Figure 8, its three ways",
         command,
@@ -123,13 +123,13 @@ def _table_3() -> Shown:
 
 def _figure_5() -> Shown:
     apart = " ".join(f"--apart {shlex.quote(run)}" for run in DRAWN_FROM)
-    command = f"correlations --study {SAMPLED} {apart} {_columns(FIGURE_5)}"
+    command = f"board correlations --study {SAMPLED} {apart} {_columns(FIGURE_5)}"
     matrix = _matrix(command)
     return Shown(
         "Figure 5",
         command,
         "τ over 48 contexts: 16 of each of three retrievers, ten passages at random of the first 50 "
-        "(`manage.py sample_contexts`), with a report from each.",
+        "(`manage.py build contexts`), with a report from each.",
         ["", *FIGURE_5],
         [[one, *(1.0 if one == other else _either(matrix, one, other) for other in FIGURE_5)] for one in FIGURE_5],
     )
@@ -154,7 +154,7 @@ def _columns(names: Sequence[str]) -> str:
 
 
 def _correlations(names: Sequence[str]) -> str:
-    return f"correlations --study {CRUX} {APART} {_columns(names)}"
+    return f"board correlations --study {CRUX} {APART} {_columns(names)}"
 
 
 def _matrix(command: str) -> dict[tuple[str, str], float | None]:
@@ -182,7 +182,8 @@ def _value(one: dict[str, Any]) -> float | None:
 
 def _answer(command: str) -> dict[str, Any]:
     out = StringIO()
-    call_command(*shlex.split(command), "--json", stdout=out, stderr=StringIO())
+    group, name, *options = shlex.split(command)
+    call_command(f"{group} {name}", *options, "--json", stdout=out, stderr=StringIO())
     found: dict[str, Any] = json.loads(out.getvalue())
     return found
 
@@ -205,7 +206,7 @@ def clapnq_tables() -> Iterator[Shown]:
             {"own set": "own-simulated", "other set": "other-simulated"},
         ),
     ):
-        commands = [f"measures_board --study {study} {_columns(RATED)}" for study in setups.values()]
+        commands = [f"board measures --study {study} {_columns(RATED)}" for study in setups.values()]
         boards = zip(setups, map(board_rows, commands), strict=True)
         yield Shown(
             where,

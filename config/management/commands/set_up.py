@@ -33,7 +33,7 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0, skip_checks=False)  # one looks at the database
         if not is_collected():
             call_command("collectstatic", interactive=False, clear=True, verbosity=0)
-        call_command("load_templates", verbosity=0)
+        call_command("judge templates", verbosity=0)
         if settings.DEMONSTRATION:
             call_command("load_demonstration", verbosity=0)
         self.stdout.write(self.welcome(port, bind))

@@ -39,7 +39,7 @@ def checked_chain(
         return {}
     judge = Judge.objects.select_related("template", "scale", "rater").filter(name=grade_by).first()
     if judge is None:
-        raise CannotBuild(f"There is no judge “{grade_by}”. manage.py judges lists them.")
+        raise CannotBuild(f"There is no judge “{grade_by}”. manage.py judge list lists them.")
     if pipeline.makes != "report":
         raise CannotBuild(f"“{pipeline.title}” makes no reports that “{judge}” could grade.")
     if by is None:

@@ -225,7 +225,7 @@ def test_waiting_without_a_worker_says_so_and_how_to_start_one_and_ends(
     job = GradingJob.objects.get()
     assert ended.value.returncode == os.EX_TEMPFAIL
     assert "No worker answers. Start one: make run" in errors.getvalue()
-    assert f"manage.py grading_job {job.pk} run" in errors.getvalue()
+    assert f"manage.py job control {job.pk} run" in errors.getvalue()
     assert job.state == GradingJob.State.QUEUED
 
 

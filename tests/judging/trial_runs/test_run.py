@@ -102,7 +102,7 @@ def test_vllm_in_a_worker_says_where_it_can_be_tried_and_offers_five_items_in_a_
 
     told = page.content.decode()
     assert page.status_code == 503
-    assert f"manage.py try_judge {judge.name}" in told
+    assert f"manage.py judge trial {judge.name}" in told
     assert "Estimate a job on five items" in told
     chosen = {"criterion": "rating", "judge": judge.name, "sample": "5"}
     estimated = rosas.post(reverse("judging:job_estimate", args=[split_study.name]), chosen)

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from collection.documents.fetching import NO_SOURCE, fetch_all, fetched_before
+from collection.documents.found import SourceFailed
+from collection.documents.missing import missing_texts
+from collection.documents.sources import source_of
+from collection.importing.commands import the_collection
+from collection.models import DocumentFetch
+from stats.plurals import counted
+
+
+class Command(BaseCommand):
+    help = "Fetch the missing texts of a collection's documents from its source. It can be stopped and run again."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--collection", required=True, metavar="NAME")
+        parser.add_argument("--limit", type=int, metavar="N", help="at most so many documents")
+        parser.add_argument(
+            "--again",
+            action="store_true",
+            help="instead, look at whether the source still has the same texts; those that are here stay",
+        )
+
+    def handle(self, *args: Any, collection: str, limit: int | None, again: bool, **options: Any) -> None:
+        found = the_collection(collection)
+        source = source_of(found)
+        if source is None:
+            raise CommandError(f"{NO_SOURCE} Set it on the collection’s page “Documents”, or by the API.")
+        docnos = fetched_before(found) if again else list(missing_texts(found, depth=source.depth))
+        docnos = docnos[:limit]
+        kept = failed = 0
+        try:
+            for batch in fetch_all(source, docnos):
+                if batch.fault:
+                    raise CommandError(batch.fault)
+                kept, failed = kept + batch.kept, failed + batch.failed
+        except SourceFailed as fault:
+            raise CommandError(str(fault)) from fault
+        for problem in DocumentFetch.objects.filter(collection=found, passage_id__in=docnos[:500]).exclude(problem=""):
+            self.stdout.write(f"{problem.passage_id}: {problem.problem}")
+        self.stdout.write(f"{counted(len(docnos), 'documents')} tried: {kept:,} new, {failed:,} failed.")

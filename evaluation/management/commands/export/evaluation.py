@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from collection.finished_files import write_file
+from collection.judgments.judged_criteria import find_study
+from collection.web.commands import EvaluationCommand
+from collection.web.options import add_options, choose
+from evaluation.leaderboards.evaluation_files.values import evaluation_files
+from evaluation.leaderboards.leaderboard import measure_leaderboard
+from evaluation.leaderboards.serializers import EvaluationChoice
+from evaluation.leaderboards.sources import StudySources
+from stats.plurals import counted
+from stats.ranking.measure_names import parse_measure
+
+
+class Command(EvaluationCommand):
+    help = "Write a study's leaderboard as evaluation files: values by topic, and over all."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--study", required=True, metavar="NAME")
+        parser.add_argument("--out", required=True, type=Path, metavar="FOLDER")
+        add_options(parser, EvaluationChoice)
+
+    def handle(self, **options: Any) -> None:
+        chosen = choose(EvaluationChoice, options)
+        rules = {name: chosen[name] for name in ("combine", "oracle", "order", "confidence")}
+        boards = StudySources(find_study(options["study"]), **rules)
+        board = measure_leaderboard(
+            boards, parse_measure(chosen["measure"]), sources=chosen["source"], topics=chosen["topics"]
+        )
+        files = evaluation_files(board, form=chosen["form"])
+        for name, content in files.items():
+            path = options["out"] / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(path, content)
+        self.stdout.write(f"{counted(len(files), 'files')} in {options['out']}.")

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+from django.utils.timezone import now
+
+from collection.formats.problems import BrokenFile
+from collection.importing.commands import mended_by_the_reader, the_collection, the_user
+from collection.importing.files import FilesOptions, import_files
+from collection.models import Collection
+from judging.grading.jobs import AlreadyUnderWay, JudgeDoesNotFit
+from judging.jobs.serving import NotServed, Served, criterion_of_reports, replay, start_serving, write_served
+from judging.judges.registry import load_shipped
+from judging.management.starting import the_judge
+from judging.management.waiting import wait_for
+from judging.models import Judge
+from stats.plurals import counted
+
+
+class Command(BaseCommand):
+    help = "Let a judge grade reports, and write its grades, an evaluation file and qrels into a folder."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("judge", nargs="?", metavar="JUDGE", help="see manage.py judge list")
+        parser.add_argument("--collection", metavar="NAME", help="whose reports are graded")
+        parser.add_argument("--reports", type=Path, metavar="FOLDER", help="import its files into the collection first")
+        parser.add_argument("--owner", metavar="USER", help="of a collection that is new")
+        parser.add_argument("--replay", type=Path, metavar="FOLDER", help="one that was written: ask nobody again")
+        parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["replay"]:
+            if options["judge"] or options["collection"] or options["reports"]:
+                raise CommandError("A replay takes its folder and --out alone.")
+            if options["replay"].resolve() == options["out"].resolve():
+                raise CommandError("Replay into another folder, so that the two can be compared.")
+            with mended_by_the_reader(BrokenFile, OSError):
+                served = replay(options["replay"], options["out"])
+        else:
+            served = self.serve(options)
+        self.tell(served, options["out"])
+
+    def serve(self, options: dict[str, Any]) -> Served:
+        if not options["judge"] or not options["collection"]:
+            raise CommandError("Name a judge and a --collection, or a folder to --replay.")
+        if Judge._meta.db_table not in connection.introspection.table_names():
+            raise CommandError("This site is not set up yet: run manage.py set_up first.")
+        if not Judge.objects.filter(name=options["judge"]).exists():
+            load_shipped()  # the baselines of a site that has never been started
+        judge = the_judge(options["judge"])
+        collection = _collection(options["collection"], options["owner"])
+        refused = (NotServed, AlreadyUnderWay, JudgeDoesNotFit, BrokenFile, ValidationError, OSError)
+        with mended_by_the_reader(*refused):
+            if options["reports"]:
+                found = sorted(path for path in options["reports"].rglob("*") if path.is_file())
+                files = [(str(path.relative_to(options["reports"])), path) for path in found]
+                chosen = FilesOptions(with_topics=True)
+                self.stdout.write(
+                    import_files(files=files, collection=collection, options=chosen, at=now()).told(
+                        str(options["reports"])
+                    )
+                )
+            criterion = criterion_of_reports(judge, collection)
+            job = start_serving(judge, criterion, at=now())
+            if job:
+                wait_for(job, errors=self.stderr, here=True)
+            return write_served(judge, criterion, options["out"])
+
+    def tell(self, served: Served, folder: Path) -> None:
+        self.stdout.write(
+            f"{counted(served.n_graded, 'grades')}, {served.n_ungraded:,} replies without one, in {folder}."
+        )
+        if served.uneven:
+            listed = ", ".join(served.uneven[:5])
+            self.stdout.write(f"Without a value over all topics, because they lack some: {listed}.")
+
+
+def _collection(name: str, owner: str | None) -> Collection:
+    """Return this collection; of an owner's, made if it is new. Raises CommandError."""
+    if owner and not Collection.objects.filter(name=name).exists():
+        return Collection.objects.create(name=name, owner=the_user(owner))
+    return the_collection(name)

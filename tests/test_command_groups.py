@@ -1,0 +1,68 @@
+"""Management commands in groups, and by their old names."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from django.core.management import BaseCommand, ManagementUtility, call_command, get_commands
+
+from config.commands import DEFAULTS, GROUPS, OLD_NAMES, Utility, load, names
+from judging.building.shipped import PIPELINES
+from tests.commands_page import PAGE, commands_page
+
+
+def run(*arguments: str) -> None:
+    ManagementUtility().fetch_command(arguments[0]).run_from_argv(["manage.py", *arguments])
+
+
+def test_every_old_name_leads_to_a_command() -> None:
+    assert set(OLD_NAMES.values()) <= set(names())
+    assert {name.split()[0] for name in names()} == set(GROUPS)
+    assert all(isinstance(load(name), BaseCommand) for name in names())
+
+
+def test_an_old_name_says_once_what_it_is_called_now(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run("leaderboard", "--nonsense")
+
+    assert capsys.readouterr().err.count("manage.py leaderboard is now called manage.py board scores.") == 1
+
+
+def test_a_program_may_call_an_old_name_without_a_word(capsys: pytest.CaptureFixture[str], db: None) -> None:
+    call_command("judges", stdout=StringIO())
+    call_command("judge list", stdout=StringIO())
+
+    assert capsys.readouterr().err == ""
+
+
+def test_a_group_lists_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    run("board", "--help")
+    with pytest.raises(SystemExit):
+        run("board", "nothing")
+
+    printed = capsys.readouterr()
+    assert "board scores" in printed.out
+    assert "board scores" in printed.err
+
+
+def test_help_lists_the_groups_but_no_old_name() -> None:
+    text = Utility(["manage.py", "help"]).main_help_text()
+
+    assert all(f"  {group} " in text for group in GROUPS)
+    assert not set(text.partition("Others: ")[2].split(", ")) & set(OLD_NAMES)
+    assert "leaderboard" in Utility().main_help_text(commands_only=True).split()
+
+
+def test_what_follows_a_group_that_has_a_default_is_the_default_s() -> None:
+    with pytest.raises(SystemExit) as ended:
+        run("agreement", "--json")
+
+    assert ended.value.code == 1
+    assert set(DEFAULTS.values()) <= set(names())
+    assert not {f"build {pipeline}" for pipeline in PIPELINES} & set(names())
+    assert set(GROUPS) <= set(get_commands())
+
+
+def test_the_page_of_commands_is_up_to_date() -> None:
+    assert PAGE.read_text() == commands_page(), "Write it with: python -m tests.commands_page"
