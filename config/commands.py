@@ -29,81 +29,37 @@ GROUPS = {
 }
 # What a group's name alone does, with what follows it.
 DEFAULTS = {"import": "import files", "build": "build pipeline", "agreement": "agreement people"}
-OLD_NAMES = {
-    "import_collection": "import collection",
-    "import_passages": "import passages",
-    "import_run": "import run",
-    "import_qrels": "import qrels",
-    "import_judgments": "import judgments",
-    "import_scores": "import scores",
-    "import_nuggets": "import nuggets",
-    "import_clapnq": "import clapnq",
-    "import_crux": "import crux",
-    "import_rubric": "import rubric",
-    "import_grades": "import grades",
-    "fetch_texts": "import texts",
-    "check_reports": "import check",
-    "split_reports": "import sentences",
-    "export_collection": "export collection",
-    "export_texts": "export texts",
-    "export_reports": "export reports",
-    "export_judgments": "export judgments",
-    "export_scores": "export scores",
-    "export_labels": "export labels",
-    "export_clapnq": "export clapnq",
-    "export_nuggets": "export nuggets",
-    "export_assignments": "export assignments",
-    "export_qrels": "export qrels",
-    "fill_qrels": "export filled-qrels",
-    "redundancy": "export redundancy",
-    "export_evaluation": "export evaluation",
-    "export_bundle": "export bundle",
-    "verify_bundle": "export verify",
-    "copy_study": "study copy",
-    "edit_study": "study edit",
-    "declare": "study declare",
-    "change_threshold": "study threshold",
-    "split": "study split",
-    "mask": "study mask",
-    "figure": "study figure",
-    "bank_changes": "study bank-changes",
-    "bank_check": "study bank-check",
-    "prolific": "people prolific",
-    "nugget_workshop": "people workshop",
-    "judges": "judge list",
-    "try_judge": "judge trial",
-    "probe_judge": "judge probe",
-    "serve_judge": "judge serve",
-    "make_ensemble": "judge ensemble",
-    "combine": "judge combine",
-    "gullibility": "judge gullibility",
-    "model_servers": "judge servers",
-    "load_templates": "judge templates",
-    "add_template": "judge template",
-    "grade": "job start",
-    "grading_job": "job control",
-    "write_batch": "job write-batch",
-    "read_batch": "job read-batch",
-    "choose_seeds": "build seeds",
-    "retrieve": "build retrieval",
-    "sample_contexts": "build contexts",
-    "nugget_agreement": "agreement nuggets",
-    "errors": "agreement errors",
-    "leaderboard": "board scores",
-    "battles": "board battles",
-    "measures_board": "board measures",
-    "correlate": "board correlate",
-    "cited_reports": "board cited-reports",
-    "correlations": "board correlations",
-    "divergence": "board divergence",
-    "compare": "trust judge",
-    "submitted_judges": "trust submitted",
-    "trust_in_judges": "trust judges",
-    "calibrate": "trust calibrate",
-    "plan_labels": "trust plan",
-    "compare_judges": "trust compare-judges",
-    "suggestion_effects": "trust suggestions",
+# Former names: those that were made of group and name, and the others, each with its name in the group.
+JOINED = {
+    "import": "collection passages run qrels judgments scores nuggets clapnq crux rubric grades",
+    "export": "collection texts reports judgments scores labels clapnq nuggets assignments qrels evaluation bundle",
 }
+RENAMED = {
+    "import": "fetch_texts:texts check_reports:check split_reports:sentences",
+    "export": "fill_qrels:filled-qrels redundancy:redundancy verify_bundle:verify",
+    "study": "copy_study:copy edit_study:edit declare:declare change_threshold:threshold split:split mask:mask "
+    "figure:figure bank_changes:bank-changes bank_check:bank-check",
+    "people": "prolific:prolific nugget_workshop:workshop",
+    "judge": "judges:list try_judge:trial probe_judge:probe serve_judge:serve make_ensemble:ensemble combine:combine "
+    "gullibility:gullibility model_servers:servers load_templates:templates add_template:template",
+    "job": "grade:start grading_job:control write_batch:write-batch read_batch:read-batch",
+    "build": "choose_seeds:seeds retrieve:retrieval sample_contexts:contexts",
+    "agreement": "nugget_agreement:nuggets errors:errors",
+    "board": "leaderboard:scores battles:battles measures_board:measures correlate:correlations "
+    "correlations:correlations cited_reports:cited-reports divergence:divergence",
+    "trust": "compare:judge compare_judges:judges submitted_judges:judges trust_in_judges:judges calibrate:calibrate "
+    "plan_labels:plan suggestion_effects:suggestions",
+}
+OLD_NAMES = {f"{group}_{name}": f"{group} {name}" for group, listed in JOINED.items() for name in listed.split()}
+for _group, _listed in RENAMED.items():
+    OLD_NAMES |= {old: f"{_group} {name}" for old, name in (word.split(":") for word in _listed.split())}
+# What their options were called.
+OLD_OPTIONS = (
+    *(("--output", "--out"), ("--form", "--as"), ("--format", "--as"), ("--by", "--group-by"), ("--user", "--by")),
+    *(("--by", "--alike-by"), ("--by", "--differ-by")),
+    *(("--most-calls", "--call-limit"), ("--most-tokens", "--token-limit"), ("--most-cost", "--cost-limit")),
+    ("--most-minutes", "--minutes-limit"),
+)
 
 
 @cache
@@ -135,7 +91,15 @@ class Named(BaseCommand):
         self.name, self.old = name, old
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
-        return load(self.name).create_parser(prog_name, subcommand, **options)
+        return self._with_old_options(load(self.name).create_parser(prog_name, subcommand, **options))
+
+    def _with_old_options(self, parser: CommandParser) -> CommandParser:
+        """Return the parser, which under an old name of the command knows its options by theirs."""
+        known = parser._option_string_actions
+        for old, new in OLD_OPTIONS if self.old else ():
+            if new in known:
+                known.setdefault(old, known[new])
+        return parser
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         return load(self.name).execute(*args, **options)
@@ -144,7 +108,10 @@ class Named(BaseCommand):
         if self.old:
             sys.stderr.write(f"manage.py {self.old} is now called manage.py {self.name}.\n")
         group, name = self.name.split()
-        load(self.name).run_from_argv([f"{argv[0]} {group}", name, *argv[2:]])
+        command = load(self.name)
+        create = command.create_parser
+        command.create_parser = lambda *args, **how: self._with_old_options(create(*args, **how))  # type: ignore[method-assign]
+        command.run_from_argv([f"{argv[0]} {group}", name, *argv[2:]])
 
 
 class Group(BaseCommand):
@@ -156,7 +123,8 @@ class Group(BaseCommand):
         self.default = Named(DEFAULTS[group]) if group in DEFAULTS else None
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
-        return (self.default or super()).create_parser(prog_name, subcommand, **options)
+        parser = self.default.create_parser if self.default else super().create_parser
+        return parser(prog_name, subcommand, **options)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         return self.default.execute(*args, **options) if self.default else self._listed()

@@ -23,12 +23,14 @@ def commands_page() -> str:
     """Return the page as it is now."""
     from config.commands import DEFAULTS, GROUPS, OLD_NAMES, names
 
-    old = {name: former for former, name in OLD_NAMES.items()}
+    old: dict[str, list[str]] = {}
+    for former, name in OLD_NAMES.items():
+        old.setdefault(name, []).append(f"`{former}`")
     lines = [HEAD]
     for group, about in GROUPS.items():
         lines.append(f"## {group}\n\n{about}\n")
         for name in [name for name in names() if name.split()[0] == group]:
-            before = [f"formerly `{old[name]}`"] if name in old else []
+            before = [f"formerly {', '.join(old[name])}"] if name in old else []
             short = [f"`{group} …` is short for it"] if name in DEFAULTS.values() else []
             lines += [f"### {name}\n", " ".join(_described(name, [*short, *before]))]
             lines += ["", *_arguments(name), ""]

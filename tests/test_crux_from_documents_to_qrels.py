@@ -115,7 +115,7 @@ def test_crux_goes_from_documents_to_qrels_and_a_leaderboard(rosa: User, tmp_pat
     assert Masking.objects.count() == 1
 
     qrels = tmp_path / "news.qrels"
-    call_command("redundancy", study="crux", source=source, run=RUN, others=True, keep_as="oracle", output=qrels)
+    call_command("redundancy", study="crux", source=source, run=RUN, others=True, keep_as="oracle", out=qrels)
 
     found = {(line.split()[0], line.split()[2]): int(line.split()[3]) for line in qrels.read_text().splitlines()}
     assert {key: grade for key, grade in found.items() if grade} == {
@@ -147,6 +147,6 @@ def test_crux_goes_from_documents_to_qrels_and_a_leaderboard(rosa: User, tmp_pat
     assert {one.pipeline for one in line.builds} >= {"crux-passages", "crux-questions", "report-passages"}
     provenance = tmp_path / "provenance.json"
     output = tmp_path / "rating.qrels"
-    call_command("export_qrels", study="crux", criterion="rating", rater=[source], output=output, provenance=provenance)
+    call_command("export_qrels", study="crux", criterion="rating", rater=[source], out=output, provenance=provenance)
     assert "crux-questions" in provenance.read_text()
     assert "crux-passages" in provenance.read_text()

@@ -1,16 +1,16 @@
-"""What the import commands share: a progress bar, one transaction, an error that says how to mend it."""
+"""What the import commands share: a progress bar, one transaction, and what names are of."""
 
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction
+from argparse import ArgumentTypeError, BooleanOptionalAction
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 from django.db.models import QuerySet
 from tqdm import tqdm
@@ -21,19 +21,19 @@ from collection.importing.rows import Imported
 from collection.importing.trec import RELEVANT_FROM
 from collection.judgments.declarations import IRRELEVANT, source_and_reason
 from collection.models import Collection, Criterion, Study, User
+from collection.web.commands import SiteCommand, add
 
 Row = TypeVar("Row", Collection, Study, Criterion)
 
 
-class ImportCommand(BaseCommand):
+class ImportCommand(SiteCommand):
     """A command that imports one FILE. Its subclasses say what `bring` does with it."""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, metavar="FILE")
-        parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    def add_arguments(self, parser: CommandParser) -> None:
+        add(parser, "file", "--quiet")
 
-    def handle(self, *args: Any, file: Path, quiet: bool, **options: Any) -> None:
-        with mended_by_the_reader(), reading(file, quiet=quiet) as opened:
+    def handle(self, *, file: Path, quiet: bool, **options: Any) -> None:
+        with reading(file, quiet=quiet) as opened:
             imported = self.bring(opened, **options)
         self.stdout.write(imported.told(everything=options["verbosity"] > 1))
 
@@ -46,17 +46,17 @@ class IntoCollection(ImportCommand):
 
     importer: ClassVar[Callable[..., Imported]]
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--collection", required=True, metavar="NAME", help="the collection")
-        parser.add_argument("--owner", metavar="USER", help="the owner, if the collection is new")
+        add(parser, "--collection", required=True)
+        add(parser, "--owner")
 
     @transaction.atomic
     def bring(self, file: InputFile, **options: Any) -> Imported:
         return self.importer(file=file, collection=collection_of(options["collection"], options["owner"]))
 
 
-def add_relevant_from(parser: ArgumentParser) -> None:
+def add_relevant_from(parser: CommandParser) -> None:
     """Let the importer of qrels say from which grade on a passage is relevant."""
     parser.add_argument(
         "--relevant-from",
@@ -66,13 +66,17 @@ def add_relevant_from(parser: ArgumentParser) -> None:
     )
 
 
-def add_declarations(parser: ArgumentParser) -> None:
+def add_new_study(parser: CommandParser) -> None:
+    """Add the options of the commands that import a data set as a collection with a closed study."""
+    add(parser, "--study", required=True, help="the study that its judgments become")
+    add(parser, "--collection", help="default: the study's name")
+    add(parser, "--owner", help="the owner of the new collection and study; default: the first researcher")
+    add(parser, "--quiet")
+
+
+def add_declarations(parser: CommandParser) -> None:
     """Let researchers declare what no file says of a study's labels."""
-    parser.add_argument(
-        "--random-sample",
-        action=BooleanOptionalAction,
-        help="the items that people labelled are a simple random sample of all that were judged",
-    )
+    add_random_sample(parser)
     parser.add_argument(
         "--irrelevant",
         action="append",
@@ -80,6 +84,15 @@ def add_declarations(parser: ArgumentParser) -> None:
         type=_source_and_reason,
         metavar="SOURCE=REASON",
         help=IRRELEVANT,
+    )
+
+
+def add_random_sample(parser: CommandParser) -> None:
+    """Let researchers declare of which sample a study's labels are."""
+    parser.add_argument(
+        "--random-sample",
+        action=BooleanOptionalAction,
+        help="the items that people labelled are a simple random sample of all that were judged",
     )
 
 
@@ -102,11 +115,11 @@ def mended_by_the_reader(*refusals: type[Exception]) -> Iterator[None]:
 
 
 @contextmanager
-def reading(path: Path, *, quiet: bool) -> Iterator[InputFile]:
-    """Open a file with a progress bar."""
+def reading(path: Path, *, quiet: bool, name: str = "") -> Iterator[InputFile]:
+    """Open a file with a progress bar, under its path or another name."""
     size = path.stat().st_size if path.is_file() else None
     with progress_bar(path.name, size, quiet=quiet) as bar:
-        yield InputFile(path, name=str(path), advance=bar.update)
+        yield InputFile(path, name=name or str(path), advance=bar.update)
 
 
 def progress_bar(name: str, size: int | None, *, quiet: bool) -> tqdm[NoReturn]:

@@ -25,6 +25,8 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
 class RaterOfFileField(serializers.CharField):
     """“FILE=NAME”."""
 
+    written = "FILE=NAME"
+
     def to_internal_value(self, data: Any) -> Any:
         try:
             return rater_of_file(super().to_internal_value(data))
@@ -34,6 +36,8 @@ class RaterOfFileField(serializers.CharField):
 
 class SourceAndReasonField(serializers.CharField):
     """“SOURCE=REASON”."""
+
+    written = "SOURCE=REASON"
 
     def to_internal_value(self, data: Any) -> Any:
         try:
@@ -77,10 +81,10 @@ class FilesSerializer(serializers.Serializer[Any]):
         child=RaterOfFileField(),
         required=False,
         default=list,
-        help_text="FILE=NAME: the people who judged these qrels.",
+        help_text="The people who judged these qrels.",
     )
     judge = serializers.ListField(
-        child=RaterOfFileField(), required=False, default=list, help_text="FILE=NAME: the LLM judge of these qrels."
+        child=RaterOfFileField(), required=False, default=list, help_text="The LLM judge of these qrels."
     )
     people = serializers.ListField(
         child=serializers.CharField(),
@@ -90,22 +94,25 @@ class FilesSerializer(serializers.Serializer[Any]):
     )
     judges = serializers.BooleanField(default=False, help_text="All other qrels are LLM judges'.")
     format = serializers.ListField(
-        child=RaterOfFileField(), required=False, default=list, help_text="FILE=FORMAT, where it may be of several."
+        child=RaterOfFileField(), required=False, default=list, help_text="Where it may be of several: its format."
     )
     stray_grades = serializers.ChoiceField(
         choices=CHOICES,
         default=CHOICES[0],
         help_text="What becomes of grades of qrels that one file alone has, in fewer than 1 % of its lines.",
     )
-    relevant_from = NumberField(required=False, allow_null=True, default=None, help_text="η of the qrels.")
+    relevant_from = NumberField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="η of a new criterion: relevant from this grade on; TREC’s Deep Learning track counts from 2.",
+    )
     with_topics = serializers.BooleanField(default=False, help_text="Create missing topics with only an id.")
     seed = WholeField(
         default=0, min_value=0, max_value=2**31 - 2, help_text="Of the unanswerable Natural Questions that are drawn."
     )
     without_texts = serializers.BooleanField(default=False, help_text="Create missing passages with only an id.")
-    irrelevant = serializers.ListField(
-        child=SourceAndReasonField(), required=False, default=list, help_text=f"SOURCE=REASON: {IRRELEVANT}"
-    )
+    irrelevant = serializers.ListField(child=SourceAndReasonField(), required=False, default=list, help_text=IRRELEVANT)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if bool(attrs["file"]) == bool(attrs["ir_dataset"]):

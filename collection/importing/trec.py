@@ -165,7 +165,7 @@ def relevance_criterion_of(
         raise ValidationError(
             f"In the study “{study.name}”, “{found}” counts as relevant from {found.threshold:g} up, not from "
             f"{relevant_from:g}. Leave that out, or change the threshold first, on the study’s page or with "
-            "change_threshold."
+            "manage.py study threshold."
         )
     return found
 
@@ -176,7 +176,7 @@ def threshold_remarks(criterion: Criterion) -> list[str]:
         return []
     return [
         f"Grades from {criterion.threshold:g} up count as relevant (η of “{criterion}” in “{criterion.study.name}”); "
-        "TREC’s Deep Learning track counts from 2. The study’s page and change_threshold change it."
+        "TREC’s Deep Learning track counts from 2. The study’s page and manage.py study threshold change it."
     ]
 
 

@@ -1,22 +1,63 @@
-"""What the commands of this app share: JSON alone on standard output, status 1 for every error."""
+"""What commands share: one list of arguments, JSON alone on standard output, status 1 for every error."""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
-from typing import Any
+from argparse import _ActionsContainer
+from pathlib import Path
+from typing import Any, ClassVar
 
+from django import forms
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from collection.web.options import REFUSALS
 
+# What is called so in every command. A word without dashes is a position.
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "file": {"type": Path, "metavar": "FILE", "help": "the file"},
+    "files": {"type": Path, "metavar": "FILE", "nargs": "+", "help": "the files"},
+    "judge": {"metavar": "JUDGE", "help": "the judge; manage.py judge list names them"},
+    "--study": {"metavar": "NAME", "help": "the study"},
+    "--collection": {"metavar": "NAME", "help": "the collection"},
+    "--criterion": {"metavar": "C", "help": "the criterion, if there are several"},
+    "--bank": {"metavar": "NAME", "help": "the nugget bank"},
+    "--rater": {"metavar": "NAME", "help": "whose judgments: a person’s or an LLM judge’s"},
+    "--judge": {"metavar": "NAME", "help": "the judge"},
+    "--run": {"metavar": "NAME", "help": "this run"},
+    "--topic": {"metavar": "ID", "help": "this topic alone"},
+    "--by": {"metavar": "USER", "help": "the person in whose name it is done"},
+    "--owner": {"metavar": "USER", "help": "the owner, if the collection is new"},
+    "--as": {"dest": "form", "help": "the form of the file"},
+    "--out": {"type": Path, "metavar": "FILE", "help": "the file that is written (default: standard output)"},
+    "--json": {"action": "store_true", "help": "print JSON"},
+    "--quiet": {"action": "store_true", "help": "no progress bar"},
+    "--job": {"type": int, "metavar": "N", "help": "the number of the job"},
+    "--seed": {"type": int, "metavar": "N", "help": "of the draw; the same seed draws the same (%(default)s)"},
+    "--test": {"action": "store_true", "help": "use the study's test topics, which is counted"},
+}
+
+
+def add(parser: _ActionsContainer, *names: str, **more: Any) -> None:
+    """Add arguments of the list, with `more` said of them."""
+    for name in names:
+        parser.add_argument(name, **{**ARGUMENTS[name], **more})
+
 
 def add_study(parser: CommandParser, *, help: str | None = None, criterion: bool = True) -> None:
     """Add the options that name a study and one of its criteria; the study is required unless `help` says why not."""
-    parser.add_argument("--study", metavar="NAME", required=help is None, help=help)
+    add(parser, "--study", required=help is None, help=help or ARGUMENTS["--study"]["help"])
     if criterion:
-        parser.add_argument("--criterion", metavar="C", help="the criterion, if there are several")
+        add(parser, "--criterion")
+
+
+def cleaned(form: forms.BaseForm) -> dict[str, Any]:
+    """Return what a form takes of a command's options. Raises CommandError with what is wrong with them."""
+    if not form.is_valid():
+        raise CommandError("; ".join(f"{name}: {' '.join(map(str, of))}" for name, of in form.errors.items()))
+    return form.cleaned_data
 
 
 def finite(text: str) -> float:
@@ -27,7 +68,11 @@ def finite(text: str) -> float:
     return number
 
 
-class EvaluationCommand(BaseCommand):
+class SiteCommand(BaseCommand):
+    """A command: what a service refuses, `refusals` among it, and a file that cannot be used, is an error, status 1."""
+
+    refusals: ClassVar[tuple[type[Exception], ...]] = ()
+
     def run_from_argv(self, argv: list[str]) -> None:
         """Run; a wrong option ends with status 1 like every other error, not with argparse's 2."""
         try:
@@ -36,10 +81,11 @@ class EvaluationCommand(BaseCommand):
             sys.exit(1 if end.code == 2 else end.code)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Run; what a service refuses, and a file that cannot be read or written, is an error with its reason."""
         try:
             return super().execute(*args, **options)
-        except REFUSALS as refused:
+        except ValidationError as invalid:
+            raise CommandError(" ".join(invalid.messages)) from invalid
+        except (*REFUSALS, *self.refusals) as refused:  # type: ignore[misc]  # mypy sees no exceptions in a starred tuple
             raise CommandError(str(refused)) from refused
         except OSError as error:
             if error.filename is None:
@@ -54,11 +100,11 @@ class EvaluationCommand(BaseCommand):
         self.stderr.write(text)
 
 
-class FiguresCommand(EvaluationCommand):
+class FiguresCommand(SiteCommand):
     """A command whose answer is printed as JSON, or as text."""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print JSON")
+        add(parser, "--json")
 
     def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
         """Return the answer as a dictionary and as text."""

@@ -26,16 +26,19 @@ REFUSALS = (Refused, AlreadySplit, BrokenFile, ItemsNotToBeDrawn, NoReason, Noth
 # The parts of a study that is split.
 PART = ("development", "test")
 
+# What commands call otherwise, as a field's style may too (`flag`): `--by` is a person in all of them.
+FLAGS = {"by": "--group-by", "form": "--as"}
+
 Options = type[serializers.Serializer[Any]]
 Choices = Sequence[tuple[str, str]]
 
 
 def add_options(parser: CommandParser, options: Options) -> None:
-    """Add an argument for each option but `part`, in whose place commands have `--test`; `choose` reads them."""
+    """Add an argument for each option that is new, but `part`, in whose place commands have `--test`."""
     for name, field in options().fields.items():
-        if name != "part":
-            flag = f"--{name.replace('_', '-')}"
-            parser.add_argument(flag, required=field.required, help=_help(field), **_argument(field))
+        flag = field.style.get("flag") or FLAGS.get(name, f"--{name.replace('_', '-')}")
+        if name != "part" and flag not in parser._option_string_actions:
+            parser.add_argument(flag, dest=name, required=field.required, help=_help(field), **_argument(field))
 
 
 def _argument(field: serializers.Field[Any, Any, Any, Any]) -> dict[str, Any]:
@@ -46,7 +49,7 @@ def _argument(field: serializers.Field[Any, Any, Any, Any]) -> dict[str, Any]:
         case serializers.ListField(min_length=int(n)):
             return {"nargs": n, "metavar": "NAME"}
         case serializers.ListField():
-            return {"action": "append", "metavar": "NAME"}
+            return {"action": "append", "metavar": getattr(field.child, "written", "NAME")}
         case serializers.ChoiceField():
             return {"metavar": f"{{{','.join(map(str, field.choices))}}}"}
         case serializers.IntegerField() | serializers.FloatField():
@@ -55,7 +58,7 @@ def _argument(field: serializers.Field[Any, Any, Any, Any]) -> dict[str, Any]:
 
 
 def _help(field: serializers.Field[Any, Any, Any, Any]) -> str:
-    usual = "" if field.default in (empty, "", False, list) else f" (default: {field.default})"
+    usual = "" if field.default in (empty, "", None, False, list) else f" (default: {field.default})"
     return f"{field.help_text or field.label}{usual}".replace("%", "%%")
 
 
@@ -72,7 +75,7 @@ def complaints(errors: Mapping[str, Any]) -> Iterable[str]:
     """Say what a serializer found wrong, as a command's arguments are called."""
     for name, of_field in errors.items():
         said = " ".join(map(str, of_field if isinstance(of_field, list) else of_field.values()))
-        yield said if name == "non_field_errors" else f"--{name.replace('_', '-')}: {said}"
+        yield said if name == "non_field_errors" else f"{FLAGS.get(name, '--' + name.replace('_', '-'))}: {said}"
 
 
 class OptionsForm(forms.Form):

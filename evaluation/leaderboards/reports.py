@@ -167,7 +167,6 @@ class CorrelationsReport(BoardsReport):
     api_path = "correlations"
     title = "Correlations between measures"
     lead = "Whether measures, thresholds and values of k rank the systems in the same order."
-    command = "board correlations"
     about = "How far measures put the systems in the same order, two by two, at other thresholds and values of k."
     options = CorrelationsChoice
     compute = "evaluation.leaderboards.computing:correlations"

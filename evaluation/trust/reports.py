@@ -44,7 +44,6 @@ class JudgeComparisonReport(StudyReport):
     name, path, file = "judge_comparison", "judge-comparison", "judges"
     title = "Comparison of judges"
     lead = "Which judge agrees most with people, and what each does to the order of systems."
-    command = "trust compare-judges"
     about = (
         "Judges of a criterion on the same items: κ, α, ungraded replies and cost; the best by κ, corrected for the "
         "choice; differences with simultaneous 95 % intervals; the order of systems by people, by each judge, and by "

@@ -228,7 +228,7 @@ def test_another_threshold_for_qrels_that_are_there_is_refused_and_says_how_to_m
 ) -> None:
     imported(qrels, collection)
 
-    with pytest.raises(CommandError, match=r"counts as relevant from 1 up, not from 2.*change_threshold"):
+    with pytest.raises(CommandError, match=r"counts as relevant from 1 up, not from 2.*study threshold"):
         imported(qrels, collection, relevant_from=2)
 
 
@@ -255,7 +255,7 @@ def test_a_judges_qrels_take_it_too(qrels: Path, collection: Collection) -> None
     study = Study.objects.create(collection=collection, name="judged", created_by=collection.owner)
 
     call_command(
-        "import_grades", str(qrels), format="qrels", study=study.name, judge="umbrela", tool="UMBRELA",
+        "import_grades", str(qrels), form="qrels", study=study.name, judge="umbrela", tool="UMBRELA",
         relevant_from=2, quiet=True, verbosity=0,
     )  # fmt: skip
 

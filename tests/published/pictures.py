@@ -17,8 +17,8 @@ FOLDER = "papers-figures"
 APART = ("--apart", "oracle", "--apart", "direct", "--apart", "summary")
 SOURCES = tuple(word for run in DRAWN_FROM for word in ("--apart", run))
 KPR = ("--measure", "KPR", "--source", "evaluator 1")
-BY_DOCUMENTS = ("--by", "length of the documents", "--unit", "words", "--edges", "1500, 2500, 3500")
-BY_ANSWER = ("--by", "length of the answer", "--unit", "words", "--edges", "200, 350, 500, 650")
+BY_DOCUMENTS = ("--group-by", "length of the documents", "--unit", "words", "--edges", "1500, 2500, 3500")
+BY_ANSWER = ("--group-by", "length of the answer", "--unit", "words", "--edges", "200, 350, 500, 650")
 LARGEST = 200_000
 HEAD = """# Published figures, drawn
 
@@ -83,14 +83,14 @@ PICTURES = (
     Picture(
         "long2rag-figure-4-simulated",
         "LONG²RAG, Figure 4 (simulated)",
-        ("study figure", "slices", *KPR, "--by", "domain"),
+        ("study figure", "slices", *KPR, "--group-by", "domain"),
         LONG2RAG,
         "KPR by domain. The paper's data are not published.",
     ),
     Picture(
         "long2rag-figure-5-simulated",
         "LONG²RAG, Figure 5 and Table 1 (simulated)",
-        ("study figure", "slices", *KPR, "--by", "category"),
+        ("study figure", "slices", *KPR, "--group-by", "category"),
         LONG2RAG,
         "KPR by category of the question.",
     ),

@@ -69,7 +69,7 @@ def crux_tables() -> Iterator[Shown]:
 
 def long2rag_tables() -> Iterator[Shown]:
     """Tables 1 to 3."""
-    command = f'study figure slices --study {LONG2RAG} --measure KPR --source "evaluator 1" --by category'
+    command = f'study figure slices --study {LONG2RAG} --measure KPR --source "evaluator 1" --group-by category'
     found = _answer(command)
     head = list(found["numbers"][0])
     yield Shown(
@@ -79,7 +79,7 @@ def long2rag_tables() -> Iterator[Shown]:
         head,
         [list(one.values()) for one in sorted(found["numbers"], key=lambda one: -one["all"])],
     )
-    command = f'study figure variants --study {DOCUMENTS} --measure KPR --source "evaluator 1" --by documents'
+    command = f'study figure variants --study {DOCUMENTS} --measure KPR --source "evaluator 1" --group-by documents'
     numbers = _answer(command)["numbers"]
     yield Shown(
         "Table 2",

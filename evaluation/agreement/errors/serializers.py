@@ -26,6 +26,7 @@ class ErrorsChoice(serializers.Serializer[Any]):
         choices=list(BY.items()),
         default="answers",
         label="What differs",
+        style={"flag": "--differ-by"},
         help_text="An error is another yes or no at the thresholds, or another grade; no grade is one too.",
     )
     part = serializers.ChoiceField(choices=PART, default="development", help_text="If the study is split.")

@@ -24,7 +24,10 @@ class NuggetAgreementChoice(serializers.Serializer[Any]):
     )
     second = serializers.CharField(default="", max_length=LONGEST, label="Second set", help_text="As the first.")
     by = serializers.ChoiceField(
-        choices=[(name, of.name) for name, of in SIMILARITIES.items()], default="words", label="How alike by"
+        choices=[(name, of.name) for name, of in SIMILARITIES.items()],
+        default="words",
+        label="How alike by",
+        style={"flag": "--alike-by"},
     )
     threshold = NumberField(
         default=THRESHOLD,

@@ -89,7 +89,7 @@ def test_a_row_that_cannot_be_written_is_named_and_nothing_is_sent(marked: Study
         assert not response.streaming
     out = StringIO()
     with pytest.raises(CommandError, match="nowhere"):
-        call_command("export_judgments", study=marked.name, format="jsonl", stdout=out)
+        call_command("export_judgments", study=marked.name, form="jsonl", stdout=out)
     assert out.getvalue() == ""
 
 

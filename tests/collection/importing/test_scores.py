@@ -482,7 +482,7 @@ def test_the_command_and_the_api_recognise_scores_among_files(
     collection, client.defaults["HTTP_ACCEPT"] = judged.collection, "application/json"
     said = {"collection": collection.name, "study": judged.name, "criterion": "answerability"}
 
-    call_command("import", str(path), quiet=True, rater=[("labels.json", "people")], **said)
+    call_command("import", str(path), quiet=True, rater=["labels.json=people"], **said)
     client.force_login(rosa)
     sent = {"file": SimpleUploadedFile("labels.json", path.read_bytes()), "study": judged.name}
     sent |= {"criterion": "answerability", "rater": "labels.json=people"}

@@ -169,7 +169,7 @@ def test_the_command_writes_a_file_and_refuses_a_terminal(
     judged: Judgment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "judgments.parquet"
-    asked = {"study": judged.criterion.study.name, "format": "parquet"}
+    asked = {"study": judged.criterion.study.name, "form": "parquet"}
 
     with path.open("w") as file:
         call_command("export_judgments", stdout=file, **asked)

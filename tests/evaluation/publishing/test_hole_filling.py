@@ -240,7 +240,7 @@ def test_the_api_and_the_command_say_the_same(client: Client, holes: Study, rosa
 
     answer = client.get(API, asked).json()
     call_command(
-        "fill_qrels", study="holes", judge="owl-7b", measure=["P(rel=η)@3"], output=tmp_path / "q",
+        "fill_qrels", study="holes", judge="owl-7b", measure=["P(rel=η)@3"], out=tmp_path / "q",
         lines=tmp_path / "l", everything=tmp_path / "z",
     )  # fmt: skip
 

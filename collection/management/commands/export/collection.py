@@ -1,18 +1,14 @@
-from argparse import ArgumentParser
+from collections.abc import Iterator
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from collection.exporting.collections import exported_collection
-from collection.finished_files import write_text
-from collection.importing.commands import the_collection
+from collection.management.exporting import ExportCommand
+from collection.models import Collection
 
 
-class Command(BaseCommand):
+class Command(ExportCommand):
     help = "Write a collection to standard output as Assize JSONL."
+    of = "collection"
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--collection", required=True, metavar="NAME")
-
-    def handle(self, *args: Any, collection: str, **options: Any) -> None:
-        write_text(self.stdout, exported_collection(the_collection(collection)))
+    def pieces(self, of: Collection, options: dict[str, Any]) -> Iterator[str]:
+        return exported_collection(of)

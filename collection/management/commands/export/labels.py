@@ -1,25 +1,26 @@
-from argparse import ArgumentParser
+from collections.abc import Iterator
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import CommandParser
 
 from collection.exporting.labels import FORMS, LabelsRefused, exported_labels, label_files
-from collection.finished_files import write_text
-from collection.importing.commands import mended_by_the_reader, the_study
+from collection.management.exporting import ExportCommand
+from collection.models import Study
+from collection.web.commands import add
 
 
-class Command(BaseCommand):
+class Command(ExportCommand):
     help = "Write a study's labels to standard output as a paper's tool writes them."
+    refusals = (LabelsRefused,)
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument("--as", required=True, dest="form", choices=list(FORMS))
-        parser.add_argument("--rater", default="", metavar="NAME", help="whose, where several have such labels")
-        parser.add_argument("--criterion", default="", metavar="C", help="default: the first of its task type")
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        add(parser, "--as", required=True, choices=list(FORMS))
+        add(parser, "--rater", default="", help="whose, where several have such labels")
+        add(parser, "--criterion", default="", help="default: the first of its task type")
 
-    def handle(self, *args: Any, study: str, form: str, rater: str, criterion: str, **options: Any) -> None:
-        found = the_study(study)
-        with mended_by_the_reader(LabelsRefused):
-            write_text(self.stdout, exported_labels(found, form, rater=rater, criterion=criterion))
-        for remark in next((one.remarks for one in label_files(found) if one.form == form), []):
-            self.stderr.write(remark)
+    def pieces(self, of: Study, options: dict[str, Any]) -> Iterator[str]:
+        form = options["form"]
+        yield from exported_labels(of, form, rater=options["rater"], criterion=options["criterion"])
+        for remark in next((one.remarks for one in label_files(of) if one.form == form), []):
+            self.note(remark)

@@ -1,22 +1,23 @@
-from argparse import ArgumentParser
+from collections.abc import Iterator
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import CommandParser
 
 from collection.exporting.scores import exported_scores
-from collection.finished_files import write_text
 from collection.formats.scores.tools import LABELS, SeveralCriteria
-from collection.importing.commands import mended_by_the_reader, the_study
+from collection.management.exporting import ExportCommand
+from collection.models import Study
+from collection.web.commands import add
 
 
-class Command(BaseCommand):
+class Command(ExportCommand):
     help = "Write a study's judgments to standard output as scores of another tool."
+    refusals = (SeveralCriteria,)
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument("--as", required=True, dest="form", choices=list(LABELS))
-        parser.add_argument("--criterion", default="", metavar="C", help="only this one")
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        add(parser, "--as", required=True, choices=list(LABELS))
+        add(parser, "--criterion", default="")
 
-    def handle(self, *args: Any, study: str, form: str, criterion: str, **options: Any) -> None:
-        with mended_by_the_reader(SeveralCriteria):
-            write_text(self.stdout, exported_scores(the_study(study), form, criterion=criterion))
+    def pieces(self, of: Study, options: dict[str, Any]) -> Iterator[str]:
+        return exported_scores(of, options["form"], criterion=options["criterion"])

@@ -1,25 +1,25 @@
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from collection.formats.cited_reports import read_cited_reports
 from collection.formats.cited_reports.tracks import TRACKS, advice, broken_by_all, broken_rules
-from collection.importing.commands import mended_by_the_reader, reading
+from collection.importing.commands import reading
+from collection.web.commands import SiteCommand, add
 from stats.plurals import counted
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Check a file of cited reports by a track's rules, and keep nothing. Exit status 1 if one is broken."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, metavar="FILE")
-        parser.add_argument("--track", required=True, choices=TRACKS)
+    def add_arguments(self, parser: CommandParser) -> None:
+        add(parser, "file")
+        parser.add_argument("--track", required=True, choices=TRACKS, help="whose rules")
 
-    def handle(self, *args: Any, file: Path, track: str, **options: Any) -> None:
+    def handle(self, *, file: Path, track: str, **options: Any) -> None:
         found, broken, asked = [], 0, TRACKS[track]
-        with mended_by_the_reader(), reading(file, quiet=True) as opened, opened:
+        with reading(file, quiet=True) as opened, opened:
             for number, report in read_cited_reports(opened):
                 found.append((report.run, report.topic_id))
                 for rule in broken_rules(report, asked):

@@ -1,7 +1,6 @@
-from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 from django.utils.timezone import now
 
@@ -12,24 +11,21 @@ from collection.importing.files import FilesOptions, import_assignments
 from collection.importing.origins import QrelsRater
 from collection.importing.rows import Imported
 from collection.models import Rater
+from collection.web.commands import add
 
 
 class Command(ImportCommand):
     help = "Import nuggets or a rubric as the next version of a bank; with --rater or --judge, assignments of nuggets."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--collection", required=True, metavar="NAME")
-        parser.add_argument("--bank", metavar="NAME", help="default: the file's name")
-        parser.add_argument(
-            "--topic", default="", metavar="ID", help="of NuggetBank's short form (default: the file's name)"
-        )
+        add(parser, "--collection", required=True)
+        add(parser, "--bank", help="default: the file's name")
+        add(parser, "--topic", default="", help="of NuggetBank's short form (default: the file's name)")
         parser.add_argument("--note", default="", help="what the version is about")
-        parser.add_argument("--by", metavar="USER", help="who makes the version")
+        add(parser, "--by", help="who makes the version")
         parser.add_argument("--with-topics", action="store_true", help="create missing topics with the file's requests")
-        parser.add_argument(
-            "--study", metavar="NAME", help="the study that assignments go into (default: a closed one)"
-        )
+        add(parser, "--study", help="the study that assignments go into (default: a closed one)")
         whose = parser.add_mutually_exclusive_group()
         whose.add_argument("--rater", metavar="NAME", help="the person whose assignments these are")
         whose.add_argument("--judge", metavar="NAME", help="the LLM judge whose assignments these are")

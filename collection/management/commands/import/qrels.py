@@ -1,6 +1,6 @@
-from argparse import ArgumentParser
 from typing import Any
 
+from django.core.management.base import CommandParser
 from django.db import transaction
 from django.utils.timezone import now
 
@@ -11,20 +11,22 @@ from collection.importing.studies import closed_study
 from collection.importing.trec import QRELS_GRADES, import_qrels, relevance_criterion_of
 from collection.judgments.recording import imported_rater
 from collection.models import Rater, Study
+from collection.web.commands import add
 
 
 class Command(ImportCommand):
     help = "Import TREC qrels (topic 0 docno grade) as one rater's judgments of a study."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument("--collection", metavar="NAME", help="the study's collection, if the study is new")
-        parser.add_argument("--criterion", default="relevance", metavar="NAME")
+        add(parser, "--study", required=True)
+        add(parser, "--collection", help="the study's collection, if the study is new")
+        add(parser, "--criterion", default="relevance", help="the criterion, made if it is new (%(default)s)")
         parser.add_argument("--scale", type=grades, default=QRELS_GRADES, metavar="0,1,2,3", help="of a new criterion")
         add_relevant_from(parser)
-        parser.add_argument("--rater", required=True, metavar="NAME")
-        parser.add_argument("--rater-kind", choices=Rater.Kind.values, default=Rater.Kind.ASSESSOR.value)
+        add(parser, "--rater", required=True)
+        kinds: dict[str, Any] = {"choices": Rater.Kind.values, "default": Rater.Kind.ASSESSOR.value}
+        parser.add_argument("--rater-kind", **kinds, help="what the rater is (%(default)s)")
         parser.add_argument("--without-texts", action="store_true", help="create missing passages with only an id")
 
     @transaction.atomic
@@ -47,7 +49,7 @@ def grades(written: str) -> list[float]:
 
 
 def study_of(name: str, collection_name: str | None) -> Study:
-    """Return this study, made if it is new and its collection is told. Raises CommandError and ValidationError."""
+    """Return this study, made if it is new and its collection is named. Raises CommandError and ValidationError."""
     if collection_name is None:
         return the_study(name)
     collection = the_collection(collection_name)

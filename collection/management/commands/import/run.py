@@ -1,19 +1,21 @@
-from argparse import ArgumentParser
 from typing import Any
+
+from django.core.management.base import CommandParser
 
 from collection.formats.problems import InputFile
 from collection.importing.commands import ImportCommand, the_collection
 from collection.importing.rows import Imported
 from collection.importing.trec import import_run
+from collection.web.commands import add
 
 
 class Command(ImportCommand):
     help = "Import a six-column TREC run (topic Q0 docno rank score tag)."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--collection", required=True, metavar="NAME")
-        parser.add_argument("--run", default="", metavar="TAG", help="the run's name, if it is not the tag")
+        add(parser, "--collection", required=True)
+        add(parser, "--run", default="", help="the run's name, if it is not the tag")
         parser.add_argument("--system", default="", metavar="S", help="the system's name, if it is not the run's")
 
     def bring(self, file: InputFile, **options: Any) -> Imported:

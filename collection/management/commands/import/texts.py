@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from collection.documents.fetching import NO_SOURCE, fetch_all, fetched_before
 from collection.documents.found import SourceFailed
@@ -11,14 +10,15 @@ from collection.documents.missing import missing_texts
 from collection.documents.sources import source_of
 from collection.importing.commands import the_collection
 from collection.models import DocumentFetch
+from collection.web.commands import SiteCommand, add
 from stats.plurals import counted
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Fetch the missing texts of a collection's documents from its source. It can be stopped and run again."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--collection", required=True, metavar="NAME")
+    def add_arguments(self, parser: CommandParser) -> None:
+        add(parser, "--collection", required=True)
         parser.add_argument("--limit", type=int, metavar="N", help="at most so many documents")
         parser.add_argument(
             "--again",
@@ -26,7 +26,7 @@ class Command(BaseCommand):
             help="instead, look at whether the source still has the same texts; those that are here stay",
         )
 
-    def handle(self, *args: Any, collection: str, limit: int | None, again: bool, **options: Any) -> None:
+    def handle(self, *, collection: str, limit: int | None, again: bool, **options: Any) -> None:
         found = the_collection(collection)
         source = source_of(found)
         if source is None:

@@ -1,23 +1,22 @@
-from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from collection.banks.versions import changes_between
 from collection.importing.commands import the_collection
 from collection.models import BankVersion
+from collection.web.commands import SiteCommand, add
 
 
-class Command(BaseCommand):
-    help = "Tell what changed between two versions of a nugget bank."
+class Command(SiteCommand):
+    help = "Say what changed between two versions of a nugget bank."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--collection", required=True, metavar="NAME")
-        parser.add_argument("--bank", required=True, metavar="NAME")
-        parser.add_argument("--before", type=int, required=True, metavar="N")
-        parser.add_argument("--after", type=int, required=True, metavar="N")
+    def add_arguments(self, parser: CommandParser) -> None:
+        add(parser, "--collection", "--bank", required=True)
+        for name in ("before", "after"):
+            parser.add_argument(f"--{name}", type=int, required=True, metavar="N", help=f"the version {name}")
 
-    def handle(self, *args: Any, collection: str, bank: str, before: int, after: int, **options: Any) -> None:
+    def handle(self, *, collection: str, bank: str, before: int, after: int, **options: Any) -> None:
         versions = BankVersion.objects.filter(bank__collection=the_collection(collection), bank__name=bank)
         found = {version.number: version for version in versions.filter(number__in=(before, after))}
         for number in (before, after):

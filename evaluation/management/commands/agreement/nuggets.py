@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.utils.timezone import now
 
-from collection.models import Collection
-from collection.web.commands import FiguresCommand
+from collection.importing.commands import the_collection
+from collection.web.commands import FiguresCommand, add
 from collection.web.options import add_options, choose
 from evaluation.agreement.nuggets.listing import list_as_reports
 from evaluation.agreement.nuggets.report import ComparedSets, compare_sets
@@ -18,7 +18,7 @@ class Command(FiguresCommand):
     help = "Match the nuggets of two banks, versions or creators one to one, with precision, recall and F1 over topics."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--collection", required=True, metavar="NAME")
+        add(parser, "--collection", required=True)
         add_options(parser, NuggetAgreementChoice)
         parser.add_argument(
             "--list-as",
@@ -28,9 +28,7 @@ class Command(FiguresCommand):
         super().add_arguments(parser)
 
     def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        collection = Collection.objects.filter(name=options["collection"]).first()
-        if collection is None:
-            raise CommandError(f"There is no collection “{options['collection']}”.")
+        collection = the_collection(options["collection"])
         chosen = choose(NuggetAgreementChoice, options)
         if options["list_as"]:
             made = list_as_reports(collection, chosen["second"], run=options["list_as"], by=None, at=now())

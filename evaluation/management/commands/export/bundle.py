@@ -7,23 +7,23 @@ from django.core.management.base import CommandParser
 
 from collection.finished_files import write_file
 from collection.judgments.judged_criteria import find_study
-from collection.web.commands import EvaluationCommand
+from collection.web.commands import SiteCommand, add
 from collection.web.options import add_options, choose
 from evaluation.publishing import computing
 from evaluation.publishing.serializers import Published
 from stats.audit_bundle import sha256
 
 
-class Command(EvaluationCommand):
+class Command(SiteCommand):
     help = "Write a study's audit bundle: judgments, items by hash, scales, guidelines, draws, figures, all hashed."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument("--output", required=True, type=Path, metavar="FILE.zip")
+        add(parser, "--study", required=True)
+        add(parser, "--out", required=True, metavar="FILE.zip", help="the file that is written")
         add_options(parser, Published)
 
     def handle(self, **options: Any) -> None:
-        path: Path = options["output"]
+        path: Path = options["out"]
         bundle = computing.bundle(find_study(options["study"]), **choose(Published, options))
         write_file(path, bundle)
         self.stdout.write(f"{sha256(bundle)}  {path}")

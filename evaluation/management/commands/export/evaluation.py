@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from collection.finished_files import write_file
 from collection.judgments.judged_criteria import find_study
-from collection.web.commands import EvaluationCommand
+from collection.web.commands import SiteCommand, add
 from collection.web.options import add_options, choose
 from evaluation.leaderboards.evaluation_files.values import evaluation_files
 from evaluation.leaderboards.leaderboard import measure_leaderboard
@@ -17,12 +16,12 @@ from stats.plurals import counted
 from stats.ranking.measure_names import parse_measure
 
 
-class Command(EvaluationCommand):
+class Command(SiteCommand):
     help = "Write a study's leaderboard as evaluation files: values by topic, and over all."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument("--out", required=True, type=Path, metavar="FOLDER")
+        add(parser, "--study", required=True)
+        add(parser, "--out", required=True, metavar="FOLDER", help="the folder that is written")
         add_options(parser, EvaluationChoice)
 
     def handle(self, **options: Any) -> None:

@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 
 from collection.finished_files import write_file
 from collection.judgments.judged_criteria import find_criterion
-from collection.web.commands import EvaluationCommand, add_study
+from collection.web.commands import SiteCommand, add, add_study
 from collection.web.options import add_options, choose
 from evaluation.publishing import computing
 from evaluation.publishing.filled_qrels import FilledQrels
@@ -16,14 +16,14 @@ from evaluation.publishing.serializers import FilledChoice, filling_of
 from stats.plurals import counted
 
 
-class Command(EvaluationCommand):
+class Command(SiteCommand):
     help = "Fill the holes of people's qrels with a judge's grades; every line says whose it is."
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_study(parser)
         add_options(parser, FilledChoice)
-        parser.add_argument("--test", action="store_true", help="scores on the test topics, once they are unlocked")
-        parser.add_argument("--output", type=Path, metavar="FILE", help="output file (default: standard output)")
+        add(parser, "--test", help="scores on the test topics, once they are unlocked")
+        add(parser, "--out")
         parser.add_argument("--lines", type=Path, metavar="FILE.csv", help="also write whose each line is")
         parser.add_argument("--provenance", type=Path, metavar="FILE", help="also write the provenance")
         parser.add_argument("--scores", type=Path, metavar="FILE.csv", help="also write scores before and after")
@@ -35,7 +35,7 @@ class Command(EvaluationCommand):
         asked = filling_of(chosen)
         found = computing.filled_qrels(criterion.study, criterion=criterion.pk, **asked)
         files = {
-            "output": found.text.encode(),
+            "out": found.text.encode(),
             "lines": found.owned.csv().encode(),
             "provenance": found.provenance_text.encode(),
             "scores": found.scored.csv().encode(),
@@ -45,7 +45,7 @@ class Command(EvaluationCommand):
         for name, content in files.items():
             if options[name] is not None:
                 write_file(options[name], content)
-        if options["output"] is None:
+        if options["out"] is None:
             self.stdout.write(found.text, ending="")
         self.tell(found)
 

@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 
 from collection.finished_files import write_file
 from collection.judgments.judged_criteria import find_criterion
-from collection.web.commands import EvaluationCommand, add_study
+from collection.web.commands import SiteCommand, add, add_study
 from collection.web.options import add_options, choose
 from evaluation.publishing import computing
 from evaluation.publishing.qrels import Qrels
@@ -19,13 +19,13 @@ from stats.qrels import asked_of
 USUAL_TOP = 10
 
 
-class Command(EvaluationCommand):
+class Command(SiteCommand):
     help = "Write a study's judgments as qrels: topic 0 docno grade."
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_study(parser)
         add_options(parser, QrelsChoice)
-        parser.add_argument("--output", type=Path, metavar="FILE", help="output file (default: standard output)")
+        add(parser, "--out")
         parser.add_argument("--provenance", type=Path, metavar="FILE", help="also write the provenance of the qrels")
         parser.add_argument("--unjudged", type=Path, metavar="FILE", help="also write unlabelled passages, as CSV")
         parser.add_argument("--each", type=Path, metavar="FILE.zip", help="also write a file for each rater")
@@ -38,7 +38,7 @@ class Command(EvaluationCommand):
         qrels = computing.qrels(criterion.study, holes_at=holes_at, **asked)
         each = computing.qrels_of_each(criterion.study, **asked) if options["each"] else b""
         files = {
-            "output": qrels.text.encode(),
+            "out": qrels.text.encode(),
             "provenance": qrels.provenance_text.encode(),
             "unjudged": qrels.unjudged.csv().encode(),
             "each": each,
@@ -46,7 +46,7 @@ class Command(EvaluationCommand):
         for name, content in files.items():
             if options[name] is not None:
                 write_file(options[name], content)
-        if options["output"] is None:
+        if options["out"] is None:
             self.stdout.write(qrels.text, ending="")
         self.tell(qrels, holes_at)
 

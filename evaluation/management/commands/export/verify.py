@@ -6,19 +6,19 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from collection.web.commands import EvaluationCommand
+from collection.web.commands import SiteCommand, add
 from evaluation.formats.zip_files import ArchiveRefused, read_archive
 from stats.audit_verification import Verdict, verify
 from stats.plurals import counted
 
 
-class Command(EvaluationCommand):
+class Command(SiteCommand):
     help = "Verify an audit bundle: check every hash, recompute its figures, and answer yes or no (status 1)."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("bundle", type=Path, metavar="FILE.zip")
-        parser.add_argument("--json", action="store_true", help="print JSON")
+        parser.add_argument("bundle", type=Path, metavar="FILE.zip", help="the bundle")
+        add(parser, "--json")
 
     def handle(self, **options: Any) -> None:
         path: Path = options["bundle"]

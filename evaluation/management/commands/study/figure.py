@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 from collection.finished_files import write_file
 from collection.judgments.judged_criteria import find_study
 from collection.web.charts.drawing import draw, draw_pdf
-from collection.web.commands import FiguresCommand
+from collection.web.commands import FiguresCommand, add
 from collection.web.options import add_options, choose
 from evaluation.figures.figure import NoFigure
 from evaluation.figures.serializers import FigureChoice
@@ -20,7 +20,7 @@ class Command(FiguresCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("figure", metavar="FIGURE", help=", ".join(FIGURES))
-        parser.add_argument("--study", required=True, metavar="NAME")
+        add(parser, "--study", required=True)
         add_options(parser, FigureChoice)
         for form in ("svg", "pdf"):
             parser.add_argument(f"--{form}", type=Path, metavar="FILE", help=f"write it as {form.upper()}")

@@ -9,13 +9,13 @@ from collection.importing.commands import the_user
 from collection.judgments.judged_criteria import find_study
 from collection.masking import mask_elements, unmask_elements
 from collection.models import RubricElement, User
-from collection.web.commands import EvaluationCommand
+from collection.web.commands import SiteCommand, add
 from collection.web.options import add_options, choose
 from evaluation.rubrics.masking import mask_unfulfilled, masking_of
 from evaluation.rubrics.serializers import MaskingSent
 
 
-class Command(EvaluationCommand):
+class Command(SiteCommand):
     help = (
         "Mask the elements that no passage fulfils by a source's grades (--study), or named ones (--collection). "
         "Each masking is recorded with who decided it, when and why; judgments are kept."
@@ -23,17 +23,18 @@ class Command(EvaluationCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         what = parser.add_mutually_exclusive_group(required=True)
-        what.add_argument("--study", metavar="NAME", help="by this study's grades of passages")
-        what.add_argument("--collection", metavar="NAME", help="named elements of this collection")
+        add(what, "--study", help="by this study's grades of passages")
+        add(what, "--collection", help="named elements of this collection")
         add_options(parser, MaskingSent)
-        parser.add_argument("--topic", metavar="ID", help="of the named elements")
-        parser.add_argument("--kind", choices=RubricElement.Kind.values, default=RubricElement.Kind.SUB_QUESTION)
+        add(parser, "--topic", help="of the named elements")
+        kinds: dict[str, Any] = {"choices": RubricElement.Kind.values, "default": RubricElement.Kind.SUB_QUESTION.value}
+        parser.add_argument("--kind", **kinds, help="what the elements are (%(default)s)")
         parser.add_argument(
             "--element", action="append", default=[], metavar="ID", help="an element to mask; may be repeated"
         )
         parser.add_argument("--unmask", action="store_true", help="unmask the named elements")
-        parser.add_argument("--by", metavar="USER", help="who decides; without it, nothing is changed")
-        parser.add_argument("--json", action="store_true", help="print JSON")
+        add(parser, "--by", help="who decides; without it, nothing is changed")
+        add(parser, "--json")
 
     def handle(self, **options: Any) -> None:
         by = the_user(options["by"]) if options["by"] else None

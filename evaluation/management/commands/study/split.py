@@ -8,7 +8,7 @@ from django.utils.timezone import now
 
 from collection.judgments.judged_criteria import find_study
 from collection.splits import make_split
-from collection.web.commands import FiguresCommand
+from collection.web.commands import FiguresCommand, add
 from evaluation.data.rater_names import judges_of
 from evaluation.data.visibility import parts_of, readings_by_judge
 from stats.plurals import counted, times
@@ -18,7 +18,7 @@ class Command(FiguresCommand):
     help = "Lock a share of a study's topics as test topics; without --test-share, show the split."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--study", required=True, metavar="NAME")
+        add(parser, "--study", required=True)
         parser.add_argument(
             "--test-share", type=float, metavar="S", help="between 0 and 1; a study can be split only once"
         )

@@ -7,7 +7,7 @@ from django.utils.timezone import now
 
 from collection.judgments.judged_criteria import find_criterion
 from collection.splits import AskedPart
-from collection.web.commands import FiguresCommand
+from collection.web.commands import FiguresCommand, add
 from collection.web.options import add_options
 from evaluation.calibration.report import calibrate, curve_table, outlook, overall_table, point_as_dict
 from evaluation.calibration.serializers import CalibrationChoice
@@ -27,7 +27,7 @@ class Command(FiguresCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_source(parser)
         add_options(parser, CalibrationChoice)
-        parser.add_argument("--test", action="store_true", help="use the study's test topics, which is counted")
+        add(parser, "--test")
         super().add_arguments(parser)
 
     def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:

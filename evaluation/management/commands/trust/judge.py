@@ -9,7 +9,7 @@ from django.utils.timezone import now
 
 from collection.judgments.judged_criteria import find_criterion
 from collection.models import Rater
-from collection.web.commands import FiguresCommand, add_study, finite
+from collection.web.commands import FiguresCommand, add, add_study, finite
 from evaluation.agreement.report import tables_of_judge
 from evaluation.data.judge_pairs import JudgePairs, pair_judges
 from evaluation.data.judgments import CriterionRatings, load_criterion
@@ -36,7 +36,7 @@ class Command(FiguresCommand):
         parser.add_argument(
             "--human-threshold", type=finite, metavar="η", help="the same for the human grades, if different"
         )
-        parser.add_argument("--judge", metavar="NAME", help="the rater of JUDGE_TABLE, if it contains several")
+        add(parser, "--judge", help="the judge, if there are several: a rater of JUDGE_TABLE, or one of the study")
         parser.add_argument(
             "--roll-up",
             choices=list(RULES),
@@ -46,7 +46,7 @@ class Command(FiguresCommand):
         parser.add_argument(
             "--against", metavar="KEY", help="the criteria compared at text level, if there are several"
         )
-        parser.add_argument("--test", action="store_true", help="use the study's test topics, which is counted")
+        add(parser, "--test")
         super().add_arguments(parser)
 
     def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
