@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from argparse import SUPPRESS, Action, ArgumentParser, _SubParsersAction
+from collections.abc import Iterator
 from io import StringIO
+from pathlib import Path
 
 import pytest
-from django.core.management import BaseCommand, ManagementUtility, call_command, get_commands
+from django.core.management import BaseCommand, CommandError, ManagementUtility, call_command, get_commands
 
-from config.commands import DEFAULTS, GROUPS, OLD_NAMES, Utility, load, names
+from config.commands import DEFAULTS, GROUPS, OLD_NAMES, Named, Utility, load, names
 from judging.building.shipped import PIPELINES
 from tests.commands_page import PAGE, commands_page
+
+OF_DJANGO = {action.dest for action in BaseCommand().create_parser("", "")._actions}
 
 
 def run(*arguments: str) -> None:
     ManagementUtility().fetch_command(arguments[0]).run_from_argv(["manage.py", *arguments])
+
+
+def actions_of(parser: ArgumentParser) -> Iterator[Action]:
+    for action in parser._actions:
+        yield action
+        if isinstance(action, _SubParsersAction):
+            for below in action.choices.values():
+                yield from actions_of(below)
 
 
 def test_every_old_name_leads_to_a_command() -> None:
@@ -22,11 +35,36 @@ def test_every_old_name_leads_to_a_command() -> None:
     assert all(isinstance(load(name), BaseCommand) for name in names())
 
 
+@pytest.mark.parametrize("name", list(names()))
+def test_every_command_and_argument_says_what_it_is(name: str) -> None:
+    command = load(name)
+
+    assert command.help
+    silent = [
+        action.dest
+        for action in actions_of(command.create_parser("manage.py", name))
+        if action.dest not in OF_DJANGO and not isinstance(action, _SubParsersAction)
+        if not action.help or action.help == SUPPRESS
+    ]
+    assert silent == []
+
+
 def test_an_old_name_says_once_what_it_is_called_now(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         run("leaderboard", "--nonsense")
 
-    assert capsys.readouterr().err.count("manage.py leaderboard is now called manage.py board scores.") == 1
+    errors = capsys.readouterr().err
+    assert errors.count("leaderboard") == 1
+    assert "manage.py board scores" in errors
+
+
+def test_an_old_name_knows_its_old_options(capsys: pytest.CaptureFixture[str], db: None) -> None:
+    run("judges", "--json")
+    parser = Named("export qrels", old="export_qrels").create_parser("", "")
+
+    assert parser.parse_args(["--study", "s", "--output", "x"]).out == Path("x")
+    with pytest.raises(CommandError):
+        Named("export qrels").create_parser("", "").parse_args(["--study", "s", "--output", "x"])
 
 
 def test_a_program_may_call_an_old_name_without_a_word(capsys: pytest.CaptureFixture[str], db: None) -> None:

@@ -9,14 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, TypeVar
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 from django.db.models import QuerySet
 from tqdm import tqdm
 
 from collection.collections.sharing import make_collection
-from collection.formats.problems import BrokenFile, InputFile
+from collection.formats.problems import InputFile
 from collection.importing.rows import Imported
 from collection.importing.trec import RELEVANT_FROM
 from collection.judgments.declarations import IRRELEVANT, source_and_reason
@@ -101,17 +100,6 @@ def _source_and_reason(written: str) -> tuple[str, str]:
         return source_and_reason(written)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from error
-
-
-@contextmanager
-def mended_by_the_reader(*refusals: type[Exception]) -> Iterator[None]:
-    """Turn what is wrong with a file, and these, into a command's error: on standard error, exit status 1."""
-    try:
-        yield
-    except ValidationError as invalid:
-        raise CommandError(" ".join(invalid.messages)) from invalid
-    except (BrokenFile, *refusals) as refusal:  # type: ignore[misc]  # mypy sees no exceptions in a starred tuple
-        raise CommandError(str(refusal)) from refusal
 
 
 @contextmanager

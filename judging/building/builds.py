@@ -24,14 +24,17 @@ from collection.signs_of_life import heard_of
 from judging.building.calls import NO_REPLY, pipeline_of, plan, step_of, topics_of, unfinished
 from judging.building.chain.asked import judge_of
 from judging.building.drafts import Request, draft
-from judging.building.prompt_files import StepPrompt
+from judging.building.prompt_files import BadPrompt, StepPrompt
 from judging.building.sources import CannotBuild, check_new_run, usual_name
-from judging.engines.token_quotas import check_quota, quota_for
+from judging.engines.token_quotas import QuotaSpent, check_quota, quota_for
 from judging.grading.holders import holder_name
 from judging.grading.jobs import JobLimits, LimitReached, WrongState
 from judging.grading.leases import Lease, held, lapsed, take
 from judging.grading.spending import spent
 from judging.models import Build, GenerationCall
+
+# What refuses a build, or to go on with it.
+REFUSALS = (CannotBuild, BadPrompt, WrongState, LimitReached, QuotaSpent)
 
 logger = logging.getLogger(__name__)
 

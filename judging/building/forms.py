@@ -67,7 +67,7 @@ class BuildForm(LimitsForm):
     )  # fmt: skip
     words = forms.IntegerField(
         min_value=1, max_value=10_000, initial=400, required=False, label="Words of a report",
-        help_text="At most. The model is told; what is longer is cut.",
+        help_text="At most. The model is given the number; what is longer is cut.",
     )  # fmt: skip
     words_of = forms.CharField(
         max_length=200, required=False, label="As many words as",

@@ -58,16 +58,19 @@ class JobSerializer(serializers.ModelSerializer[GradingJob]):
         )
 
 
+SPENT: dict[str, Any] = {"required": False, "allow_null": True, "default": None}
+
+
 class LimitsSerializer(serializers.Serializer[Any]):
     """Spending limits of a job. Prices are for a million tokens; reaching a limit pauses the job."""
 
-    price_in = NumberField(required=False, allow_null=True, default=None, min_value=0)
-    price_out = NumberField(required=False, allow_null=True, default=None, min_value=0)
-    call_limit = WholeField(required=False, allow_null=True, default=None, min_value=1, max_value=2**53)
-    token_limit = WholeField(required=False, allow_null=True, default=None, min_value=1, max_value=2**53)
-    cost_limit = NumberField(required=False, allow_null=True, default=None, min_value=0)
+    price_in = NumberField(**SPENT, min_value=0, help_text="Price of a million prompt tokens.")
+    price_out = NumberField(**SPENT, min_value=0, help_text="Price of a million reply tokens.")
+    call_limit = WholeField(**SPENT, min_value=1, max_value=2**53, help_text="Pause when so many calls have a reply.")
+    token_limit = WholeField(**SPENT, min_value=1, max_value=2**53, help_text="Pause when so many tokens are used.")
+    cost_limit = NumberField(**SPENT, min_value=0, help_text="Pause when it has cost this much.")
     minutes_limit = NumberField(
-        required=False, allow_null=True, default=None, min_value=0.1, max_value=10**7, help_text="Since the start."
+        **SPENT, min_value=0.1, max_value=10**7, help_text="Pause so many minutes after the start."
     )
 
     @property

@@ -363,7 +363,7 @@ def test_the_page_the_api_and_the_command_approve_whom_the_researcher_names(
     client.post(route, {"kind": "approvals", "digest": digest(), "chosen": names}, content_type="application/json")
     out = StringIO()
     named = str(fast[2].participant)
-    call_command("prolific", "approvals", study=entry.study.name, user="rosa", people=[named], yes=True, stdout=out)
+    call_command("prolific", "approvals", study=entry.study.name, by="rosa", people=[named], yes=True, stdout=out)
 
     assert api.approved == [session.session_id for session in fast]
 

@@ -29,7 +29,7 @@ def brought(study: Study, path: Path, file_format: str = "crux-ratings", **optio
     said = StringIO()
     named: dict[str, Any] = {"judge": "llama-70b", "tool": "crux 1.0"} | options
     call_command(
-        "import_grades", str(path), format=file_format, study=study.name, quiet=True, stdout=said, **named
+        "import_grades", str(path), form=file_format, study=study.name, quiet=True, stdout=said, **named
     )  # fmt: skip
     return said.getvalue()
 

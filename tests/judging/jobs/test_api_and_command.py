@@ -155,7 +155,7 @@ def test_the_command_shows_moves_and_refuses(judged_study: Study) -> None:
     job = a_job(judged_study)
 
     assert "paused" in said_by("grading_job", job.pk, "pause")
-    assert "queued" in said_by("grading_job", job.pk, "resume", most_tokens=50, most_calls=70)
+    assert "queued" in said_by("grading_job", job.pk, "resume", token_limit=50, call_limit=70)
     job.refresh_from_db()
     assert (job.token_limit, job.call_limit, job.minutes_limit) == (50, 70, None)
     work_through(job, saying("1"))

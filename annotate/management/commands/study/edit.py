@@ -1,8 +1,7 @@
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 from django.utils.timezone import now
 
@@ -16,17 +15,19 @@ from annotate.studies.lifecycle import WrongState
 from annotate.studies.task_counts import forecast_of
 from collection.formats.problems import BrokenLine
 from collection.formats.values import strict_json
-from collection.importing.commands import mended_by_the_reader, the_study
+from collection.importing.commands import the_study
 from collection.questions.shapes import title_of
+from collection.web.commands import SiteCommand, add, cleaned
 from stats.plurals import counted
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Change a study: title, language, translation, assessors per item, limit, batches, time-out, frame."
+    refusals = (WrongState, OverlapLowered, FrameRefused)
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument("--title")
+    def add_arguments(self, parser: CommandParser) -> None:
+        add(parser, "--study", required=True)
+        parser.add_argument("--title", help="its title")
         parser.add_argument("--language", metavar="CODE", help="of assessors' pages, as de or he")
         parser.add_argument("--terms", metavar="LINES", help="terms that assessors see highlighted, one a line")
         parser.add_argument("--translatable", choices=["yes", "no"], help="whether browsers may translate the texts")
@@ -41,20 +42,17 @@ class Command(BaseCommand):
             help="JSON with the runs, topics and passages that it asks about, as the API has them",
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: Any) -> None:
         study = the_study(options["study"])
         given = {name: options[name] for name in EDITABLE if options[name] is not None}
         if "translatable" in given:
             given["translatable"] = given["translatable"] == "yes"
         form = EditForm({name: getattr(study, name) for name in EDITABLE} | given, instance=study)
-        if not form.is_valid():
-            raise CommandError("; ".join(f"{name}: {' '.join(map(str, said))}" for name, said in form.errors.items()))
-        with mended_by_the_reader(WrongState, OverlapLowered, FrameRefused), transaction.atomic():
+        fields = cleaned(form)
+        with transaction.atomic():
             if options["frame"]:
                 change_frame(study=study, frame=frame_in(options["frame"]))
-            made = edit_study(
-                study=study, at=now(), **{name: form.cleaned_data.get(name, given[name]) for name in given}
-            )
+            made = edit_study(study=study, at=now(), **{name: fields.get(name, given[name]) for name in given})
         for forecast in forecast_of(study) if options["frame"] else []:
             self.stdout.write(f"{title_of(forecast.task_type)}: {forecast.problem or counted(forecast.drawn, 'tasks')}")
         self.stdout.write(f"{study.name} is changed; added: {counted(made, 'places')}.")

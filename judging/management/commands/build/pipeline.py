@@ -5,25 +5,24 @@ from typing import Any
 
 from django import forms
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
-from collection.importing.commands import mended_by_the_reader, the_collection, the_user
+from collection.importing.commands import the_collection, the_user
 from collection.models import User
+from collection.web.commands import SiteCommand, add
 from judging.building.additions.addition import add_to_collection
-from judging.building.builds import go_on, start_build
+from judging.building.builds import REFUSALS, go_on, start_build
 from judging.building.chain.asked import THEN
 from judging.building.chain.following import told
 from judging.building.drafts import draft
 from judging.building.estimate import BuildEstimate, estimate
 from judging.building.forms import BuildForm
 from judging.building.progress import lines
-from judging.building.prompt_files import BadPrompt, read_prompt
+from judging.building.prompt_files import read_prompt
 from judging.building.review import decide, products_to_review
 from judging.building.shipped import PIPELINES
-from judging.building.sources import CannotBuild
-from judging.engines.token_quotas import QuotaSpent
-from judging.grading.jobs import JobLimits, LimitReached, WrongState
+from judging.grading.jobs import JobLimits
 from judging.grading.progress import counts_of_job
 from judging.jobs.forms import LimitsForm, Lines
 from judging.management.waiting import wait_for, write_here
@@ -32,14 +31,15 @@ from judging.models import Build, Product
 FIELDS = BuildForm.base_fields
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Let a model write what a pipeline makes: questions, key points, nuggets, passages or reports of a collection."
     )
+    refusals = REFUSALS
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("pipeline", metavar="PIPELINE", help=", ".join(PIPELINES))
-        parser.add_argument("--collection", required=True, metavar="NAME")
+        add(parser, "--collection", required=True)
         parser.add_argument(
             "--go-on",
             type=int,
@@ -58,7 +58,7 @@ class Command(BaseCommand):
             "--accept-as", metavar="USER", help="accept all products in this researcher's name, without reading them"
         )
         parser.add_argument("--add", action="store_true", help="add what is accepted to the collection")
-        parser.add_argument("--bank", default="", metavar="NAME", help="the nugget bank that nuggets are added to")
+        add(parser, "--bank", default="", help="the nugget bank that nuggets are added to")
         for name, field in FIELDS.items():
             usual = "" if field.initial is None else f" (default: {field.initial})"
             told = f"{field.help_text or field.label}{usual}".replace("%", "%%")
@@ -71,24 +71,22 @@ class Command(BaseCommand):
             else:
                 parser.add_argument(flag, metavar="X", help=told)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: Any) -> None:
         reader = the_user(options["accept_as"]) if options["accept_as"] else None
-        with mended_by_the_reader(CannotBuild, BadPrompt, WrongState, LimitReached, QuotaSpent):
-            build = self._build(options, reader)
-            if build is None:
-                return
+        build = self._build(options, reader)
+        if build is None:
+            return
+        write_here(build)
+        while reader is not None and _accept_all(build, reader) and build.state == Build.State.REVIEW:
+            go_on(build, at=now())
             write_here(build)
-            while reader is not None and _accept_all(build, reader) and build.state == Build.State.REVIEW:
-                go_on(build, at=now())
-                write_here(build)
         for line in lines(build):
             self.stdout.write(line)
         if build.state not in (Build.State.DONE, Build.State.REVIEW):
             raise CommandError(f"Build {build.pk} is {build.get_state_display()}. {build.reason}".strip())
         self._follow(build)
         if options["add"] and build.state == Build.State.DONE and not build.options.get(THEN):
-            with mended_by_the_reader(CannotBuild):
-                added = add_to_collection(build, bank=options["bank"], run=options["run"] or "", by=reader, at=now())
+            added = add_to_collection(build, bank=options["bank"], run=options["run"] or "", by=reader, at=now())
             into = f", {added.into}" if added.into else ""
             self.stdout.write(f"{added.new:,} added, {added.known:,} were there already{into}")
         if build.state == Build.State.REVIEW:

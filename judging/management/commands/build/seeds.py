@@ -2,23 +2,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
 from collection.importing.commands import the_collection
+from collection.web.commands import SiteCommand, add
 from judging.building.seeds.forms import SeedsForm
 from stats.plurals import counted
 
 FIELDS = SeedsForm.base_fields
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Choose the seed questions of each category by how well people or a judge said that they fit there."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--collection", required=True, metavar="NAME")
-        parser.add_argument("--study", required=True, metavar="NAME", help=str(FIELDS["study"].help_text))
-        parser.add_argument("--judge", default="", metavar="NAME", help=str(FIELDS["judge"].help_text))
+        add(parser, "--collection", required=True)
+        add(parser, "--study", required=True, help=str(FIELDS["study"].help_text))
+        add(parser, "--judge", default="", help=str(FIELDS["judge"].help_text))
         parser.add_argument("--each", type=int, metavar="N", help=str(FIELDS["each"].help_text))
         parser.add_argument(
             "--others",
@@ -28,7 +29,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--look", action="store_true", help="say which they would be, and take none")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: Any) -> None:
         collection = the_collection(options["collection"])
         sent = {name: options[name] for name in ("study", "judge", "each") if options[name]}
         if options["others"] is not None:

@@ -2,39 +2,42 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.utils.timezone import now
 
-from collection.importing.commands import mended_by_the_reader
+from collection.web.commands import SiteCommand
+from collection.web.options import add_options
 from judging.grading.drift import drift_of
 from judging.grading.jobs import JobLimits, LimitReached, WrongState, cancel_job, pause_job, resume_job
 from judging.grading.progress import counts_of_job
 from judging.jobs.forms import LimitsForm
-from judging.management.starting import add_limits, limits_in, the_job
+from judging.jobs.serializers import LimitsSerializer
+from judging.management.starting import limits_in, the_job
 from judging.management.waiting import wait_for
 from judging.models import GradingJob
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Show a grading job with its outcomes, or pause, resume or cancel it, or run it in this process."
+    refusals = (WrongState, LimitReached)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("job", type=int, metavar="N")
-        parser.add_argument("move", nargs="?", choices=("show", "pause", "resume", "cancel", "run"), default="show")
-        add_limits(parser)
+        parser.add_argument("job", type=int, metavar="N", help="the number of the job")
+        moves = ("show", "pause", "resume", "cancel", "run")
+        parser.add_argument("move", nargs="?", choices=moves, default="show", help="what becomes of it (%(default)s)")
+        add_options(parser, LimitsSerializer)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: Any) -> None:
         job = the_job(options["job"])
-        with mended_by_the_reader(WrongState, LimitReached):
-            match options["move"]:
-                case "pause":
-                    pause_job(job=job)
-                case "resume":
-                    resume_job(job=job, terms=new_terms(job, options), at=now())
-                case "cancel":
-                    cancel_job(job=job, at=now())
-                case "run":
-                    wait_for(job, errors=self.stderr, here=True)
+        match options["move"]:
+            case "pause":
+                pause_job(job=job)
+            case "resume":
+                resume_job(job=job, terms=new_terms(job, options), at=now())
+            case "cancel":
+                cancel_job(job=job, at=now())
+            case "run":
+                wait_for(job, errors=self.stderr, here=True)
         self.stdout.write(f"{job}: {job.get_state_display()}. {job.reason}".strip())
         for seen in job.anchor_checks.all()[:1]:
             self.stdout.write(f"Anchor items, {seen.earlier_identity} to {seen.identity}: {drift_of(seen)}.")

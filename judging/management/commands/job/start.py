@@ -2,21 +2,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from collection.importing.commands import mended_by_the_reader
-from judging.data.selection import NoSuchPart
-from judging.grading.jobs import JudgeDoesNotFit
+from collection.web.commands import SiteCommand
 from judging.grading.progress import counts_of_job
 from judging.jobs.estimate import JobEstimate, estimate
-from judging.management.starting import add_selection, chosen, selection_of, start
+from judging.management.starting import REFUSALS, add_selection, chosen, limits_in, selection_of, start
 from judging.management.waiting import wait_for
 from judging.models import Judge
 from stats.plurals import counted
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Grade what judges have not graded of a study's criterion. Celery workers do the work."
+    refusals = REFUSALS
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_selection(parser, required=True)
@@ -24,9 +23,9 @@ class Command(BaseCommand):
         parser.add_argument("--wait", action="store_true", help="show progress until the jobs end")
         parser.add_argument("--here", action="store_true", help="grade in this process, without a worker")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: Any) -> None:
         if options["estimate"]:
-            self.tell_estimates(options)
+            self.show_estimates(options)
             return
         jobs = start(options)
         for job in jobs:
@@ -48,19 +47,17 @@ class Command(BaseCommand):
         if stopped:
             raise stopped[0]
 
-    def tell_estimates(self, options: dict[str, Any]) -> None:
+    def show_estimates(self, options: dict[str, Any]) -> None:
         criterion, judges = chosen(options)
         for judge in judges:
-            with mended_by_the_reader(JudgeDoesNotFit, NoSuchPart):
-                expected = estimate(
-                    criterion=criterion, judge=judge, selection=selection_of(options), price_in=options["price_in"],
-                    price_out=options["price_out"],
-                )  # fmt: skip
+            selection, limits = selection_of(options), limits_in(options)
+            prices = {name: limits[name] for name in ("price_in", "price_out")}
+            expected = estimate(criterion=criterion, judge=judge, selection=selection, **prices)
             self.stdout.write(in_a_line(judge, expected))
 
 
 def in_a_line(judge: Judge, expected: JobEstimate) -> str:
-    """Tell an estimate."""
+    """Return an estimate in words."""
     parts = [counted(expected.pairs, "pairs"), f"{expected.skipped:,} skipped without a text"]
     if expected.tokens is not None:
         parts.append(f"about {expected.tokens:,} tokens{'' if expected.counted else ' (estimated from characters)'}")

@@ -2,16 +2,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
-from collection.importing.commands import mended_by_the_reader
 from collection.models import Study
+from collection.web.commands import SiteCommand
 from judging.judges.ensembles import RULES, TIES, ensemble_of
 from judging.judges.registry import BadJudge
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Create an ensemble of judges, or of samples of one judge. The same ensemble again changes nothing."
+    refusals = (BadJudge,)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -22,18 +23,17 @@ class Command(BaseCommand):
         )
         parser.add_argument("--samples", type=int, metavar="N", help="take N samples of the one judge")
         parser.add_argument("--temperature", type=float, default=0.7, metavar="T", help="of the samples (0.7)")
-        parser.add_argument("--rule", choices=RULES, default="majority")
-        parser.add_argument("--ties", choices=TIES, default="lower")
+        parser.add_argument("--rule", choices=RULES, default="majority", help="how grades become one (%(default)s)")
+        parser.add_argument("--ties", choices=TIES, default="lower", help="which grade a tie becomes (%(default)s)")
         parser.add_argument(
             "--quorum", type=int, metavar="Q", help="members that must have graded (default: more than half)"
         )
         parser.add_argument("--at", type=float, metavar="θ", help="expected: from which expected grade on it is a yes")
-        parser.add_argument("--name", default="")
+        parser.add_argument("--name", default="", help="its name, if not made of the members'")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: Any) -> None:
         choices = {name: options[name] for name in ("rule", "ties", "quorum", "at", "name", "samples", "temperature")}
-        with mended_by_the_reader(BadJudge):
-            ensemble, new = ensemble_of(options["members"], studies=Study.objects.all(), **choices)
+        ensemble, new = ensemble_of(options["members"], studies=Study.objects.all(), **choices)
         self.stdout.write(f"{ensemble} is {'created' if new else 'already there'}. Its members:")
         for member in ensemble.members.select_related("judge", "rater"):
             self.stdout.write(f"  {member}")

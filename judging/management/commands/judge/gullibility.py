@@ -1,44 +1,35 @@
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
-from collection.importing.commands import mended_by_the_reader, the_criterion, the_study
+from collection.importing.commands import the_criterion, the_study
+from collection.web.commands import SiteCommand, add
 from judging.engines.registry import engine_of
 from judging.gullibility.audit import TEXTS, NoAudit, results_of, start_audit, take_turn
 from judging.management.starting import the_judge
 from stats.plurals import counted
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Plant instructions and the like in texts below the threshold, and count how often a judge is misled."
+    refusals = (NoAudit,)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("judge", metavar="JUDGE", help="see manage.py judge list")
-        parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument("--criterion", required=True, metavar="C")
+        add(parser, "judge", "--json")
+        add(parser, "--study", "--criterion", required=True)
         parser.add_argument("--texts", type=int, default=TEXTS, metavar="N", help=f"texts for each kind ({TEXTS})")
-        parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the draw")
-        parser.add_argument("--json", action="store_true")
+        add(parser, "--seed", default=1)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: Any) -> None:
         study = the_study(options["study"])
         judge, criterion = the_judge(options["judge"]), the_criterion(study, options["criterion"])
-        with mended_by_the_reader(NoAudit):
-            audit = start_audit(
-                judge=judge,
-                criterion=criterion,
-                texts=options["texts"],
-                seed=options["seed"],
-                by=None,
-                at=now(),
-                ask=False,
-            )
+        asked = {"texts": options["texts"], "seed": options["seed"]}
+        audit = start_audit(judge=judge, criterion=criterion, **asked, by=None, at=now(), ask=False)
         take_turn(audit, engine_for=partial(engine_of, by=None), turn=None)
         audit.refresh_from_db()
         if audit.reason:
@@ -46,7 +37,7 @@ class Command(BaseCommand):
         results = results_of(audit)
         if options["json"]:
             rows = [asdict(result) | {"rate": result.rate.as_dict()} for result in results]
-            self.stdout.write(json.dumps({"judge": judge.name, "texts": len(audit.pairs), "kinds": rows}, indent=2))
+            self.print_json({"judge": judge.name, "texts": len(audit.pairs), "kinds": rows})
             return
         where = "of other topics" if audit.foreign else "of the same topic, because the study has only one"
         self.stdout.write(

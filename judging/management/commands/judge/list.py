@@ -3,21 +3,22 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from collection.completeness import judges_of_studies
 from collection.models import Study
+from collection.web.commands import SiteCommand, add
 from judging.models import Judge
 from stats.completeness import complete_first
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "List the judges with their configuration."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="one JSON object per line")
+        add(parser, "--json", help="print a JSON object per line")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: Any) -> None:
         found = judges_of_studies(Study.objects.all())
         judges = Judge.objects.select_related("rater", "template", "scale")
         for judge in complete_first(judges, of=lambda judge: found.worst_of(judge.rater_id)):

@@ -3,9 +3,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
+from collection.web.commands import SiteCommand, add
 from judging.engines.openai import NO_SERVER
 from judging.engines.probe_store import probe_judge
 from judging.engines.server_probe import Abilities, Findings
@@ -14,14 +15,14 @@ from judging.models import Judge, ServerProbe
 from stats.plurals import counted
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Probe a judge's servers: what they are, and which options they honour. The exit status is 1 if one fails."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("judge", metavar="JUDGE", help="see manage.py judge list")
-        parser.add_argument("--json", action="store_true", help="one JSON object per line")
+        add(parser, "judge")
+        add(parser, "--json", help="print a JSON object per line")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: Any) -> None:
         judge = the_judge(options["judge"])
         if judge.engine != Judge.Engine.OPENAI:
             raise CommandError(f"“{judge}” is {judge.get_engine_display()}: it does not use a server.")
@@ -40,7 +41,7 @@ class Command(BaseCommand):
 
 
 def in_a_line(probe: ServerProbe) -> str:
-    """Tell what a server was found to be."""
+    """Return in words what a server was found to be."""
     found = Findings.from_dict(probe.findings or {})
     if found is None:
         return f"{probe.address}: {probe.problem}"

@@ -3,15 +3,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 from django.utils.timezone import now
 
-from collection.formats.problems import BrokenFile
-from collection.importing.commands import mended_by_the_reader, the_collection, the_user
+from collection.importing.commands import the_collection, the_user
 from collection.importing.files import FilesOptions, import_files
 from collection.models import Collection
+from collection.web.commands import SiteCommand, add
 from judging.grading.jobs import AlreadyUnderWay, JudgeDoesNotFit
 from judging.jobs.serving import NotServed, Served, criterion_of_reports, replay, start_serving, write_served
 from judging.judges.registry import load_shipped
@@ -21,25 +20,25 @@ from judging.models import Judge
 from stats.plurals import counted
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Let a judge grade reports, and write its grades, an evaluation file and qrels into a folder."
+    refusals = (NotServed, AlreadyUnderWay, JudgeDoesNotFit)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("judge", nargs="?", metavar="JUDGE", help="see manage.py judge list")
-        parser.add_argument("--collection", metavar="NAME", help="whose reports are graded")
+        add(parser, "judge", nargs="?")
+        add(parser, "--collection", help="whose reports are graded")
         parser.add_argument("--reports", type=Path, metavar="FOLDER", help="import its files into the collection first")
-        parser.add_argument("--owner", metavar="USER", help="of a collection that is new")
+        add(parser, "--owner")
         parser.add_argument("--replay", type=Path, metavar="FOLDER", help="one that was written: ask nobody again")
-        parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+        add(parser, "--out", required=True, metavar="FOLDER", help="the folder that is written")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: Any) -> None:
         if options["replay"]:
             if options["judge"] or options["collection"] or options["reports"]:
                 raise CommandError("A replay takes its folder and --out alone.")
             if options["replay"].resolve() == options["out"].resolve():
                 raise CommandError("Replay into another folder, so that the two can be compared.")
-            with mended_by_the_reader(BrokenFile, OSError):
-                served = replay(options["replay"], options["out"])
+            served = replay(options["replay"], options["out"])
         else:
             served = self.serve(options)
         self.tell(served, options["out"])
@@ -53,22 +52,15 @@ class Command(BaseCommand):
             load_shipped()  # the baselines of a site that has never been started
         judge = the_judge(options["judge"])
         collection = _collection(options["collection"], options["owner"])
-        refused = (NotServed, AlreadyUnderWay, JudgeDoesNotFit, BrokenFile, ValidationError, OSError)
-        with mended_by_the_reader(*refused):
-            if options["reports"]:
-                found = sorted(path for path in options["reports"].rglob("*") if path.is_file())
-                files = [(str(path.relative_to(options["reports"])), path) for path in found]
-                chosen = FilesOptions(with_topics=True)
-                self.stdout.write(
-                    import_files(files=files, collection=collection, options=chosen, at=now()).told(
-                        str(options["reports"])
-                    )
-                )
-            criterion = criterion_of_reports(judge, collection)
-            job = start_serving(judge, criterion, at=now())
-            if job:
-                wait_for(job, errors=self.stderr, here=True)
-            return write_served(judge, criterion, options["out"])
+        if folder := options["reports"]:
+            files = [(str(path.relative_to(folder)), path) for path in sorted(folder.rglob("*")) if path.is_file()]
+            chosen = FilesOptions(with_topics=True)
+            imported = import_files(files=files, collection=collection, options=chosen, at=now())
+            self.stdout.write(imported.told(str(folder)))
+        criterion = criterion_of_reports(judge, collection)
+        if job := start_serving(judge, criterion, at=now()):
+            wait_for(job, errors=self.stderr, here=True)
+        return write_served(judge, criterion, options["out"])
 
     def tell(self, served: Served, folder: Path) -> None:
         self.stdout.write(

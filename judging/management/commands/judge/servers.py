@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
 from collection.models import User
+from collection.web.commands import SiteCommand, add
 from collection.web.options import complaints
 from judging.engines.servers import usable_by
 from judging.models import ModelServer
@@ -23,14 +23,14 @@ GIVEN = {
 }  # fmt: skip
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "List the model servers, or add or change one; it is asked which models it has."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", nargs="?", metavar="NAME", help="the server to add, change or ask")
         parser.add_argument("--address", action="append", dest="addresses", metavar="URL", help="may be repeated")
         parser.add_argument("--key-file", metavar="FILE", help="a file with its key alone; - reads standard input")
-        parser.add_argument("--by", metavar="USER", help="the researcher whose server it is; the site's if left out")
+        add(parser, "--by", help="the researcher whose server it is; the site's if left out")
         parser.add_argument("--user", action="append", dest="users", metavar="USER", help="who may use it; repeatable")
         parser.add_argument("--everybody", action="store_true", default=None, help="every researcher may use it")
         parser.add_argument("--concurrency", metavar="N", help="requests at a time at each address")
@@ -40,9 +40,9 @@ class Command(BaseCommand):
         parser.add_argument("--off", action="store_false", dest="active", default=None, help="switch it off")
         parser.add_argument("--on", action="store_true", dest="active", default=None, help="switch it on")
         parser.add_argument("--remove", action="store_true", help="remove it with its key")
-        parser.add_argument("--json", action="store_true", help="one JSON object per line")
+        add(parser, "--json", help="print a JSON object per line")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: Any) -> None:
         if options["name"] is None:
             servers = [*usable_by(None), *ModelServer.objects.exclude(owner=None, active=True)]
         elif options["remove"]:
@@ -81,10 +81,6 @@ def _changed(options: dict[str, Any]) -> ModelServer:
             given["key"] = (sys.stdin.read() if path == "-" else Path(path).read_text()).strip()
         sent = _checked(given, partial=server is not None)
         return save_server(sent, server=server, by=_owner(options["by"], server), at=now())
-    except Refused as refused:
-        raise CommandError(str(refused)) from refused
-    except ValidationError as invalid:
-        raise CommandError(" ".join(invalid.messages)) from invalid
     except (OSError, UnicodeError) as unreadable:
         raise CommandError(f"The key cannot be read: {unreadable}") from unreadable
 

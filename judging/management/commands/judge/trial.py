@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from collection.importing.commands import mended_by_the_reader, the_study
+from collection.importing.commands import the_study
+from collection.web.commands import SiteCommand, add
 from judging.engines import EngineUnavailable
 from judging.management.starting import the_judge
 from judging.prompts.placeholders import BadTemplate
@@ -15,23 +16,18 @@ from judging.trial_runs.run import SECONDS, THINKING_SECONDS, TrialRun, draw_ite
 VLLM_SECONDS = 600.0
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Trial run: a judge grades five items of a study, shown with the human grades. Nothing is stored."
+    refusals = (EngineUnavailable, BadTemplate)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("judge", metavar="JUDGE", help="see manage.py judge list")
-        parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument(
-            "--seed", type=int, default=0, metavar="N", help="sampling seed; the same seed draws the same items"
-        )
-        parser.add_argument(
-            "--seconds",
-            type=float,
-            metavar="S",
-            help=f"at most ({SECONDS:g}; where it thinks {THINKING_SECONDS:g}; vLLM {VLLM_SECONDS:g})",
-        )
+        add(parser, "judge")
+        add(parser, "--study", required=True)
+        add(parser, "--seed", default=0)
+        most = f"at most ({SECONDS:g}; where it thinks {THINKING_SECONDS:g}; vLLM {VLLM_SECONDS:g})"
+        parser.add_argument("--seconds", type=float, metavar="S", help=most)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: Any) -> None:
         judge = the_judge(options["judge"])
         study = the_study(options["study"])
         criterion = criterion_to_try(judge, study)
@@ -39,20 +35,19 @@ class Command(BaseCommand):
             raise CommandError(f"The study “{study}” has no criterion that “{judge}” grades on its scale.")
         drawn = draw_items(criterion, seed=options["seed"])
         seconds = options["seconds"] or (VLLM_SECONDS if judge.queue else seconds_for(judge))
-        with mended_by_the_reader(EngineUnavailable, BadTemplate):
-            trials = try_out(judge, drawn, by=None, seconds=seconds, with_vllm=True)
+        trials = try_out(judge, drawn, by=None, seconds=seconds, with_vllm=True)
         if judge.wordless:
-            self.stderr.write(f"The grades of “{judge.scale}” have no descriptions: the prompts list bare numbers.")
+            self.note(f"The grades of “{judge.scale}” have no descriptions: the prompts list bare numbers.")
         if not drawn.split:
-            self.stderr.write("The study is not split: these items may belong to test topics later.")
+            self.note("The study is not split: these items may belong to test topics later.")
         if names := sorted({trial.reply.answered_as for trial in trials if trial.reply} - {""}):
-            self.stderr.write(f"The server replied as {', '.join(names)}, not as {judge.model}: jobs accept that now.")
+            self.note(f"The server replied as {', '.join(names)}, not as {judge.model}: jobs accept that now.")
         for trial in trials:
             self.stdout.write(in_a_line(trial))
 
 
 def in_a_line(trial: TrialRun) -> str:
-    """Tell what came of one item."""
+    """Return in words what came of one item."""
     people = ", ".join(f"{grade:g}" for grade in trial.grades_of_people) or "no label"
     if trial.tied:
         people += f" (tie, lower grade taken: {trial.majority:g})"
