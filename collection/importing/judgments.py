@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.rows import JUDGMENTS_BATCH, Imported
@@ -24,6 +25,24 @@ class JudgmentRows:
         self._grades: dict[int, list[float]] = {}
         self._users: dict[int, Rater | None] = {}
         self._all_new = True
+
+    def grade(
+        self,
+        number: int,
+        item: int,
+        criterion: Criterion,
+        rater: Rater,
+        grade: float | None,
+        highlights: Sequence[Highlight] = (),
+        *,
+        at: datetime,
+        ungraded: str = Judgment.Ungraded.UNREADABLE,
+    ) -> NewJudgment:
+        """Take a rater's grade of an item, or why there is none, and return it. Raises BrokenLine."""
+        reason = "" if grade is not None else ungraded
+        judgment = NewJudgment(item, criterion.pk, rater.pk, grade, at, reason)
+        self.add(number, judgment, highlights)
+        return judgment
 
     def add(self, number: int, judgment: NewJudgment, highlights: Sequence[Highlight] = ()) -> None:
         """Take a judgment of this line. Raises BrokenLine if it cannot be stored."""

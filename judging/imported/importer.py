@@ -17,7 +17,6 @@ from collection.importing.judgments import JudgmentRows
 from collection.importing.rows import Imported
 from collection.importing.studies import criterion_of
 from collection.importing.trec import relevance_criterion_of, threshold_remarks
-from collection.judgments.services import NewJudgment
 from collection.models import Criterion, Judgment, Rater, Study
 from collection.models.studies import TaskType
 from collection.questions.shapes import TASK_TYPES
@@ -195,17 +194,7 @@ class _Taking:
         told = place.told
         rater, criterion = self._rater(told.judge), self._criterion(place.task_type)
         assert place.item is not None  # Places.of keeps items alone
-        self.judgments.add(
-            told.number,
-            NewJudgment(
-                item_id=place.item,
-                criterion_id=criterion.pk,
-                rater_id=rater.pk,
-                grade=told.grade,
-                ungraded=told.ungraded,
-                judged_at=self.at,
-            ),
-        )
+        self.judgments.grade(told.number, place.item, criterion, rater, told.grade, at=self.at, ungraded=told.ungraded)
         pair = (criterion.pk, rater.pk, place.item)
         if pair in self.seen:
             return

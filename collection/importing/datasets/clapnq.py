@@ -10,13 +10,14 @@ from django.db import transaction
 
 from collection.formats.clapnq import FIRST, NOBODY, ClapnqLine, Output, Sentence, read_clapnq
 from collection.formats.jsonl import PassageLine, RankingLine, RunLine, SystemLine, TopicLine
+from collection.formats.judgments_reader import AnswerLine
 from collection.formats.problems import BrokenLine, InputFile
 from collection.importing.collections import CollectionRows
 from collection.importing.judgments import JudgmentRows
 from collection.importing.rows import BATCH, Imported
 from collection.importing.studies import ItemRows, criterion_of
+from collection.importing.written_answers import WrittenAnswers
 from collection.judgments.recording import imported_rater
-from collection.judgments.services import NewJudgment
 from collection.models import (
     AnswerToRevise,
     Collection,
@@ -27,7 +28,6 @@ from collection.models import (
     Rater,
     Study,
     Topic,
-    WrittenAnswer,
 )
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
@@ -94,8 +94,7 @@ class Said:
     rater: Rater
     grade: int | None
     output: Output
-    text_sha256: str
-    title: str
+    line: ClapnqLine
 
 
 @dataclass(frozen=True)
@@ -130,6 +129,7 @@ class Answers:
         self.passages = dict(Passage.objects.filter(collection=collection).values_list("passage_id", "pk"))
         self.items = ItemRows(self.study, file=self.file, imported=self.imported)
         self.judgments = JudgmentRows(file=self.file, imported=self.imported)
+        self.written = WrittenAnswers(self.file, self.imported)
         self.raters: dict[str, Rater] = {}
         handed_on = AnswerToRevise.objects.filter(answered__study=self.study).select_related("item", "answered")
         self.handed_on = {
@@ -146,11 +146,12 @@ class Answers:
         before: tuple[Rater, Output] | None = None
         for output in line.outputs:
             people = [self._rater(name) for name in output.annotators]
+            if output.round == FIRST or len(people) > 1:
+                grade = None if output.skip else COMPLETE
+                self.said.append(Said(number, item, self.outcome, people[0], grade, output, line))
             if output.round == FIRST:
-                self._add_answer(number, item, people[0], output, line)
                 before = before if output.skip else (people[0], output)
             elif len(people) > 1:
-                self._add_answer(number, item, people[0], output, line)
                 before = (people[0], output)
                 for person in people[1:]:
                     self._add_revision(number, item, before, person, KEPT, output, line)
@@ -174,10 +175,6 @@ class Answers:
             )
         return self.raters[name]
 
-    def _add_answer(self, number: int, item: str, rater: Rater, output: Output, line: ClapnqLine) -> None:
-        grade = None if output.skip else COMPLETE
-        self._judge(number, item, self.outcome, rater, grade, output, line)
-
     def _add_revision(
         self,
         number: int,
@@ -192,7 +189,7 @@ class Answers:
         if rater == writer:
             raise BrokenLine(f"“{rater}” revises their own answer.", "The second reader must be another person.")
         revised = self._to_revise(number, item, writer, answer, line)
-        self._judge(number, revised, self.revision, rater, grade, output, line)
+        self.said.append(Said(number, revised, self.revision, rater, grade, output, line))
 
     def _to_revise(self, number: int, item: str, writer: Rater, answer: Output, line: ClapnqLine) -> str:
         """Return the id of the item under which this answer is revised."""
@@ -220,34 +217,22 @@ class Answers:
         self.revised.append(handed_on)
         return name
 
-    def _judge(
-        self,
-        number: int,
-        item: str,
-        criterion: Criterion,
-        rater: Rater,
-        grade: int | None,
-        output: Output,
-        line: ClapnqLine,
-    ) -> None:
-        self.said.append(Said(number, item, criterion, rater, grade, output, text_hash(line.text), line.title))
-
     def _highlight(self, number: int, sentence: Sentence, said: Said) -> Highlight:
-        if sentence.place is None and sentence.quote == said.title:
+        if sentence.place is None and sentence.quote == said.line.title:
             return Highlight(quote=sentence.quote)
         if sentence.place is None:
             flaw = "chosen sentences that are not in the passage (kept without offsets)"
             self.imported.flaw(flaw, f"{self.file.name} line {number}")
             return Highlight(quote=sentence.quote)
         start, end = sentence.place
-        return Highlight(start=start, end=end, quote=sentence.quote, text_sha256=said.text_sha256)
+        return Highlight(start=start, end=end, quote=sentence.quote, text_sha256=text_hash(said.line.text))
 
     def flush(self) -> None:
         """Store what is new."""
         self.items.flush()
         for said in self.said:
             with self.file.line(said.number):
-                self._judge_now(said)
+                self._judge(said)
         self.judgments.flush()
         AnswerToRevise.objects.bulk_create(
             [
@@ -265,48 +250,25 @@ class Answers:
         )
         self.imported.new["answers to revise"] += len(self.revised)
         self.imported.known["answers to revise"] += len(self.handed_on) - len(self.revised)
-        written = [said for said in self.said if said.output.answer]
-        for start in range(0, len(written), BATCH):
-            self._write(written[start : start + BATCH])
+        self.written.flush()
 
-    def _judge_now(self, said: Said) -> None:
-        judgment = NewJudgment(
-            item_id=self.items.pk(said.item),
-            criterion_id=said.criterion.pk,
-            rater_id=said.rater.pk,
-            grade=said.grade,
-            ungraded="" if said.grade is not None else Judgment.Ungraded.REFUSED,
-            judged_at=self.at,
+    def _judge(self, said: Said) -> None:
+        output = said.output
+        highlights = [self._highlight(said.number, one, said) for one in output.chosen]
+        judgment = self.judgments.grade(
+            said.number,
+            self.items.pk(said.item),
+            said.criterion,
+            said.rater,
+            said.grade,
+            highlights,
+            at=self.at,
+            ungraded=Judgment.Ungraded.REFUSED,
         )
-        highlights = [self._highlight(said.number, one, said) for one in said.output.chosen]
-        self.judgments.add(said.number, judgment, highlights)
-
-    def _write(self, written: Sequence[Said]) -> None:
-        items = {self.items.pk(said.item) for said in written}
-        criteria = (self.outcome, self.revision)
-        stored = {
-            (one.criterion_id, one.item_id, one.rater_id): one
-            for one in Judgment.objects.filter(item__in=items, criterion__in=criteria).select_related("answer")
-        }
-        new = []
-        for said in written:
-            output = said.output
-            current = stored.get((said.criterion.pk, self.items.pk(said.item), said.rater.pk))
-            if current is None:
-                continue  # its line was refused
-            with self.file.line(said.number):
-                answer = getattr(current, "answer", None)
-                if answer is None:
-                    flags = {"has_minimal_answer": output.has_minimal_answer, "non_consecutive": output.non_consecutive}
-                    new.append(WrittenAnswer(judgment=current, text=output.answer, attributes=flags))
-                elif answer.text != output.answer:
-                    raise BrokenLine(
-                        f"“{said.rater}” has already written another answer to this question.",
-                        "A file never replaces a stored answer: remove the line, or rename the annotator.",
-                    )
-        WrittenAnswer.objects.bulk_create(new)
-        self.imported.new["written answers"] += len(new)
-        self.imported.known["written answers"] += len(written) - len(new)
+        if output.answer:
+            flags = {"has_minimal_answer": output.has_minimal_answer, "non_consecutive": output.non_consecutive}
+            answer = AnswerLine(output.answer, attributes=flags)
+            self.written.add(said.number, judgment, answer, said.item, said.criterion.task_type)
 
 
 def _without_title(spans: Sequence[dict[str, object]]) -> list[dict[str, object]]:

@@ -12,8 +12,7 @@ from collection.importing.origins import judge_of_a_file
 from collection.importing.rows import Imported
 from collection.importing.studies import ItemRows, criterion_of, known, topic_pks
 from collection.judgments.recording import imported_rater
-from collection.judgments.services import NewJudgment
-from collection.models import Criterion, Highlight, Judgment, Passage, Rater, Report, RubricElement, Study
+from collection.models import Criterion, Highlight, Passage, Rater, Report, RubricElement, Study
 from collection.models.studies import TaskType
 from collection.models.texts import text_hash
 from collection.questions.shapes import RUBRIC_0_5, TASK_TYPES, CriterionShape
@@ -108,15 +107,8 @@ class _Target:
 
     def add(self, number: int, rater: Rater, item_id: str, grade: int, highlight: Highlight | None = None) -> None:
         """Take a judgment of this line; a grade below 0 is a reply that holds none."""
-        judgment = NewJudgment(
-            item_id=self.items.pk(item_id),
-            criterion_id=self.criterion.pk,
-            rater_id=rater.pk,
-            grade=grade if grade >= 0 else None,
-            ungraded="" if grade >= 0 else Judgment.Ungraded.UNREADABLE,
-            judged_at=self.at,
-        )
-        self.judgments.add(number, judgment, [highlight] if highlight else [])
+        item, value, marked = self.items.pk(item_id), grade if grade >= 0 else None, [highlight] if highlight else []
+        self.judgments.grade(number, item, self.criterion, rater, value, marked, at=self.at)
 
     def flaw(self, what: str, number: int, topic_id: str, question: int) -> None:
         self.imported.flaw(what, f"{self.file.name} line {number}, sub-question {question} of {topic_id}")

@@ -30,13 +30,11 @@ from collection.importing.origins import QrelsRater, judge_of_a_file
 from collection.importing.rows import Imported
 from collection.importing.studies import ItemRows, criterion_of
 from collection.importing.trec import Topics, relevance_criterion_of, scale_of_grades, threshold_remarks
-from collection.judgments.services import NewJudgment
 from collection.models import (
     Collection,
     Criterion,
     GradedLine,
     Highlight,
-    Judgment,
     Passage,
     Rater,
     RubricElement,
@@ -199,7 +197,7 @@ class _Graded:
             self.relevance += self._relevance(number, topic.topic_id, passage, pks[passage.passage_id])
         self.items.flush()
         for item, rater, grade, reasons in taken:
-            self._judge(number, item, self.rating, rater, grade, reasons)
+            self.judgments.grade(number, self.items.pk(item), self.rating, rater, grade, reasons, at=self.at)
 
     def add_relevance(self, rater: QrelsRater | None, *, relevant_from: float | None, grades: Sequence[float]) -> None:
         """Take the relevance labels of all topics, on one scale that has all of their grades."""
@@ -222,7 +220,8 @@ class _Graded:
         for one in self.relevance:
             if judge := one.judge or people:
                 with self.file.line(one.number):
-                    self._judge(one.number, one.item, criteria[one.is_no_or_yes], judge, one.grade, one.reasons)
+                    item, criterion = self.items.pk(one.item), criteria[one.is_no_or_yes]
+                    self.judgments.grade(one.number, item, criterion, judge, one.grade, one.reasons, at=self.at)
 
     def keep_lines(self) -> None:
         """Keep what the file says besides, so that it can go out again."""
@@ -329,25 +328,6 @@ class _Graded:
                 rater.save(update_fields=["attributes"])
             self.raters[name] = rater
         return self.raters[name]
-
-    def _judge(
-        self,
-        number: int,
-        item: str,
-        criterion: Criterion,
-        rater: Rater,
-        grade: float | None,
-        reasons: Sequence[Highlight],
-    ) -> None:
-        judgment = NewJudgment(
-            item_id=self.items.pk(item),
-            criterion_id=criterion.pk,
-            rater_id=rater.pk,
-            grade=grade,
-            ungraded="" if grade is not None else Judgment.Ungraded.UNREADABLE,
-            judged_at=self.at,
-        )
-        self.judgments.add(number, judgment, reasons)
 
 
 def _reasons(reply: str, text: str) -> tuple[Highlight, ...]:

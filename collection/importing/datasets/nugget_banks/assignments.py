@@ -11,8 +11,7 @@ from collection.formats.problems import BrokenLine
 from collection.importing.datasets.nugget_banks.banks import Banks
 from collection.importing.judgments import JudgmentRows
 from collection.importing.studies import ItemRows, criterion_of
-from collection.judgments.services import NewJudgment
-from collection.models import Judgment, Rater, Report, Study
+from collection.models import Rater, Report, Study
 from collection.models.studies import TaskType
 from collection.questions.shapes import TASK_TYPES
 
@@ -89,15 +88,8 @@ class Answers:
         self.items.flush()
         for number, item_id, grade in taken:
             with self.banks.file.line(number):
-                judgment = NewJudgment(
-                    item_id=self.items.pk(item_id),
-                    criterion_id=self.criterion.pk,
-                    rater_id=self.assigning.rater.pk,
-                    grade=grade,
-                    ungraded="" if grade is not None else Judgment.Ungraded.UNREADABLE,
-                    judged_at=self.at,
-                )
-                self.judgments.add(number, judgment)
+                item = self.items.pk(item_id)
+                self.judgments.grade(number, item, self.criterion, self.assigning.rater, grade, at=self.at)
 
     def _items(self, number: int, one: AssignedAnswer, topic: int) -> list[tuple[str, float | None]]:
         rows, topic_id = self.banks.rows, one.topic.topic_id
