@@ -63,7 +63,7 @@ class Verdict:
         return not self.problems
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as `verify_bundle --json` prints it."""
+        """Return it as `manage.py export verify --json` prints it."""
         return {
             "verified": self.holds,
             **{name: self.about.get(name) for name in ("study", "created_at", "code")},

@@ -74,6 +74,20 @@ def test_a_program_may_call_an_old_name_without_a_word(capsys: pytest.CaptureFix
     assert capsys.readouterr().err == ""
 
 
+# They write a file or a table of one, or say how far they are.
+WITHOUT_JSON = {
+    *(name for name in names() if name.startswith("export ")),
+    *("import check", "people prolific", "people workshop", "build pipeline", "build contexts", "build retrieval"),
+    *("job write-batch",),
+}
+
+
+def test_what_prints_a_result_prints_json_too() -> None:
+    silent = {name for name in names() if "--json" not in load(name).create_parser("", "")._option_string_actions}
+
+    assert silent <= WITHOUT_JSON
+
+
 def test_a_group_lists_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
     run("board", "--help")
     with pytest.raises(SystemExit):

@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from collection.collections.sharing import make_collection
 from collection.formats.problems import InputFile
+from collection.importing.outcomes import ImportOutcome
 from collection.importing.rows import Imported
 from collection.importing.trec import RELEVANT_FROM
 from collection.judgments.declarations import IRRELEVANT, source_and_reason
@@ -29,15 +30,23 @@ class ImportCommand(SiteCommand):
     """A command that imports one FILE. Its subclasses say what `bring` does with it."""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add(parser, "file", "--quiet")
+        add(parser, "file", "--quiet", "--json")
 
     def handle(self, *, file: Path, quiet: bool, **options: Any) -> None:
         with reading(file, quiet=quiet) as opened:
             imported = self.bring(opened, **options)
-        self.stdout.write(imported.told(everything=options["verbosity"] > 1))
+        say_imported(self, imported, options)
 
     def bring(self, file: InputFile, **options: Any) -> Imported:
         raise NotImplementedError
+
+
+def say_imported(command: SiteCommand, imported: Imported, options: dict[str, Any], *, file: str = "") -> None:
+    """Print what came in, of all or of a file by its name."""
+    outcome = ImportOutcome.of(imported)
+    answer = {name: getattr(outcome, name) for name in ("counts", "remarks", "flaws")}
+    text = imported.told(everything=options["verbosity"] > 1)
+    command.say(f"{file}\n{text}" if file else text, **answer, **({"file": file} if file else {}))
 
 
 class IntoCollection(ImportCommand):
@@ -70,7 +79,7 @@ def add_new_study(parser: CommandParser) -> None:
     add(parser, "--study", required=True, help="the study that its judgments become")
     add(parser, "--collection", help="default: the study's name")
     add(parser, "--owner", help="the owner of the new collection and study; default: the first researcher")
-    add(parser, "--quiet")
+    add(parser, "--quiet", "--json")
 
 
 def add_declarations(parser: CommandParser) -> None:

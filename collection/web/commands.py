@@ -72,6 +72,7 @@ class SiteCommand(BaseCommand):
     """A command: what a service refuses, `refusals` among it, and a file that cannot be used, is an error, status 1."""
 
     refusals: ClassVar[tuple[type[Exception], ...]] = ()
+    as_json = False
 
     def run_from_argv(self, argv: list[str]) -> None:
         """Run; a wrong option ends with status 1 like every other error, not with argparse's 2."""
@@ -81,6 +82,7 @@ class SiteCommand(BaseCommand):
             sys.exit(1 if end.code == 2 else end.code)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
+        self.as_json = bool(options.get("json"))
         try:
             return super().execute(*args, **options)
         except ValidationError as invalid:
@@ -94,6 +96,10 @@ class SiteCommand(BaseCommand):
 
     def print_json(self, answer: dict[str, Any]) -> None:
         self.stdout.write(json.dumps(answer, ensure_ascii=False, indent=2, allow_nan=False))
+
+    def say(self, text: str, **answer: Any) -> None:
+        """Print a result in words; with --json, as an object in a line of its own."""
+        self.stdout.write(json.dumps(answer, ensure_ascii=False, allow_nan=False) if self.as_json else text)
 
     def note(self, text: str) -> None:
         """Say something beside the answer."""

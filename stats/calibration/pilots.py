@@ -57,7 +57,7 @@ class Pilot:
     yes_or_no: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as `plan_labels` prints it."""
+        """Return it as `manage.py trust plan --json` prints it."""
         shown = ("sd", "correlation", "between", "within", "n_topics", "n_labelled", "n_items")
         return {name: getattr(self, name) for name in shown}
 

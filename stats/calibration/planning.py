@@ -60,7 +60,7 @@ class Plan:
     reason: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as `plan_labels` prints it."""
+        """Return it as `manage.py trust plan --json` prints it."""
         return asdict(self)
 
 

@@ -15,10 +15,11 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add(parser, "--study", "--by", required=True)
+        add(parser, "--json")
         parser.add_argument("--title", required=True, help="the title of the copy")
         parser.add_argument("--name", default="", help="its name, if not derived from the title")
 
     def handle(self, **options: Any) -> None:
         named = cleaned(CopyForm({"title": options["title"], "name": options["name"]}))
         copy = copy_study(study=the_study(options["study"]), by=the_user(options["by"]), **named)
-        self.stdout.write(f"{copy.name} is created as a draft.")
+        self.say(f"{copy.name} is created as a draft.", study=copy.name)

@@ -27,6 +27,7 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add(parser, "--study", required=True)
+        add(parser, "--json")
         parser.add_argument("--title", help="its title")
         parser.add_argument("--language", metavar="CODE", help="of assessors' pages, as de or he")
         parser.add_argument("--terms", metavar="LINES", help="terms that assessors see highlighted, one a line")
@@ -53,9 +54,13 @@ class Command(SiteCommand):
             if options["frame"]:
                 change_frame(study=study, frame=frame_in(options["frame"]))
             made = edit_study(study=study, at=now(), **{name: fields.get(name, given[name]) for name in given})
-        for forecast in forecast_of(study) if options["frame"] else []:
-            self.stdout.write(f"{title_of(forecast.task_type)}: {forecast.problem or counted(forecast.drawn, 'tasks')}")
-        self.stdout.write(f"{study.name} is changed; added: {counted(made, 'places')}.")
+        forecasts = {
+            title_of(of.task_type): of.problem or counted(of.drawn, "tasks")
+            for of in (forecast_of(study) if options["frame"] else [])
+        }
+        lines = [f"{label}: {drawn}" for label, drawn in forecasts.items()]
+        lines.append(f"{study.name} is changed; added: {counted(made, 'places')}.")
+        self.say("\n".join(lines), study=study.name, places=made, tasks=forecasts)
 
 
 def frame_in(path: Path) -> Frame:

@@ -5,7 +5,7 @@ from django.core.management.base import CommandParser
 from django.db import transaction
 from django.utils.timezone import now
 
-from collection.importing.commands import add_new_study, reading, the_first_researcher, the_user
+from collection.importing.commands import add_new_study, reading, say_imported, the_first_researcher, the_user
 from collection.importing.datasets.clapnq import import_clapnq
 from collection.importing.studies import closed_study_in
 from collection.web.commands import SiteCommand, add
@@ -28,4 +28,4 @@ class Command(SiteCommand):
         for path in files:
             with reading(path, quiet=options["quiet"]) as file:
                 imported = import_clapnq(file=file, study=into, at=now())
-            self.stdout.write(f"{path.name}\n{imported.told(everything=options['verbosity'] > 1)}")
+            say_imported(self, imported, options, file=path.name)

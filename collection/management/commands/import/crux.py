@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils.timezone import now
 
-from collection.importing.commands import add_new_study, progress_bar, the_first_researcher, the_user
+from collection.importing.commands import add_new_study, progress_bar, say_imported, the_first_researcher, the_user
 from collection.importing.datasets.crux import import_crux
 from collection.models import Collection
 from collection.web.commands import SiteCommand
@@ -25,4 +25,4 @@ class Command(SiteCommand):
         into: dict[str, Any] = {"study_name": study, "collection_name": name, "owner": owner}
         with progress_bar(folder.name, size, quiet=options["quiet"]) as bar:
             imported = import_crux(folder=folder, **into, at=now(), advance=bar.update)
-        self.stdout.write(imported.told(everything=options["verbosity"] > 1))
+        say_imported(self, imported, options)

@@ -39,7 +39,7 @@ class Command(SiteCommand):
         parser.add_argument("--people", nargs="+", default=[], metavar="FILE", help=people)
         add_random_sample(parser)
         add_options(parser, FilesOfCommand)
-        add(parser, "--quiet")
+        add(parser, "--quiet", "--json")
 
     def handle(self, *, files: list[Path], quiet: bool, **options: Any) -> None:
         chosen = choose(FilesOfCommand, options)
@@ -68,6 +68,10 @@ class Command(SiteCommand):
                     at=now(),
                     advance=bar.update,
                 )
+        if self.as_json:
+            answer = {name: getattr(outcome, name) for name in ("counts", "remarks", "flaws", "details")}
+            self.say("", **answer)
+            return
         for file in outcome.details["files"]:
             new = ", ".join(counted(new, name) for name, new, _ in file["counts"] if new) or "nothing new"
             result = f"not imported: {file['waits']}" if file["waits"] else new

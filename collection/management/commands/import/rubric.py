@@ -5,7 +5,7 @@ from django.core.management.base import CommandParser
 from django.db import transaction
 from django.utils.timezone import now
 
-from collection.importing.commands import add_relevant_from, reading, the_user
+from collection.importing.commands import add_relevant_from, reading, say_imported, the_user
 from collection.importing.datasets.rubric import import_graded, import_question_bank
 from collection.importing.origins import QrelsRater
 from collection.importing.rows import Imported
@@ -32,7 +32,7 @@ class Command(SiteCommand):
         )
         parser.add_argument("--assessors", default="NIST", metavar="NAME", help="whose relevance it is (NIST)")
         add_relevant_from(parser)
-        add(parser, "--quiet")
+        add(parser, "--quiet", "--json")
 
     @transaction.atomic
     def handle(self, *, file: Path, bank: Path | None, qrels: Path | None, **options: Any) -> None:
@@ -58,4 +58,4 @@ class Command(SiteCommand):
                 together.add(
                     import_qrels(file=opened, criterion=criterion, rater=rater_of_qrels, without_texts=True, at=at)
                 )
-        self.stdout.write(together.told(everything=options["verbosity"] > 1))
+        say_imported(self, together, options)

@@ -13,6 +13,8 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add(parser, "--collection", required=True)
+        add(parser, "--json")
 
     def handle(self, *, collection: str, **options: Any) -> None:
-        self.stdout.write(f"{counted(split_reports(the_collection(collection)), 'reports')} split into sentences.")
+        n = split_reports(the_collection(collection))
+        self.say(f"{counted(n, 'reports')} split into sentences.", reports=n)

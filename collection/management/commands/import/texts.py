@@ -16,9 +16,11 @@ from stats.plurals import counted
 
 class Command(SiteCommand):
     help = "Fetch the missing texts of a collection's documents from its source. It can be stopped and run again."
+    refusals = (SourceFailed,)
 
     def add_arguments(self, parser: CommandParser) -> None:
         add(parser, "--collection", required=True)
+        add(parser, "--json")
         parser.add_argument("--limit", type=int, metavar="N", help="at most so many documents")
         parser.add_argument(
             "--again",
@@ -34,13 +36,12 @@ class Command(SiteCommand):
         docnos = fetched_before(found) if again else list(missing_texts(found, depth=source.depth))
         docnos = docnos[:limit]
         kept = failed = 0
-        try:
-            for batch in fetch_all(source, docnos):
-                if batch.fault:
-                    raise CommandError(batch.fault)
-                kept, failed = kept + batch.kept, failed + batch.failed
-        except SourceFailed as fault:
-            raise CommandError(str(fault)) from fault
-        for problem in DocumentFetch.objects.filter(collection=found, passage_id__in=docnos[:500]).exclude(problem=""):
-            self.stdout.write(f"{problem.passage_id}: {problem.problem}")
-        self.stdout.write(f"{counted(len(docnos), 'documents')} tried: {kept:,} new, {failed:,} failed.")
+        for batch in fetch_all(source, docnos):
+            if batch.fault:
+                raise CommandError(batch.fault)
+            kept, failed = kept + batch.kept, failed + batch.failed
+        refused = DocumentFetch.objects.filter(collection=found, passage_id__in=docnos[:500]).exclude(problem="")
+        problems = [f"{one.passage_id}: {one.problem}" for one in refused]
+        text = f"{counted(len(docnos), 'documents')} tried: {kept:,} new, {failed:,} failed."
+        about = {"tried": len(docnos), "new": kept, "failed": failed}
+        self.say("\n".join([*problems, text]), **about, problems=problems)

@@ -13,6 +13,7 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add(parser, "--collection", "--bank", required=True)
+        add(parser, "--json", help="print a JSON object per line")
         for name in ("before", "after"):
             parser.add_argument(f"--{name}", type=int, required=True, metavar="N", help=f"the version {name}")
 
@@ -25,6 +26,7 @@ class Command(SiteCommand):
         changes = changes_between(found[before], found[after])
         for one in changes:
             texts = " → ".join(entry.element.text for entry in (one.before, one.after) if entry)
-            self.stdout.write("\t".join([one.topic, one.what, texts, "; ".join(one.details)]))
+            text = "\t".join([one.topic, one.what, texts, "; ".join(one.details)])
+            self.say(text, topic=one.topic, what=one.what, texts=texts, details=list(one.details))
         if not changes:
             self.stderr.write("Nothing changed.")

@@ -12,12 +12,14 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add(parser, "--study", required=True)
+        add(parser, "--json")
         add_declarations(parser)
 
     def handle(self, **options: Any) -> None:
         study = the_study(options["study"])
         declare(study, random_sample=options["random_sample"], irrelevant=dict(options["irrelevant"]))
-        for name, declared in declarations_of(study).items():
-            self.stdout.write(f"{name}: {declared}")
+        declared = {name: str(what) for name, what in declarations_of(study).items()}
+        if declared or self.as_json:
+            self.say("\n".join(f"{name}: {what}" for name, what in declared.items()), **declared)
         if doubt := doubt_about_sample(study):
             self.note(doubt)

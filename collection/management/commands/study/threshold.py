@@ -14,10 +14,12 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add(parser, "--study", "--criterion", "--by", required=True)
+        add(parser, "--json")
         parser.add_argument("--to", type=float, required=True, metavar="G", help="the new threshold, a grade")
 
     def handle(self, **options: Any) -> None:
         study, user = the_study(options["study"]), the_user(options["by"])
         criterion = the_criterion(study, options["criterion"])
         change = change_threshold(criterion=criterion, threshold=options["to"], by=user, at=now())
-        self.stdout.write(str(change) if change else f"{criterion}: η is already {options['to']:g}")
+        text = str(change) if change else f"{criterion}: η is already {options['to']:g}"
+        self.say(text, criterion=criterion.name, threshold=options["to"], changed=bool(change))

@@ -19,6 +19,7 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add(parser, "--study", required=True)
+        add(parser, "--json")
         add(parser, "--out", required=True, metavar="FILE.zip", help="the file that is written")
         add_options(parser, Published)
 
@@ -26,5 +27,5 @@ class Command(SiteCommand):
         path: Path = options["out"]
         bundle = computing.bundle(find_study(options["study"]), **choose(Published, options))
         write_file(path, bundle)
-        self.stdout.write(f"{sha256(bundle)}  {path}")
+        self.say(f"{sha256(bundle)}  {path}", sha256=sha256(bundle), file=str(path))
         self.note("Publish the hash above with the file, so that others can check that the bundle is yours.")

@@ -21,6 +21,7 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add(parser, "--study", required=True)
+        add(parser, "--json")
         add(parser, "--out", required=True, metavar="FOLDER", help="the folder that is written")
         add_options(parser, EvaluationChoice)
 
@@ -36,4 +37,4 @@ class Command(SiteCommand):
             path = options["out"] / name
             path.parent.mkdir(parents=True, exist_ok=True)
             write_file(path, content)
-        self.stdout.write(f"{counted(len(files), 'files')} in {options['out']}.")
+        self.say(f"{counted(len(files), 'files')} in {options['out']}.", files=list(files))

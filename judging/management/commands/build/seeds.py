@@ -18,6 +18,7 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add(parser, "--collection", required=True)
+        add(parser, "--json")
         add(parser, "--study", required=True, help=str(FIELDS["study"].help_text))
         add(parser, "--judge", default="", help=str(FIELDS["judge"].help_text))
         parser.add_argument("--each", type=int, metavar="N", help=str(FIELDS["each"].help_text))
@@ -39,12 +40,12 @@ class Command(SiteCommand):
         form = SeedsForm(sent, collection=collection)
         if not form.is_valid():
             raise CommandError(" ".join(str(one) for said in form.errors.values() for one in said))
+        seeds = {one.name: [of.topic.topic_id for of in one.chosen] for one in form.found}
+        lines = []
         for one in form.found:
-            self.stdout.write(
-                f"{one.name}: {len(one.chosen)} of {one.wanted}; {one.unfit} do not fit, {one.ungraded} without a grade"
-            )
-            self.stdout.writelines(f"  {of.grade:.2f}  {of.topic.topic_id}  {of.topic.request}" for of in one.chosen)
-        if options["look"]:
-            self.stdout.write(f"{counted(form.n, 'seed questions')} would be taken.")
-        else:
-            self.stdout.write(f"{counted(form.take(by=None, at=now()), 'seed questions')} taken.")
+            without = f"{one.unfit} do not fit, {one.ungraded} without a grade"
+            lines.append(f"{one.name}: {len(one.chosen)} of {one.wanted}; {without}")
+            lines += [f"  {of.grade:.2f}  {of.topic.topic_id}  {of.topic.request}" for of in one.chosen]
+        n = form.n if options["look"] else form.take(by=None, at=now())
+        done = "would be taken" if options["look"] else "taken"
+        self.say("\n".join([*lines, f"{counted(n, 'seed questions')} {done}."]), n=n, seeds=seeds)

@@ -18,7 +18,7 @@ class Command(SiteCommand):
     help = "Import another tool's grades as those of a judge, recording their provenance and the file's hash."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add(parser, "file", "--quiet")
+        add(parser, "file", "--quiet", "--json")
         add(parser, "--as", choices=list(FORMATS), required=True)
         add(parser, "--study", "--judge", required=True)
         parser.add_argument("--tool", required=True, metavar="NAME", help="the program that graded")
@@ -60,10 +60,9 @@ class Command(SiteCommand):
         bring = try_grades if options["preview"] else import_grades
         with reading(file, quiet=quiet, name=file.name) as opened:
             read = bring(file=opened, study=study, wanted=wanted, at=now())
-        if options["preview"]:
-            self.stdout.write("Nothing has been imported yet. Preview:")
-        for line in read.lines():
-            self.stdout.write(line)
+        preview = ["Nothing has been imported yet. Preview:"] if options["preview"] else []
+        counts = {"read": read.told, "taken": read.taken, "new": read.new, "known": read.known}
+        self.say("\n".join([*preview, *read.lines()]), **counts, remarks=read.imported.remarks)
 
 
 def numbers(written: str) -> tuple[float, ...]:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import CommandParser
 from django.utils.timezone import now
 
-from collection.web.commands import SiteCommand
+from collection.web.commands import SiteCommand, add
 from collection.web.options import add_options
 from judging.grading.drift import drift_of
 from judging.grading.jobs import JobLimits, LimitReached, WrongState, cancel_job, pause_job, resume_job
@@ -26,6 +27,7 @@ class Command(SiteCommand):
         moves = ("show", "pause", "resume", "cancel", "run")
         parser.add_argument("move", nargs="?", choices=moves, default="show", help="what becomes of it (%(default)s)")
         add_options(parser, LimitsSerializer)
+        add(parser, "--json")
 
     def handle(self, **options: Any) -> None:
         job = the_job(options["job"])
@@ -38,11 +40,12 @@ class Command(SiteCommand):
                 cancel_job(job=job, at=now())
             case "run":
                 wait_for(job, errors=self.stderr, here=True)
-        self.stdout.write(f"{job}: {job.get_state_display()}. {job.reason}".strip())
-        for seen in job.anchor_checks.all()[:1]:
-            self.stdout.write(f"Anchor items, {seen.earlier_identity} to {seen.identity}: {drift_of(seen)}.")
-        for line in counts_of_job(job).lines():
-            self.stdout.write(line)
+        counts, drift = counts_of_job(job), job.anchor_checks.first()
+        lines = [f"{job}: {job.get_state_display()}. {job.reason}".strip()]
+        if drift:
+            lines.append(f"Anchor items, {drift.earlier_identity} to {drift.identity}: {drift_of(drift)}.")
+        about = {"job": job.pk, "state": job.state, "reason": job.reason, "drift": drift and str(drift_of(drift))}
+        self.say("\n".join([*lines, *counts.lines()]), **about, **asdict(counts))
 
 
 def new_terms(job: GradingJob, options: dict[str, Any]) -> JobLimits | None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -17,12 +18,12 @@ class Command(SiteCommand):
     refusals = (NoBatch,)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add(parser, "file", "--quiet")
+        add(parser, "file", "--quiet", "--json")
         add(parser, "--job", required=True)
 
     def handle(self, **options: Any) -> None:
         job = the_job(options["job"])
         with reading(options["file"], quiet=options["quiet"]) as opened:
             replies = read_replies(job=job, file=opened, at=now())
-        for line in (str(replies), *counts_of_job(job).lines()):
-            self.stdout.write(line)
+        counts = counts_of_job(job)
+        self.say("\n".join([str(replies), *counts.lines()]), job=job.pk, replies=str(replies), **asdict(counts))

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from collection.web.commands import SiteCommand
+from collection.web.commands import SiteCommand, add
 from judging.grading.progress import counts_of_job
 from judging.jobs.estimate import JobEstimate, estimate
 from judging.management.starting import REFUSALS, add_selection, chosen, limits_in, selection_of, start
@@ -19,6 +20,7 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_selection(parser, required=True)
+        add(parser, "--json", help="print a JSON object per line")
         parser.add_argument("--estimate", action="store_true", help="show the estimate, and start nothing")
         parser.add_argument("--wait", action="store_true", help="show progress until the jobs end")
         parser.add_argument("--here", action="store_true", help="grade in this process, without a worker")
@@ -29,9 +31,8 @@ class Command(SiteCommand):
             return
         jobs = start(options)
         for job in jobs:
-            self.stdout.write(
-                f"Job {job.pk}, {job.judge}: {counted(job.total, 'pairs')}, {job.skipped} skipped without a text."
-            )
+            text = f"Job {job.pk}, {job.judge}: {counted(job.total, 'pairs')}, {job.skipped} skipped without a text."
+            self.say(text, job=job.pk, judge=str(job.judge), total=job.total, skipped=job.skipped)
         stopped: list[CommandError] = []
         for job in jobs if options["wait"] or options["here"] else []:
             try:
@@ -40,8 +41,7 @@ class Command(SiteCommand):
                 if stop.returncode != 1:  # it was stopped by hand, or no worker comes
                     raise
                 stopped.append(stop)
-            for line in counts_of_job(job).lines():
-                self.stdout.write(line)
+            self.say("\n".join(counts_of_job(job).lines()), job=job.pk, **asdict(counts_of_job(job)))
         for later in stopped[1:]:
             self.stderr.write(str(later))
         if stopped:
@@ -53,7 +53,7 @@ class Command(SiteCommand):
             selection, limits = selection_of(options), limits_in(options)
             prices = {name: limits[name] for name in ("price_in", "price_out")}
             expected = estimate(criterion=criterion, judge=judge, selection=selection, **prices)
-            self.stdout.write(in_a_line(judge, expected))
+            self.say(in_a_line(judge, expected), judge=str(judge), **asdict(expected))
 
 
 def in_a_line(judge: Judge, expected: JobEstimate) -> str:

@@ -18,12 +18,14 @@ class Command(SiteCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--ensemble", required=True, metavar="NAME", help="the ensemble")
         add(parser, "--study", "--criterion", required=True)
+        add(parser, "--json")
 
     def handle(self, **options: Any) -> None:
         ensemble = the_judge(options["ensemble"])
         criterion = the_criterion(the_study(options["study"]), options["criterion"])
         done = combine(ensemble=ensemble, criterion=criterion, at=now())
-        self.stdout.write(
+        text = (
             f"{done.graded:,} graded, {done.ungraded:,} undecided, {done.waiting:,} waiting for a member; "
             f"{done.changed:,} new or changed."
         )
+        self.say(text, **{name: getattr(done, name) for name in ("graded", "ungraded", "waiting", "changed")})

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from collection.models import Study
-from collection.web.commands import SiteCommand
+from collection.web.commands import SiteCommand, add
 from judging.judges.ensembles import RULES, TIES, ensemble_of
 from judging.judges.registry import BadJudge
 
@@ -21,6 +21,7 @@ class Command(SiteCommand):
             metavar="JUDGE",
             help="the members, imported ones as STUDY/CRITERION/NAME; or one judge, with --samples",
         )
+        add(parser, "--json")
         parser.add_argument("--samples", type=int, metavar="N", help="take N samples of the one judge")
         parser.add_argument("--temperature", type=float, default=0.7, metavar="T", help="of the samples (0.7)")
         parser.add_argument("--rule", choices=RULES, default="majority", help="how grades become one (%(default)s)")
@@ -34,6 +35,6 @@ class Command(SiteCommand):
     def handle(self, **options: Any) -> None:
         choices = {name: options[name] for name in ("rule", "ties", "quorum", "at", "name", "samples", "temperature")}
         ensemble, new = ensemble_of(options["members"], studies=Study.objects.all(), **choices)
-        self.stdout.write(f"{ensemble} is {'created' if new else 'already there'}. Its members:")
-        for member in ensemble.members.select_related("judge", "rater"):
-            self.stdout.write(f"  {member}")
+        members = list(map(str, ensemble.members.select_related("judge", "rater")))
+        text = f"{ensemble} is {'created' if new else 'already there'}. Its members:"
+        self.say("\n  ".join([text, *members]), ensemble=str(ensemble), new=new, members=members)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -23,13 +22,11 @@ class Command(SiteCommand):
         judges = Judge.objects.select_related("rater", "template", "scale")
         for judge in complete_first(judges, of=lambda judge: found.worst_of(judge.rater_id)):
             completeness = found.worst_of(judge.rater_id)
-            if options["json"]:
-                self.stdout.write(json.dumps(as_dict(judge) | completeness.as_dict(), ensure_ascii=False))
-                continue
             made_of = ", ".join(filter(None, (judge.get_engine_display(), judge.model, str(judge.template or ""))))
             weak = " (weak: a baseline)" if judge.weak else ""
             mark = f" ({completeness.mark}: {completeness.why})" if completeness.mark else ""
-            self.stdout.write(f"{judge.name}  {judge.criterion_name}, {judge.scale}: {made_of}{weak}{mark}")
+            text = f"{judge.name}  {judge.criterion_name}, {judge.scale}: {made_of}{weak}{mark}"
+            self.say(text, **as_dict(judge) | completeness.as_dict())
 
 
 def as_dict(judge: Judge) -> dict[str, Any]:

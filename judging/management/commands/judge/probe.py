@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -30,11 +29,8 @@ class Command(SiteCommand):
         if not probes:
             raise CommandError(NO_SERVER)
         for probe in probes:
-            if options["json"]:
-                row = {"address": probe.address, "problem": probe.problem, "findings": probe.findings}
-                self.stdout.write(json.dumps(row, ensure_ascii=False))
-            else:
-                self.stdout.write(in_a_line(probe))
+            row = {"address": probe.address, "problem": probe.problem, "findings": probe.findings}
+            self.say(in_a_line(probe), **row)
         failed = sum(bool(probe.problem) for probe in probes)
         if failed:
             raise CommandError(f"{failed} of {counted(len(probes), 'servers')} cannot be used.")

@@ -26,6 +26,7 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add(parser, "judge", nargs="?")
+        add(parser, "--json")
         add(parser, "--collection", help="whose reports are graded")
         parser.add_argument("--reports", type=Path, metavar="FOLDER", help="import its files into the collection first")
         add(parser, "--owner")
@@ -56,19 +57,19 @@ class Command(SiteCommand):
             files = [(str(path.relative_to(folder)), path) for path in sorted(folder.rglob("*")) if path.is_file()]
             chosen = FilesOptions(with_topics=True)
             imported = import_files(files=files, collection=collection, options=chosen, at=now())
-            self.stdout.write(imported.told(str(folder)))
+            self.note(imported.told(str(folder)))
         criterion = criterion_of_reports(judge, collection)
         if job := start_serving(judge, criterion, at=now()):
             wait_for(job, errors=self.stderr, here=True)
         return write_served(judge, criterion, options["out"])
 
     def tell(self, served: Served, folder: Path) -> None:
-        self.stdout.write(
-            f"{counted(served.n_graded, 'grades')}, {served.n_ungraded:,} replies without one, in {folder}."
-        )
+        lines = [f"{counted(served.n_graded, 'grades')}, {served.n_ungraded:,} replies without one, in {folder}."]
         if served.uneven:
             listed = ", ".join(served.uneven[:5])
-            self.stdout.write(f"Without a value over all topics, because they lack some: {listed}.")
+            lines.append(f"Without a value over all topics, because they lack some: {listed}.")
+        about = {"graded": served.n_graded, "ungraded": served.n_ungraded, "uneven": list(served.uneven)}
+        self.say("\n".join(lines), **about, folder=str(folder))
 
 
 def _collection(name: str, owner: str | None) -> Collection:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -55,7 +54,7 @@ class Command(SiteCommand):
             servers = [_changed(options)]
         for server in servers:
             row = ModelServerShown(server, context={"user": None}).data
-            self.stdout.write(json.dumps(row, ensure_ascii=False) if options["json"] else in_a_line(row))
+            self.say(in_a_line(row), **row)
 
 
 def _found(name: str) -> ModelServer:

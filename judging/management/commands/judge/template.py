@@ -16,8 +16,8 @@ class Command(SiteCommand):
     refusals = (BadTemplate,)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add(parser, "file")
+        add(parser, "file", "--json")
 
     def handle(self, *, file: Path, **options: Any) -> None:
         template, new = save_template(read_template(file.read_bytes(), file_name=file.name))
-        self.stdout.write(f"{template} is {'stored' if new else 'already stored'}.")
+        self.say(f"{template} is {'stored' if new else 'already stored'}.", template=str(template), new=new)

@@ -22,6 +22,7 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add(parser, "judge")
+        add(parser, "--json", help="print a JSON object per line")
         add(parser, "--study", required=True)
         add(parser, "--seed", default=0)
         most = f"at most ({SECONDS:g}; where it thinks {THINKING_SECONDS:g}; vLLM {VLLM_SECONDS:g})"
@@ -43,7 +44,9 @@ class Command(SiteCommand):
         if names := sorted({trial.reply.answered_as for trial in trials if trial.reply} - {""}):
             self.note(f"The server replied as {', '.join(names)}, not as {judge.model}: jobs accept that now.")
         for trial in trials:
-            self.stdout.write(in_a_line(trial))
+            grade = trial.reading.grade if trial.reading else None
+            about = {"item": trial.item.item_id, "people": list(trial.grades_of_people), "agrees": trial.agrees}
+            self.say(in_a_line(trial), **about, grade=grade)
 
 
 def in_a_line(trial: TrialRun) -> str:
