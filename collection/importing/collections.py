@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.core.exceptions import ValidationError
@@ -47,16 +49,22 @@ from collection.models.texts import text_hash
 from collection.rankings import contradicted_ranks
 
 
-@transaction.atomic
 def import_collection(*, file: InputFile, collection: Collection) -> Imported:
     """Bring an Assize JSONL file into the collection. Raises BrokenFile, and has then changed nothing."""
-    with file:
-        rows = CollectionRows(collection, file=file, imported=Imported())
+    with collection_rows(collection, file) as rows:
         for number, line in read_collection(file):
             with file.line(number):
                 rows.add(number, line)
-        rows.flush()
     return rows.imported
+
+
+@contextmanager
+def collection_rows(collection: Collection, file: InputFile) -> Iterator[CollectionRows]:
+    """Give the rows of what a file brings, all or nothing; what still waits at the end is stored. Raises BrokenFile."""
+    with transaction.atomic(), file:
+        rows = CollectionRows(collection, file=file, imported=Imported())
+        yield rows
+        rows.flush()
 
 
 class CollectionRows:

@@ -14,7 +14,7 @@ from collection.formats.jsonl import PassageLine, RankingLine, RunLine, SystemLi
 from collection.formats.problems import BrokenLine, InputFile, Missing, refuse_missing
 from collection.formats.topics import read_topics
 from collection.formats.trec import QrelsLine, read_passages, read_qrels, read_run
-from collection.importing.collections import CollectionRows
+from collection.importing.collections import CollectionRows, collection_rows
 from collection.importing.draws import DrawRows
 from collection.importing.judgments import JudgmentRows
 from collection.importing.rows import BATCH, Imported
@@ -40,37 +40,29 @@ def note_unread(imported: Imported, number: int, attributes: Mapping[str, Any]) 
         imported.flaw(f"field “{name}” that was kept as an attribute and not read", f"line {number}")
 
 
-@transaction.atomic
 def import_passages(*, file: InputFile, collection: Collection) -> Imported:
     """Bring in passages by id. Raises BrokenFile."""
-    imported = Imported()
-    with file:
-        rows = CollectionRows(collection, file=file, imported=imported)
+    with collection_rows(collection, file) as rows:
         for number, line in read_passages(file):
             with file.line(number):
                 rows.add(number, line)
-                note_unread(imported, number, line.attributes)
-        rows.flush()
-    return imported
+                note_unread(rows.imported, number, line.attributes)
+    return rows.imported
 
 
-@transaction.atomic
 def import_topics(*, file: InputFile, collection: Collection) -> Imported:
     """Bring in topics; one that is here with its id alone gets its request. Raises BrokenFile."""
-    imported = Imported()
-    with file:
-        rows = CollectionRows(collection, file=file, imported=imported)
+    zero = "topic id with a leading zero, which runs and qrels may leave out"
+    with collection_rows(collection, file) as rows:
         for number, line in read_topics(file):
             with file.line(number):
                 rows.add(number, line)
-                note_unread(imported, number, line.attributes)
+                note_unread(rows.imported, number, line.attributes)
                 if LEADING_ZERO.match(line.topic_id):
-                    imported.flaw("topic id with a leading zero, which runs and qrels may leave out", line.topic_id)
-        rows.flush()
-    return imported
+                    rows.imported.flaw(zero, line.topic_id)
+    return rows.imported
 
 
-@transaction.atomic
 def import_run(
     *, file: InputFile, collection: Collection, run: str = "", system: str = "", with_topics: bool = False
 ) -> Imported:
@@ -79,9 +71,7 @@ def import_run(
     Ranks and scores stay as they stand. Topics that the collection lacks are refused, or with `with_topics` made with
     their ids alone. Raises BrokenFile, and ReferencesMissing where topics are all that it lacks.
     """
-    imported = Imported()
-    with file:
-        rows = CollectionRows(collection, file=file, imported=imported)
+    with collection_rows(collection, file) as rows:
         tag = ""
         topics = Topics(rows, made=with_topics)
         for number, line in read_run(file):
@@ -95,8 +85,7 @@ def import_run(
                 if topics.has(number, line.topic_id):
                     rows.add(number, RankingLine(run or tag, line.topic_id, line.passage_id, line.rank, line.score))
         refuse_missing(topics.missing)
-        rows.flush()
-    return imported
+    return rows.imported
 
 
 class Topics:

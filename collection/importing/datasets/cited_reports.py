@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from django.db import transaction
-
 from collection.formats.cited_reports import CitedReport, read_cited_reports
 from collection.formats.jsonl import CitationLine, ReportLine, SentenceLine
 from collection.formats.problems import InputFile, refuse_missing
-from collection.importing.collections import CollectionRows
+from collection.importing.collections import CollectionRows, collection_rows
 from collection.importing.rows import Imported
 from collection.importing.trec import Topics
 from collection.models import Collection, Passage
@@ -21,23 +19,19 @@ REPORTS = 200
 LEAST_WEIGHT, MOST_WEIGHT = 0, 100
 
 
-@transaction.atomic
 def import_cited_reports(*, file: InputFile, collection: Collection, with_topics: bool = False) -> Imported:
     """Bring in reports with their sentences and citations. A run's system has its name.
 
     Topics that the collection lacks are refused, or with `with_topics` made with their ids alone. A report whose text
     is here already gets its sentences. Raises BrokenFile, and ReferencesMissing where topics are all that it lacks.
     """
-    imported = Imported()
-    with file:
-        rows = CollectionRows(collection, file=file, imported=imported)
+    with collection_rows(collection, file) as rows:
         topics = Topics(rows, made=with_topics)
         lines = read_cited_reports(file)
         while batch := list(islice(lines, REPORTS)):
             _add(rows, [(number, report) for number, report in batch if topics.has(number, report.topic_id)])
         refuse_missing(topics.missing)
-        rows.flush()
-    return imported
+    return rows.imported
 
 
 def _add(rows: CollectionRows, reports: Sequence[tuple[int, CitedReport]]) -> None:

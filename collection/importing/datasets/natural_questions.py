@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from django.db import transaction
-
 from collection.formats.jsonl import PassageLine, RankingLine, TopicLine
 from collection.formats.natural_questions import Question, Span, read_questions
 from collection.formats.problems import BrokenLine, InputFile
-from collection.importing.collections import CollectionRows
+from collection.importing.collections import CollectionRows, collection_rows
 from collection.importing.datasets.clapnq import GOLD, LONGEST_TITLE
 from collection.importing.datasets.question_verdicts import (
     ANSWERABLE,
@@ -45,17 +43,14 @@ class Draw:
     of: int
 
 
-@transaction.atomic
 def import_natural_questions(*, file: InputFile, collection: Collection, seed: int = 0) -> Imported:
     """Bring in the questions that CLAPNQ takes, with the passages of their pages; the run `gold` ranks each one's own.
 
     Unanswerable ones are drawn with the seed until their first words are as frequent as the others'. What each rule
     leaves out is counted. Raises BrokenFile.
     """
-    imported = Imported()
-    chosen = chosen_questions(InputFile(file.path, name=file.name), seed=seed, imported=imported)
-    with file:
-        rows = CollectionRows(collection, file=file, imported=imported)
+    with collection_rows(collection, file) as rows:
+        chosen = chosen_questions(InputFile(file.path, name=file.name), seed=seed, imported=rows.imported)
         rows.add_run(1, GOLD)
         passages = _Passages(rows, collection)
         seen: set[str] = set()
@@ -66,8 +61,7 @@ def import_natural_questions(*, file: InputFile, collection: Collection, seed: i
                 seen.add(question.question_id)
                 if number in chosen:
                     _add(passages, number, question, chosen[number], seed)
-        rows.flush()
-    return imported
+    return rows.imported
 
 
 def chosen_questions(file: InputFile, *, seed: int, imported: Imported) -> dict[int, Draw | None]:

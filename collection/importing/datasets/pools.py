@@ -6,29 +6,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from django.db import transaction
-
 from collection.formats.jsonl import PassageLine, RankingLine, RunLine, SystemLine, TopicLine
 from collection.formats.pools import Candidate, Pool, Spelling, read_pools
 from collection.formats.problems import BrokenFile, BrokenLine, InputFile
-from collection.importing.collections import CollectionRows
+from collection.importing.collections import CollectionRows, collection_rows
 from collection.importing.rows import CHANGED_TEXT, Imported
 from collection.importing.trec import note_unread
 from collection.models import Collection, Passage, Topic
 from collection.models.texts import text_hash
 
 
-@transaction.atomic
 def import_pools(*, file: InputFile, collection: Collection, run: str = "", system: str = "") -> Imported:
     """Bring in the queries as topics, the documents as passages and the candidates as one run, named like the file.
 
     A topic or a passage that is here with the same text stays as it is, whatever else the file says of it. Raises
     BrokenFile.
     """
-    imported = Imported()
     name = run or Path(file.name).stem
-    with file:
-        rows = CollectionRows(collection, file=file, imported=imported)
+    with collection_rows(collection, file) as rows:
         rows.add(1, SystemLine(system or name))
         rows.add(1, RunLine(name, system or name, _what_else_it_says(file)))
         requests = dict(Topic.objects.filter(collection=collection).values_list("topic_id", "request"))
@@ -36,12 +31,11 @@ def import_pools(*, file: InputFile, collection: Collection, run: str = "", syst
             with file.line(number):
                 _add_topic(rows, number, pool.topic, requests)
                 _add_passages(rows, number, [one.passage for one in pool.candidates if one.passage])
-                note_unread(imported, number, pool.rest)
+                note_unread(rows.imported, number, pool.rest)
                 for place, one in enumerate(pool.candidates, start=1):
-                    note_unread(imported, number, one.rest)
+                    note_unread(rows.imported, number, one.rest)
                     rows.add(number, RankingLine(name, pool.topic.topic_id, one.docno, place, one.score))
-        rows.flush()
-    return imported
+    return rows.imported
 
 
 def _add_topic(rows: CollectionRows, number: int, topic: TopicLine, requests: dict[str, str]) -> None:

@@ -24,7 +24,7 @@ from collection.formats.rubric_workbench import (
     stored_name,
     with_judges,
 )
-from collection.importing.collections import CollectionRows
+from collection.importing.collections import CollectionRows, collection_rows
 from collection.importing.judgments import JudgmentRows
 from collection.importing.origins import QrelsRater, judge_of_a_file
 from collection.importing.rows import Imported
@@ -55,28 +55,25 @@ REMEDY = "Import the question bank too, or create them with only an id."
 GRADE_ALONE = re.compile(r"\W*\d*\W*")
 
 
-@transaction.atomic
 def import_question_bank(*, file: InputFile, collection: Collection) -> Imported:
     """Bring in a bank's topics, questions and nuggets. Raises BrokenFile.
 
     A topic keeps the request that it has; topics and elements that have only an id get their texts.
     """
-    imported = Imported()
-    with file:
-        rows = _rows(collection, file, imported)
+    with collection_rows(collection, file) as rows:
+        _know_more(rows)
         requests = dict(collection.topics.values_list("topic_id", "request"))
         for number, topic in read_question_bank(file):
             with file.line(number):
                 told = topic.request or requests.get(topic.topic_id, "")
                 stored = requests.setdefault(topic.topic_id, told) or told
                 if stored != told:
-                    imported.flaw("requests that differ from the collection’s, which stay", f"“{topic.topic_id}”")
+                    rows.imported.flaw("requests that differ from the collection’s, which stay", f"“{topic.topic_id}”")
                 rows.add(number, TopicLine(topic.topic_id, stored))
                 for position, item in enumerate(topic.items):
                     kind = KINDS[item.kind]
                     rows.add(number, RubricElementLine(topic.topic_id, kind, item.element_id, item.text, position))
-        rows.flush()
-    return imported
+    return rows.imported
 
 
 @transaction.atomic
@@ -112,16 +109,14 @@ def import_graded(
     return imported
 
 
-def _rows(collection: Collection, file: InputFile, imported: Imported) -> CollectionRows:
-    """Return rows for a collection that may know more of its texts and runs than these files say."""
-    rows = CollectionRows(collection, file=file, imported=imported)
+def _know_more(rows: CollectionRows) -> None:
+    """Let the collection know more of its texts and runs than these files say."""
     rows.topics.decided = _knows("title", "attributes")
     rows.elements.decided = _knows("position", "importance", "masked", "masking_id", "replaces_id", "attributes")
     rows.passages.decided = _knows("title", "document_id", "attributes")
     rows.systems.decided = _knows("family", "attributes")
     rows.runs.decided = _knows("system_id", "attributes")
     rows.ranking.decided = _knows("rank")
-    return rows
 
 
 def _knows(*names: str) -> Callable[[Model], Container[str]]:
@@ -148,7 +143,8 @@ class _Graded:
         self.study = study
         self.imported = imported
         self.at = at
-        self.rows = _rows(study.collection, file, imported)
+        self.rows = CollectionRows(study.collection, file=file, imported=imported)
+        _know_more(self.rows)
         self.topics = Topics(self.rows, made=with_topics)
         self.missing = Missing(file, "rubric elements", REMEDY)
         self.items = ItemRows(study, file=file, imported=imported)

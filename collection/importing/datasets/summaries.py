@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from django.db import transaction
-
 from collection.formats.jsonl import PassageLine, RankingLine, ReportLine, TopicLine
 from collection.formats.problems import BrokenLine, InputFile
 from collection.formats.summaries import Summary, read_summaries
-from collection.importing.collections import CollectionRows
+from collection.importing.collections import CollectionRows, collection_rows
 from collection.importing.rows import Imported
 from collection.models import Collection, Topic
 
@@ -17,16 +15,13 @@ EMPTY = "empty documents, left out"
 ALONE = "topics with one document, which CRUX leaves out"
 
 
-@transaction.atomic
 def import_summaries(*, file: InputFile, collection: Collection) -> Imported:
     """Bring in each line as a topic with its summary, a report of the run `human_summary`, and its documents.
 
     The documents are passages `topic:0`, `topic:1`, …, as the run `documents` ranks them: those of other topics are
     irrelevant by origin. A request is left blank where the line has none. Raises BrokenFile.
     """
-    imported = Imported()
-    with file:
-        rows = CollectionRows(collection, file=file, imported=imported)
+    with collection_rows(collection, file) as rows:
         rows.add_run(1, SUMMARIES)
         rows.add_run(1, DOCUMENTS)
         requests = dict(Topic.objects.filter(collection=collection).values_list("topic_id", "request"))
@@ -37,8 +32,7 @@ def import_summaries(*, file: InputFile, collection: Collection) -> Imported:
                     raise BrokenLine(f"The topic “{found.topic_id}” is there twice.", "Give each line its own id.")
                 seen.add(found.topic_id)
                 _add(rows, number, found, requests)
-        rows.flush()
-    return imported
+    return rows.imported
 
 
 def _add(rows: CollectionRows, number: int, found: Summary, requests: dict[str, str]) -> None:
