@@ -34,7 +34,6 @@ from judging.building.serializers import (
     DecidedSerializer,
     DecisionSerializer,
     EstimatedBuildSerializer,
-    LimitsOfBuildSerializer,
     NewBuildSerializer,
     PipelineSerializer,
     ProductSerializer,
@@ -46,6 +45,7 @@ from judging.building.sources import CannotBuild
 from judging.engines.token_quotas import QuotaSpent
 from judging.grading.jobs import JobLimits, LimitReached, WrongState
 from judging.jobs.forms import LimitsForm
+from judging.jobs.serializers import LimitsSerializer
 from judging.models import Build, GenerationCall, Product
 
 InOrder = pages_by("id")
@@ -118,11 +118,11 @@ class Builds(viewsets.GenericViewSet[Build]):
             life.pause(build)
         return self._shown(build)
 
-    @extend_schema(request=LimitsOfBuildSerializer, responses=BuildDetailSerializer)
+    @extend_schema(request=LimitsSerializer, responses=BuildDetailSerializer)
     def resume(self, request: Request, name: str, pk: int) -> Response:  # noqa: ARG002
         """Go on: with a paused build, under the limits that are sent, or with the next step of a reviewed one."""
         build = self.get_object()
-        sent = checked(LimitsOfBuildSerializer(data=request.data))
+        sent = checked(LimitsSerializer(data=request.data))
         limits: JobLimits | None = filled(LimitsForm, {**LimitsForm.initial_of(build), **sent}).terms if sent else None
         with conflict_on(WrongState, LimitReached):
             life.go_on(build, limits=limits, at=now())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django import forms
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -20,30 +19,11 @@ from judging.building.progress import StepProgress, in_words, steps_of
 from judging.building.prompt_files import MOST_BYTES, BadPrompt, StepPrompt, read_prompt
 from judging.building.review import MOST_CHARACTERS
 from judging.building.shipped import PIPELINES
-from judging.jobs.forms import LimitsForm, Lines
+from judging.jobs.forms import LimitsForm
+from judging.jobs.serializers import option_of
 from judging.models import Build, GenerationCall, Product, ProductReview
 
 MOST_DECIDED_AT_ONCE = 10_000
-
-
-def option_of(field: forms.Field) -> serializers.Field[Any, Any, Any, Any]:
-    """Return a form's field as the API takes it: its words, bounds and choices are the form's."""
-    told: dict[str, Any] = {"required": False, "label": field.label, "help_text": str(field.help_text)}
-    empty: dict[str, Any] = {**told, "allow_null": True}
-    match field:
-        case Lines():
-            return serializers.ListField(child=serializers.CharField(max_length=300), **told)
-        case forms.BooleanField():
-            return serializers.BooleanField(**told)
-        case forms.ChoiceField():
-            choices: Any = field.choices
-            return serializers.ChoiceField(choices=list(choices), allow_blank=not field.required, **told)
-        case forms.FloatField():  # which is an IntegerField too
-            bounds: dict[str, Any] = {"min_value": field.min_value, "max_value": field.max_value}
-            return NumberField(**{name: bound for name, bound in bounds.items() if bound is not None}, **empty)
-        case forms.IntegerField():
-            return WholeField(min_value=field.min_value, max_value=field.max_value, **empty)
-    return serializers.CharField(max_length=getattr(field, "max_length", None), allow_blank=True, **told)
 
 
 def filled(form: type[LimitsForm], sent: Mapping[str, Any]) -> Any:
@@ -68,13 +48,6 @@ class PromptField(serializers.CharField):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MOST_BYTES, trim_whitespace=False, **kwargs)
-
-
-class LimitsOfBuildSerializer(serializers.Serializer[Any]):
-    """What a build may spend, prices for a million tokens. What is not sent stays as it is."""
-
-    def get_fields(self) -> dict[str, Any]:
-        return {name: option_of(field) for name, field in LimitsForm.base_fields.items()}
 
 
 class NewBuildSerializer(serializers.Serializer[Any]):

@@ -103,8 +103,8 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         _, criterion, judge = self.chosen(request, sent)
         with fitting():
             expected = estimate(
-                criterion=criterion, judge=judge, selection=wanted.selection, price_in=sent["price_in"],
-                price_out=sent["price_out"], by=user_of(request),
+                criterion=criterion, judge=judge, selection=wanted.selection, price_in=sent.get("price_in"),
+                price_out=sent.get("price_out"), by=user_of(request),
             )  # fmt: skip
         return Response(EstimateSerializer(expected).data)
 

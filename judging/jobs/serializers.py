@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from django import forms
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -16,7 +17,7 @@ from judging.data.selection import DEFAULT_SEED, Selection
 from judging.grading.batch_files import SERVICES
 from judging.grading.drift import drift_of
 from judging.grading.jobs import JobLimits
-from judging.jobs.forms import MOST_BATCH_MEGABYTES
+from judging.jobs.forms import MOST_BATCH_MEGABYTES, LimitsForm, Lines
 from judging.models import AnchorCheck, Build, Completion, GradingJob
 
 
@@ -58,26 +59,37 @@ class JobSerializer(serializers.ModelSerializer[GradingJob]):
         )
 
 
-SPENT: dict[str, Any] = {"required": False, "allow_null": True, "default": None}
+def option_of(field: forms.Field) -> serializers.Field[Any, Any, Any, Any]:
+    """Return a form's field as the API takes it: its words, bounds and choices are the form's."""
+    told: dict[str, Any] = {"required": False, "label": field.label, "help_text": str(field.help_text)}
+    empty: dict[str, Any] = {**told, "allow_null": True}
+    match field:
+        case Lines():
+            return serializers.ListField(child=serializers.CharField(max_length=300), **told)
+        case forms.BooleanField():
+            return serializers.BooleanField(**told)
+        case forms.ChoiceField():
+            choices: Any = field.choices
+            return serializers.ChoiceField(choices=list(choices), allow_blank=not field.required, **told)
+        case forms.FloatField():  # which is an IntegerField too
+            bounds: dict[str, Any] = {"min_value": field.min_value, "max_value": field.max_value}
+            return NumberField(**{name: bound for name, bound in bounds.items() if bound is not None}, **empty)
+        case forms.IntegerField():
+            return WholeField(min_value=field.min_value, max_value=field.max_value, **empty)
+    return serializers.CharField(max_length=getattr(field, "max_length", None), allow_blank=True, **told)
 
 
 class LimitsSerializer(serializers.Serializer[Any]):
-    """Spending limits of a job. Prices are for a million tokens; reaching a limit pauses the job."""
+    """What a job or a build may spend. Prices are for a million tokens; reaching a limit pauses it."""
 
-    price_in = NumberField(**SPENT, min_value=0, help_text="Price of a million prompt tokens.")
-    price_out = NumberField(**SPENT, min_value=0, help_text="Price of a million reply tokens.")
-    call_limit = WholeField(**SPENT, min_value=1, max_value=2**53, help_text="Pause when so many calls have a reply.")
-    token_limit = WholeField(**SPENT, min_value=1, max_value=2**53, help_text="Pause when so many tokens are used.")
-    cost_limit = NumberField(**SPENT, min_value=0, help_text="Pause when it has cost this much.")
-    minutes_limit = NumberField(
-        **SPENT, min_value=0.1, max_value=10**7, help_text="Pause so many minutes after the start."
-    )
+    def get_fields(self) -> dict[str, Any]:
+        return {name: option_of(field) for name, field in LimitsForm.base_fields.items()} | super().get_fields()
 
     @property
     def terms(self) -> JobLimits:
         """What was sent. Only for data that is valid."""
         sent = self.validated_data
-        return JobLimits(**{one.name: sent[one.name] for one in fields(JobLimits)})
+        return JobLimits(**{one.name: sent.get(one.name) for one in fields(JobLimits)})
 
 
 class NewJobSerializer(LimitsSerializer):

@@ -40,7 +40,7 @@ def add_selection(parser: CommandParser, *, required: bool = False) -> None:
 
 
 def limits_in(options: dict[str, Any]) -> dict[str, Any]:
-    """Return prices and limits by their names; those that are not given are None."""
+    """Return the prices and limits that are given, by their names."""
     return choose(LimitsSerializer, options)
 
 

@@ -16,7 +16,7 @@ from collection.api_tools import NumberField, WholeField, checked, user_of
 from collection.web.api_access import Researches
 from judging.building.api import collection_of
 from judging.building.seeds.forms import SeedsForm
-from judging.building.serializers import option_of
+from judging.jobs.serializers import option_of
 
 
 class SeedsSerializer(serializers.Serializer[Any]):

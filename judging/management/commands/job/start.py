@@ -51,7 +51,7 @@ class Command(SiteCommand):
         criterion, judges = chosen(options)
         for judge in judges:
             selection, limits = selection_of(options), limits_in(options)
-            prices = {name: limits[name] for name in ("price_in", "price_out")}
+            prices = {name: limits.get(name) for name in ("price_in", "price_out")}
             expected = estimate(criterion=criterion, judge=judge, selection=selection, **prices)
             self.say(in_a_line(judge, expected), judge=str(judge), **asdict(expected))
 
