@@ -1,7 +1,7 @@
 """Management commands in groups: `manage.py board scores`.
 
-Each is a module `management/commands/<group>/<name>.py` of an app, or the command of a report, which names it. Old
-names stay: each says on standard error what it is called now.
+Each is a module `management/commands/<group>/<name>.py` of an app, or the command of a report, which names it, or
+of a declared export. Old names stay: each says on standard error what it is called now.
 """
 
 from __future__ import annotations
@@ -77,10 +77,13 @@ def load(name: str) -> BaseCommand:
     """Return a command of its own, imported now."""
     if app := names()[name]:
         return load_command_class(app, name.replace(" ", ".").replace("-", "_"))
-    from collection.web.report_commands import command_of
-    from collection.web.reports import reports
+    from collection.management import exporting
+    from collection.web import report_commands, reports
 
-    return command_of(next(type(report) for report in reports().values() if report.command == name))()
+    if name.startswith("export "):
+        return exporting.command_of(name.split()[1])()
+    found = next(type(report) for report in reports.reports().values() if report.command == name)
+    return report_commands.command_of(found)()
 
 
 class Named(BaseCommand):

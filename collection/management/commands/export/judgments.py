@@ -9,8 +9,6 @@ from collection.management.exporting import ExportCommand
 from collection.models import Study
 from collection.web.commands import add
 
-NO_TEXT = "Parquet is not text: write it to a file, with > judgments.parquet"
-
 
 class Command(ExportCommand):
     help = "Write a study's judgments to standard output as a long table."
@@ -24,8 +22,8 @@ class Command(ExportCommand):
             help="add a column with the crowd workers' ids at their site: personal data, for paying them",
         )
 
-    def advice(self, options: dict[str, Any]) -> str:
-        return NO_TEXT if options["form"] == "parquet" else ""
+    def file(self, of: Study, options: dict[str, Any]) -> str:
+        return f"judgments.{options['form']}"
 
     def pieces(self, of: Study, options: dict[str, Any]) -> Iterator[str] | Iterator[bytes]:
         crowd_ids = crowd_ids_of(of) if options["with_crowd_ids"] else None
