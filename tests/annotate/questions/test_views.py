@@ -126,9 +126,9 @@ def test_a_file_is_taken_on_the_page_and_by_command(rosa: User, tmp_path: Path) 
     broken.write_text("title = 1", encoding="utf-8")
 
     assert signed_in(rosa).post(NEW, {"file": file}).status_code == 302
-    call_command("make_question", str(path), by="rosa", verbosity=0)
+    call_command("study question", str(path), by="rosa", verbosity=0)
     with pytest.raises(CommandError, match="broken"):
-        call_command("make_question", str(broken), by="rosa", verbosity=0)
+        call_command("study question", str(broken), by="rosa", verbosity=0)
     assert signed_in(rosa).post(NEW, {"file": SimpleUploadedFile("b.toml", b"title = 1")}).status_code == 422
     assert list(Question.objects.values_list("name", flat=True)) == ["anger", "toxicity"]
 
