@@ -44,7 +44,7 @@ export const isWritten = ({ grade }) => (seen ? grade === changed : takesAnswer(
 
 // --- What is missing -----------------------------------------------------------------------------
 
-/** Return what is missing, and the element at which it is mended; null if nothing is. */
+/** Return what is missing, and the element at which it is filled in; null if nothing is. */
 export function lackOf(state) {
   const { grade } = state;
   if (grade === null) return { words: gettext("Choose an outcome."), at: outcomes[0], part: byId("outcomes") };
