@@ -8,7 +8,6 @@ from evaluation.agreement.nuggets import api as nugget_sets
 from evaluation.battles import drawing_pairs
 from evaluation.calibration import api as calibration
 from evaluation.dashboard import api as dashboard
-from evaluation.figures import api as figures
 from evaluation.leaderboards import api as leaderboards
 from evaluation.publishing import api as publishing
 from evaluation.splits import api as splits
@@ -24,8 +23,6 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:name>/submitted-judges/", trust.submitted_judges, name="study_submitted_judges"),
     path("studies/<slug:name>/battles/draw/", drawing_pairs.draw, name="study_battles_draw"),
     *report_api_paths("evaluation"),
-    path("studies/<slug:name>/figures/", figures.figures, name="study_figures"),
-    path("studies/<slug:name>/figures/<slug:figure>/", figures.figure, name="study_figure"),
     path("studies/<slug:name>/split/", splits.split, name="study_split"),
     path("studies/<slug:name>/split/readings/", splits.readings, name="study_readings"),
     path("studies/<slug:name>/families/", splits.families, name="study_families"),

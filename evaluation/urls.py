@@ -11,7 +11,6 @@ FEATURES = (
     "calibration",
     "cited_reports",
     "dashboard",
-    "figures",
     "leaderboards",
     "publishing",
     "rubrics",

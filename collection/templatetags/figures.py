@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from django import template
+from django.template import Context
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
 register = template.Library()
 
 
-@register.simple_tag
-def report_file(report: Report, what: str, *of: str) -> str:
-    """Return the address of a report's `json` or of one of its tables."""
-    return reverse(f"{report.app}:{report.name}_{what}", args=of)
+@register.simple_tag(takes_context=True)
+def report_file(context: Context, report: Report, what: str, *of: str) -> str:
+    """Return the address of the shown report's `json` or of one of its tables."""
+    return reverse(
+        f"{report.app}:{report.name}_{what}", args=[context["study"].name, *context["addressed"].values(), *of]
+    )
 
 
 @register.inclusion_tag("collection/chart.html")

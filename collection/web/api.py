@@ -80,9 +80,13 @@ def figures_of(request: Request, kind: str, study: Study, **asked: Any) -> Any:
     return cached_result(kind, study, shown=request.query_params.getlist("shown"), **asked)
 
 
-def chosen_by(request: Request, form: type[serializers.Serializer[Any]]) -> dict[str, Any]:
+def chosen_by(request: Request, form: type[serializers.Serializer[Any]], **addressed: str) -> dict[str, Any]:
     """Return what the request chooses, in its address or, where it changes something, in its body."""
-    return dict(checked(form(data=request.data if request.method == "POST" else request.query_params)))
+    data: Any = request.data if request.method == "POST" else request.query_params
+    if addressed:
+        data = data.copy()
+        data.update(addressed)
+    return dict(checked(form(data=data)))
 
 
 def criterion_of(request: Request, name: str) -> Criterion:
@@ -109,11 +113,12 @@ def report_api_paths(app: str) -> list[URLPattern]:
 
 
 def _view(report: Report) -> View:
-    def view(request: Request, name: str) -> HttpResponse:
+    def view(request: Request, name: str, **addressed: str) -> HttpResponse:
         subject = criterion_of(request, name) if report.of_criterion else study_of(request, name)
         if report.sent and request.method == "POST":
             return Response(report.send(subject, chosen_by(request, report.sent.options), by=user_of(request))[1])
-        result = report.result(subject, chosen_by(request, report.options), shown=request.query_params.getlist("shown"))
+        chosen = chosen_by(request, report.options, **addressed)
+        result = report.result(subject, chosen, shown=request.query_params.getlist("shown"))
         if missing := report.missing(result):
             raise NothingToReport(missing)
         return Response(report.as_dict(result))

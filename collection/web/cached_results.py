@@ -26,6 +26,7 @@ from typing import Any
 from celery import current_app
 from django.conf import settings
 from django.core.cache import caches
+from django.utils.module_loading import import_string
 from kombu.exceptions import OperationalError
 
 from collection.models import Study
@@ -153,7 +154,12 @@ def computed_aside(kind: str, key: str, **asked: Any) -> None:
 def keys(kind: str, study: Study, asked: dict[str, Any], fingerprint: str | None = None) -> tuple[str, str]:
     """Return what stands for the figures that are asked for, and for them as they are now."""
     subject = hashlib.sha256(json.dumps([kind, study.pk, asked], sort_keys=True).encode()).hexdigest()
-    return subject, hashlib.sha256(f"{subject}{fingerprint or fingerprint_of(study)}".encode()).hexdigest()
+    return subject, hashlib.sha256(f"{subject}{fingerprint or state_of(study)}".encode()).hexdigest()
+
+
+def state_of(study: Study) -> str:
+    """Return the study's fingerprint, with the state of what the app of judges knows alone."""
+    return f"{fingerprint_of(study)} {import_string(settings.STATE_OF_REVIEWS)(study.collection)}"
 
 
 def is_there(key: str) -> bool:

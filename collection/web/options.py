@@ -33,11 +33,16 @@ Options = type[serializers.Serializer[Any]]
 Choices = Sequence[tuple[str, str]]
 
 
-def add_options(parser: CommandParser, options: Options) -> None:
-    """Add an argument for each option that is new, but `part`, in whose place commands have `--test`."""
+def add_options(parser: CommandParser, options: Options, *, first: Sequence[str] = ()) -> None:
+    """Add an argument for each option that is new, but `part`, in whose place commands have `--test`.
+
+    Those that come `first` are named by their place.
+    """
     for name, field in options().fields.items():
         flag = field.style.get("flag") or FLAGS.get(name, f"--{name.replace('_', '-')}")
-        if name != "part" and flag not in parser._option_string_actions:
+        if name in first:
+            parser.add_argument(name, metavar=name.upper(), help=_help(field))
+        elif name != "part" and flag not in parser._option_string_actions:
             parser.add_argument(flag, dest=name, required=field.required, help=_help(field), **_argument(field))
 
 

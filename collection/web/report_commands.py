@@ -26,7 +26,7 @@ class ReportCommand(FiguresCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_study(parser, help=self.study_help, criterion=self.report.of_criterion)
-        add_options(parser, self.report.options)
+        add_options(parser, self.report.options, first=self.report.addressed)
         if "part" in self.report.options().fields:
             counted = "use the study's test topics; each judge that this unlocks is counted"
             parser.add_argument("--test", action="store_true", help=counted)

@@ -17,10 +17,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from collection.accounts.views import SignedInRequest
 from collection.models import Criterion, Study
+from collection.web.cached_results import state_of
 from collection.web.charts.urls import SUFFIXES
 from collection.web.computing_views import is_for_an_image
 from collection.web.downloads import table_download
-from collection.web.fingerprints import fingerprint_of
 from collection.web.options import REFUSALS, OptionsForm, complaints
 from collection.web.pages import (
     chart_file,
@@ -60,7 +60,7 @@ def _named(report: Report, what: str, view: Callable[..., HttpResponse]) -> View
     """Return the view of one report, under its name, by which a trace leads to the declaration."""
 
     def of_report(request: SignedInRequest, name: str, **parts: str) -> HttpResponse:
-        return view(report, request, name, **parts)
+        return view(report, request, name, **{one: of for one, of in parts.items() if one not in report.addressed})
 
     of_report.__name__ = report.name if what == "page" else f"{report.name}_{what}"
     of_report.__module__ = type(report).__module__
@@ -88,13 +88,18 @@ class Asked:
 def _asked(report: Report, request: SignedInRequest, subject: Study | Criterion) -> Asked:
     study = subject.study if isinstance(subject, Criterion) else subject
     try:
-        options = {**report.defaults(study), **report.asked_in(request.GET)}
+        options = {**report.defaults(study), **report.asked_in(request.GET), **_addressed(report, request)}
     except NothingToReport as none:
         return Asked(subject, {}, {}, {}, str(none))
     choice = report.options(data=options)
     if not choice.is_valid():
         return Asked(subject, options, {}, dict(choice.errors))
     return Asked(subject, options, {**choice.validated_data, **report.narrowed(request.GET)}, {})
+
+
+def _addressed(report: Report, request: HttpRequest) -> dict[str, str]:
+    found = request.resolver_match.kwargs if request.resolver_match else {}
+    return {name: found[name] for name in report.addressed}
 
 
 def _result(report: Report, asked: Asked, how: dict[str, Any]) -> Any:
@@ -123,7 +128,7 @@ def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> H
     result, refusal, nothing, form = None, "", "", None
     if subject is not None:
         asked = _asked(report, request, subject)
-        how = {**_how(request), "fingerprint": fingerprint_of(study)}
+        how = {**_how(request), "fingerprint": state_of(study)}
         try:
             with locked_is_not_found():
                 result = _result(report, asked, how) if not asked.errors else None
@@ -142,6 +147,8 @@ def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> H
         "criteria": criteria,
         "criterion": criterion,
         "report": report,
+        "title": getattr(result, "title", report.title),
+        "addressed": _addressed(report, request),
         "form": form,
         "result": result,
         "tables": {} if missing or result is None else report.tables(result),
@@ -237,7 +244,13 @@ def _chart(report: Report, request: SignedInRequest, name: str, chart: str, form
     declared = report.charts[chart]
     of = {one: request.GET.get(one, "") for one in declared.asks}
     drawn = _or_not_found(report.chart, asked.subject, asked.chosen, chart, of, **_how(request))
-    stem = report.stem(asked.subject, None, *report.chart_words(asked.chosen), *of.values(), declared.stem or chart)
+    stem = report.stem(
+        asked.subject,
+        None,
+        *report.chart_words(asked.chosen),
+        *of.values(),
+        chart if declared.stem is None else declared.stem,
+    )
     return chart_file(request, drawn, form=form, stem=stem)
 
 

@@ -60,7 +60,7 @@ class Chart(NamedTuple):
 
     describe: str
     asks: tuple[str, ...] = ()
-    stem: str = ""
+    stem: str | None = None
 
 
 class Sent(NamedTuple):
@@ -86,6 +86,7 @@ class Report:
       `path`: its address behind the study's, `api_path` that in the API where it differs; `file`:
       the name of its JSON;
     - `options`: what may be asked; `shown`: those in the page's form, the others stay as the address has them;
+      `addressed`: those that stand in `path`, and are a command's first arguments;
     - `compute`: the function that makes the result, `module:name`, of a study, or a criterion where `of_criterion`, and
       of the options by name. It is imported where it is called: it may take pandas and scipy;
     - `offers`: the function of the same that returns by option what the page offers for it;
@@ -105,6 +106,7 @@ class Report:
     api_path: ClassVar[str] = ""
     options: ClassVar[Options] = NoOptions
     shown: ClassVar[tuple[str, ...]] = ()
+    addressed: ClassVar[tuple[str, ...]] = ()
     of_criterion: ClassVar[bool] = False
     compute: ClassVar[str]
     offers: ClassVar[str] = ""
@@ -204,8 +206,10 @@ class Report:
         return []
 
     def read_test_part(self, subject: Study | Criterion, chosen: Mapping[str, Any]) -> None:
-        """Note that a command with `--test` reads the test part of the judges that it is about to show."""
-        raise NotImplementedError
+        """Note that a command with `--test` reads the test part of the judges that it is about to show.
+
+        By default nothing: only the judges that were unlocked before are shown.
+        """
 
     # --- What is the same -----------------------------------------------------------------------------
 

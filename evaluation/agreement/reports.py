@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpRequest
 
-from collection.models import Criterion, Study
+from collection.models import Study
 from collection.web.options import Choices
 from collection.web.pages import criteria_queryset
 from collection.web.reports import Chart
@@ -77,6 +76,3 @@ class ErrorsReport(StudyReport):
             "rater": sorted(names, key=lambda one: one[0] != result.name),
             "against": [(PEOPLE, "people (majority)"), *names],
         }
-
-    def read_test_part(self, subject: Study | Criterion, chosen: Mapping[str, Any]) -> None:
-        """Unlock nothing: the judges that are shown were unlocked before."""

@@ -48,7 +48,8 @@ class StudyFigure:
     def tables(self) -> dict[str, Table]:
         """Return its `numbers`, and `all` that is drawn where that is more."""
         found = {"numbers": _table("Numbers", self.head, self.rows)}
-        return found | ({"all": _table("All that is drawn", self.long_head, self.long_rows)} if self.long_head else {})
+        drawn = tuple(map(Column, self.long_head))
+        return found | ({"all": Table.of("All that is drawn", drawn, self.long_rows)} if self.long_head else {})
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the picture, as API and command have it."""

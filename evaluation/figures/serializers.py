@@ -12,6 +12,7 @@ from collection.web.options import PART
 class FigureChoice(serializers.Serializer[Any]):
     """Whose judgments a figure shows, and of what. Each figure knows some of these, and its answer says which."""
 
+    figure = serializers.CharField(max_length=60, help_text="Its name, such as slices.")
     source = serializers.CharField(  # type: ignore[assignment]  # a parameter's name, and DRF's own
         default="", max_length=200, label="Grades by", help_text="people, or a judge; default: the first source."
     )

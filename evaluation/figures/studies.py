@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from collection.models import Study
-from collection.web.cached_results import compute_now
-from collection.web.charts.drawing import drawn
+from collection.web.tables import Table
 from evaluation.figures import (
     answerability,
     coverage_by_topic,
@@ -61,6 +61,29 @@ def offered_figures(study: Study) -> dict[str, str]:
     return {name: kind.title for name, kind in FIGURES.items() if kind.offers(study)}
 
 
+@dataclass(frozen=True)
+class Figures:
+    """The figures that there is something to draw of, with their titles."""
+
+    titles: dict[str, str]
+    answer: str = ""
+
+    @property
+    def judged(self) -> bool:
+        """Whether any of them is of judgments."""
+        return bool(self.titles.keys() - OF_TEXTS)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"figures": self.titles}
+
+    def tables(self) -> dict[str, Table]:
+        return {}
+
+
+def figures_of(study: Study) -> Figures:
+    return Figures(offered_figures(study))
+
+
 def draw_figure(study: Study, figure: str, **asked: Any) -> StudyFigure:
     """Return the figure of this name; of what is asked, what it knows. Raises NoFigure."""
     if figure not in FIGURES:
@@ -72,7 +95,6 @@ def draw_figure(study: Study, figure: str, **asked: Any) -> StudyFigure:
     return draw(study, **{option: value for option, value in asked.items() if option in known})
 
 
-def picture_of(study: Study, **asked: Any) -> dict[str, Any] | None:
-    """Return the figure's picture in its forms; None where there is nothing to draw."""
-    found: StudyFigure = compute_now("evaluation.figures.studies:draw_figure", study, **asked)
-    return drawn(found.description) if found.description else None
+def description_of(figure: StudyFigure) -> dict[str, Any] | None:
+    """Return what the figure is drawn from; None where there is nothing to draw."""
+    return figure.description

@@ -41,8 +41,10 @@ def reviewed_points_of(collection: Collection, build: int) -> list[dict[str, Any
 
 def state_of_reviews(collection: Collection) -> str:
     """Return what changes whenever what people decided about scored key points does."""
-    found = ProductReview.objects.filter(product__in=_scored(collection)).aggregate(n=Count("pk"), at=Max("decided_at"))
-    return f"{_scored(collection).count()} {found['n']} {found['at']}"
+    found = _scored(collection).aggregate(
+        points=Count("pk", distinct=True), n=Count("reviews"), at=Max("reviews__decided_at")
+    )
+    return f"{found['points']} {found['n']} {found['at']}"
 
 
 def _scored(collection: Collection) -> Any:

@@ -10,7 +10,7 @@ from tests.factories import a_judge_rater, an_item
 
 # Queries of a computation besides its own: three fingerprints of the data (when it is asked for, before and after), and
 # its study and criterion.
-FINGERPRINTS = 3 * 32 + 2
+FINGERPRINTS = 3 * 33 + 2
 AT = datetime(2025, 5, 3, 12, 0, tzinfo=UTC)
 
 

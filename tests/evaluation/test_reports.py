@@ -14,6 +14,7 @@ from collection.web.cached_results import imported
 from collection.web.reports import Report, reports
 
 REPORTS = list(reports().values())
+ADDRESSED = {"figure": "answerability"}
 
 
 def named(report: Report) -> str:
@@ -22,15 +23,16 @@ def named(report: Report) -> str:
 
 def addresses(report: Report, study: Study) -> dict[str, str]:
     name = f"{report.app}:{report.name}"
-    api = reverse(f"api:study_{report.name}", args=[study.name])
+    of = [study.name, *(ADDRESSED[one] for one in report.addressed)]
+    api = reverse(f"api:study_{report.name}", args=of)
     if not report.template:
         return {"api": api}
     return {
-        "page": reverse(name, args=[study.name]),
-        "json": reverse(f"{name}_json", args=[study.name]),
-        "csv": reverse(f"{name}_table", args=[study.name, "none", "csv"]),
+        "page": reverse(name, args=of),
+        "json": reverse(f"{name}_json", args=of),
+        "csv": reverse(f"{name}_table", args=[*of, "none", "csv"]),
         "api": api,
-        **{chart: reverse(f"{name}_{chart}_svg", args=[study.name]) for chart in report.charts},
+        **{chart: reverse(f"{name}_{chart}_svg", args=of) for chart in report.charts},
     }
 
 

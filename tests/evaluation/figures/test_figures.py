@@ -141,8 +141,9 @@ def test_page_picture_files_api_and_command_show_the_same(
     page = client.get(f"{PAGE}{name}/")
     call_command("figure", name, "--study", ranked.name, "--svg", str(svg), "--pdf", str(pdf), "--json", stdout=out)
 
-    found = page.context["found"]
+    found = page.context["result"]
     assert found.title in page.content.decode()
+    assert {option: of[0][0] for option, of in found.choices.items()} == found.chosen  # which a browser shows
     assert json.loads(out.getvalue()) == client.get(f"{API}{name}/").json() == found.as_dict()
     assert name in client.get(API).json()["figures"]
     assert client.get(f"{PAGE}{name}/figure.svg").content.decode() == svg.read_text()

@@ -155,6 +155,6 @@ def test_page_api_and_command_show_the_same_and_know_of_new_decisions(
     after = client.get(API).json()
     assert before["numbers"] != after["numbers"]
     assert json.loads(out.getvalue()) == after
-    assert client.get(PAGE).context["found"].as_dict() == after
+    assert client.get(PAGE).context["result"].as_dict() == after
     assert client.get(f"{PAGE}figure.svg").status_code == 200
     assert "point-scores" in offered_figures(study)

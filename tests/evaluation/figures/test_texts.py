@@ -86,7 +86,7 @@ def test_a_study_without_judgments_shows_its_texts_on_a_page(client: Client, sma
     assert "2 requests (2 words on average), 2 sub-questions (3 words on average)" in page.content.decode()
     assert client.get(f"{PAGE}texts/figure.svg").content.startswith(b"<svg")
     assert (
-        client.get("/api/v1/studies/small/figures/texts/", {"unit": "words"}).json() == page.context["found"].as_dict()
+        client.get("/api/v1/studies/small/figures/texts/", {"unit": "words"}).json() == page.context["result"].as_dict()
     )
 
 

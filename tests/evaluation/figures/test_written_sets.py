@@ -103,7 +103,7 @@ def test_page_files_api_and_command_show_the_same_with_its_answer_on_top(
     page = client.get(f"{PAGE}{name}/")
     call_command("figure", name, "--study", "clap", "--json", stdout=out)
 
-    found = page.context["found"]
+    found = page.context["result"]
     assert f'<p class="answer">{found.answer}</p>' in page.content.decode()
     assert json.loads(out.getvalue()) == client.get(f"{API}{name}/").json() == found.as_dict()
     assert client.get(f"{PAGE}{name}/figure.svg").status_code == 200
