@@ -8,19 +8,18 @@ from evaluation.agreement.nuggets import api as nugget_sets
 from evaluation.battles import drawing_pairs
 from evaluation.calibration import api as calibration
 from evaluation.dashboard import api as dashboard
-from evaluation.leaderboards import api as leaderboards
+from evaluation.leaderboards import views as leaderboards
 from evaluation.publishing import api as publishing
 from evaluation.splits import api as splits
-from evaluation.trust import api as trust
+from evaluation.trust import overview_views as trust
 
 api_urlpatterns: list[URLPattern | URLResolver] = [
     path("collections/<slug:name>/nugget-agreement/", nugget_sets.nugget_agreement, name="collection_nugget_agreement"),
     path("collections/<slug:name>/nugget-agreement/list/", nugget_sets.nuggets_as_reports, name="nuggets_as_reports"),
-    path("trust-in-judges/", trust.trust_in_judges, name="trust_in_judges"),
+    path("trust-in-judges/", trust.trust_in_judges_in_api, name="trust_in_judges"),
     path("studies/<slug:name>/dashboard/", dashboard.dashboard, name="study_dashboard"),
     path("studies/<slug:name>/agreement/", agreement.agreement_of_people, name="study_agreement_of_people"),
     path("studies/<slug:name>/errors/items/", agreement.error_items_page, name="study_error_items"),
-    path("studies/<slug:name>/submitted-judges/", trust.submitted_judges, name="study_submitted_judges"),
     path("studies/<slug:name>/battles/draw/", drawing_pairs.draw, name="study_battles_draw"),
     *report_api_paths("evaluation"),
     path("studies/<slug:name>/split/", splits.split, name="study_split"),
@@ -35,9 +34,8 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:name>/bundle/", publishing.bundle, name="study_bundle"),
     path(
         "studies/<slug:name>/leaderboard/evaluation/",
-        leaderboards.leaderboard_evaluation,
+        leaderboards.evaluation_in_api,
         name="study_leaderboard_evaluation",
     ),
     path("studies/<slug:name>/leaderboard/run/", leaderboards.posted_run, name="study_posted_run"),
-    path("studies/<slug:name>/correlate/", leaderboards.correlate, name="study_correlate"),
 ]

@@ -9,7 +9,6 @@ from typing import Any
 
 from django import forms
 from django.core.files import File
-from django.core.files.uploadedfile import UploadedFile
 
 from collection.importing.datasets.ir_dataset import FORMAT, Wanted, ids_in, request_for
 from collection.importing.formats import FORMATS
@@ -18,6 +17,7 @@ from collection.importing.trec import RELEVANT_FROM
 from collection.importing.uploads import in_one
 from collection.judgments.declarations import source_and_reason
 from collection.models import Collection, Rater, Study, User
+from collection.web.sent_files import FilesField
 
 # What an upload keeps of the form as it is said there.
 SAID = ("relevant_from", "with_topics", "criterion", "seed", "irrelevant")
@@ -50,30 +50,6 @@ class IrrelevantField(forms.CharField):
             return dict(map(source_and_reason, filter(str.strip, (super().clean(value) or "").splitlines())))
         except ValueError as error:
             raise forms.ValidationError(str(error)) from error
-
-
-class FilesInput(forms.ClearableFileInput):
-    allow_multiple_selected = True
-
-
-class FilesField(forms.FileField):
-    """One file or several, each checked like a single one: a list of them."""
-
-    widget = FilesInput
-
-    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[Any]]:
-        """Return the files. Raises ValidationError."""
-        files = data if isinstance(data, list) else [data]
-        checked, refused = [], []
-        for file in files or [None]:
-            try:
-                checked.append(super().clean(file, initial))
-            except forms.ValidationError as error:
-                named = f"{file.name}: " if file else ""
-                refused += [f"{named}{message}" for message in error.messages]
-        if refused:
-            raise forms.ValidationError(refused)
-        return list(filter(None, checked))
 
 
 class WhoseForm(forms.Form):

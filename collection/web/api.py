@@ -12,16 +12,19 @@ from django.urls import URLPattern, path
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.decorators import api_view
+from rest_framework.decorators import api_view, parser_classes
 from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from collection.api_tools import checked, study_of, user_of
+from collection.api_tools import checked, invalid_on, study_of, user_of
+from collection.formats.problems import BrokenFile
 from collection.models import Criterion, Study
 from collection.web.cached_results import cached_result
 from collection.web.options import REFUSALS, Options
 from collection.web.reports import NothingToReport, Report, Sent, reports
+from collection.web.sent_files import paths_of
 
 CRITERION = OpenApiParameter("criterion", str, required=True, description="The criterion's name in the study.")
 
@@ -106,7 +109,11 @@ def criterion_of(request: Request, name: str) -> Criterion:
 def report_api_paths(app: str) -> list[URLPattern]:
     """Return the addresses of an app's reports in the API."""
     return [
-        path(f"studies/<slug:name>/{report.api_path or report.path}/", _view(report), name=f"study_{report.name}")
+        path(
+            f"studies/<slug:name>/{report.api_path or report.path}/",
+            (_files_view if report.files else _view)(report),
+            name=f"study_{report.name}",
+        )
         for report in reports().values()
         if report.app == app
     ]
@@ -128,3 +135,29 @@ def _view(report: Report) -> View:
     asked: list[OpenApiParameter | Options] = [CRITERION] if report.of_criterion else []
     asked += [report.options] if report.options().fields else []
     return shows(f"studies_{report.name}", report.about, *asked, sent=report.sent)(view)
+
+
+def _files_view(report: Report) -> View:
+    """Return the view to which a report's files are sent."""
+    sent: dict[str, Any] = {
+        "file": serializers.ListField(child=serializers.FileField(), allow_empty=False, max_length=50)
+    }
+    if report.of_criterion:
+        sent["criterion"] = serializers.CharField(max_length=100, help_text="The criterion’s name in the study.")
+    name = f"{report.options.__name__.removesuffix('Choice')}Files"
+    form = type(name, (report.options,), {"__doc__": report.options.__doc__, **sent})
+
+    def view(request: Request, name: str) -> HttpResponse:
+        subject = criterion_of(request, name) if report.of_criterion else study_of(request, name)
+        chosen = {name: value for name, value in checked(form(data=request.data)).items() if name != "criterion"}
+        with invalid_on(BrokenFile, field="file"), paths_of(chosen.pop("file"), command=report.name) as paths:
+            return Response(report.as_dict(report.of_files(subject, paths, chosen)))
+
+    view.__name__, view.__module__ = report.name, type(report).__module__
+    described: Callable[[View], View] = extend_schema(
+        operation_id=f"studies_{report.name}",
+        description=report.about,
+        request={"multipart/form-data": form},
+        responses=OpenApiTypes.OBJECT,
+    )
+    return described(answers("POST")(parser_classes([MultiPartParser])(view)))

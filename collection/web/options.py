@@ -121,6 +121,8 @@ def form_field(field: serializers.Field[Any, Any, Any, Any], choices: Choices | 
     match field:
         case serializers.BooleanField():
             return forms.BooleanField(**common)
+        case serializers.ListField(child=serializers.IntegerField()):
+            return forms.CharField(**common)
         case serializers.ListField():
             return forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, choices=choices or [], **common)
         case serializers.FloatField() if choices is not None:

@@ -25,6 +25,8 @@ class ReportCommand(FiguresCommand):
     study_help: str | None = None
 
     def add_arguments(self, parser: CommandParser) -> None:
+        if self.report.files:
+            parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help=self.report.files.about)
         add_study(parser, help=self.study_help, criterion=self.report.of_criterion)
         add_options(parser, self.report.options, first=self.report.addressed)
         if "part" in self.report.options().fields:
@@ -45,6 +47,8 @@ class ReportCommand(FiguresCommand):
         if options.get("test"):
             self.report.read_test_part(subject, chosen)
             chosen["part"] = "test"
+        if self.report.files:
+            return self.report.of_files(subject, [(str(path), path) for path in options["files"]], chosen)
         result = self.report.computed(subject, chosen)
         if missing := self.report.missing(result):
             raise CommandError(missing)

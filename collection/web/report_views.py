@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -16,6 +17,7 @@ from django.urls import URLPattern, path
 from django.views.decorators.http import require_http_methods, require_safe
 
 from collection.accounts.views import SignedInRequest
+from collection.formats.problems import BrokenFile
 from collection.models import Criterion, Study
 from collection.web.cached_results import state_of
 from collection.web.charts.urls import SUFFIXES
@@ -31,7 +33,8 @@ from collection.web.pages import (
     my_study,
     query_without,
 )
-from collection.web.reports import NothingToReport, Report, form_kind, reports
+from collection.web.reports import NothingToReport, Report, files_form_kind, form_kind, reports
+from collection.web.sent_files import paths_of
 
 View = Callable[..., HttpResponse]
 
@@ -44,6 +47,8 @@ def report_paths(app: str) -> list[URLPattern]:
 def _paths(report: Report) -> list[URLPattern]:
     at = f"studies/<slug:name>/{report.path}/"
     views = {what: _named(report, what, view) for what, view in VIEWS.items()}
+    if report.files:
+        return [path(at, views["page"], name=report.name)]
     return [
         path(at, views["page"], name=report.name),
         path(f"{at}{report.file}.json", views["json"], name=f"{report.name}_json"),
@@ -66,7 +71,7 @@ def _named(report: Report, what: str, view: Callable[..., HttpResponse]) -> View
     of_report.__module__ = type(report).__module__
     of_report.__doc__ = report.about
     of_report.report = report  # type: ignore[attr-defined]
-    sends = what == "page" and report.sent
+    sends = what == "page" and (report.sent or report.files)
     return (require_http_methods(["GET", "HEAD", "POST"]) if sends else require_safe)(login_required(of_report))
 
 
@@ -88,7 +93,9 @@ class Asked:
 def _asked(report: Report, request: SignedInRequest, subject: Study | Criterion) -> Asked:
     study = subject.study if isinstance(subject, Criterion) else subject
     try:
-        options = {**report.defaults(study), **report.asked_in(request.GET), **_addressed(report, request)}
+        sent = request.POST if report.files and request.method == "POST" else request.GET
+        usual = {} if sent is request.POST else report.defaults(study)
+        options = {**usual, **report.asked_in(sent), **_addressed(report, request)}
     except NothingToReport as none:
         return Asked(subject, {}, {}, {}, str(none))
     choice = report.options(data=options)
@@ -119,29 +126,16 @@ def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> H
     """Show the report; `more`: a form beside it that was refused. A form with errors makes it a 422."""
     study = my_study(request, name)
     criteria = list(criteria_queryset(study)) if report.of_criterion else []
-    criterion = chosen_criterion(criteria, request.GET.get("criterion")) if report.of_criterion else None
+    named = request.POST.get("criterion") or request.GET.get("criterion")
+    criterion = chosen_criterion(criteria, named) if report.of_criterion else None
     subject: Study | Criterion | None = criterion if report.of_criterion else study
     sent_form = _sent_form(report, request)
     if subject and sent_form and request.method == "POST" and (done := _sent(report, request, subject, sent_form)):
         return done
 
-    result, refusal, nothing, form = None, "", "", None
+    result, form, refusal, missing = None, None, "", report.nothing
     if subject is not None:
-        asked = _asked(report, request, subject)
-        how = {**_how(request), "fingerprint": state_of(study)}
-        try:
-            with locked_is_not_found():
-                result = _result(report, asked, how) if not asked.errors else None
-        except NothingToReport as none:
-            nothing = str(none)
-        except REFUSALS as refused:
-            refusal = str(refused)
-        if not asked.nothing:
-            offered = {**report.offered(subject, **how), **(report.choices(result) if result else {})}
-            form = report.form(asked.options, offered)
-            refusal = refusal or _marked(form, asked)
-
-    missing = "" if refusal else nothing or report.missing(result)
+        result, form, refusal, missing = (_of_files if report.files else _of_address)(report, request, subject)
     context = {
         "study": study,
         "criteria": criteria,
@@ -166,6 +160,55 @@ def _page(report: Report, request: SignedInRequest, name: str, **more: Any) -> H
     wrong = any(isinstance(one, BaseForm) and one.errors for one in context.values())
     status = 422 if refusal or wrong else 200
     return render(request, report.template, context, status=status)
+
+
+class Shown(NamedTuple):
+    """What a page shows: a result, or why there is none; and the form that asks for it."""
+
+    result: Any
+    form: OptionsForm | None
+    refusal: str
+    missing: str
+
+
+def _of_address(report: Report, request: SignedInRequest, subject: Study | Criterion) -> Shown:
+    """Return what is kept, or computed, of what the address asks."""
+    result, refusal, nothing, form = None, "", "", None
+    asked = _asked(report, request, subject)
+    study = subject.study if isinstance(subject, Criterion) else subject
+    how = {**_how(request), "fingerprint": state_of(study)}
+    try:
+        with locked_is_not_found():
+            result = _result(report, asked, how) if not asked.errors else None
+    except NothingToReport as none:
+        nothing = str(none)
+    except REFUSALS as refused:
+        refusal = str(refused)
+    if not asked.nothing:
+        offered = {**report.offered(subject, **how), **(report.choices(result) if result else {})}
+        form = report.form(asked.options, offered)
+        refusal = refusal or _marked(form, asked)
+    return Shown(result, form, refusal, "" if refusal else nothing or report.missing(result))
+
+
+def _of_files(report: Report, request: SignedInRequest, subject: Study | Criterion) -> Shown:
+    """Return what files say that are sent; before, the form that asks for them."""
+    assert report.files is not None
+    asked = _asked(report, request, subject)
+    kind = files_form_kind(report.options, report.shown)
+    if request.method != "POST":
+        return Shown(None, kind(files=report.files, initial={**kind.usual(), **asked.options}), "", "")
+    form = kind(request.POST, request.FILES, files=report.files)
+    refusal, result = _marked(form, asked), None
+    if form.is_valid() and not refusal:
+        try:
+            with locked_is_not_found(), paths_of(form.cleaned_data["file"], command=report.name) as paths:
+                result = report.of_files(subject, paths, asked.chosen)
+        except BrokenFile as broken:
+            form.add_error("file", "\n".join(f"{broken.name}: {problem}" for problem in broken.problems))
+        except REFUSALS as refused:
+            refusal = str(refused)
+    return Shown(result, form, refusal, "")
 
 
 def _sent_form(report: Report, request: SignedInRequest) -> OptionsForm | None:
@@ -207,7 +250,9 @@ def _marked(form: OptionsForm, asked: Asked) -> str:
     beside = {name: errors for name, errors in asked.errors.items() if name in form.fields}
     for name, errors in beside.items():
         if name not in form.errors:
-            form.add_error(name, [str(one) for one in errors])
+            form.add_error(
+                name, [str(one) for one in (errors if isinstance(errors, list) else chain(*errors.values()))]
+            )
     return " ".join(complaints({name: errors for name, errors in asked.errors.items() if name not in beside}))
 
 

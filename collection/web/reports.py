@@ -10,7 +10,7 @@ how many topics it is (`n_topics`), that some grades are `simulated`, and `whose
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -26,6 +26,7 @@ from collection.web.cached_results import cached_result, compute_now, imported
 from collection.web.charts.drawing import drawn
 from collection.web.file_names import file_stem
 from collection.web.options import Choices, Options, OptionsForm
+from collection.web.sent_files import Files, FilesForm
 from collection.web.tables import Table
 from stats.plurals import counted
 from stats.refusals import Refused
@@ -93,7 +94,9 @@ class Report:
     - `nothing`: what is said without a result;
     - `template`: of its page; without one it has no page and no files; `printed`: the tables that the command prints
       as text, by default all;
-    - `sent`: what can be done with the result.
+    - `sent`: what can be done with the result;
+    - `files`: those that are sent with the options: `compute` then takes their names and paths, too, and the result is
+      on the page alone.
     """
 
     name: ClassVar[str]
@@ -112,6 +115,7 @@ class Report:
     offers: ClassVar[str] = ""
     nothing: ClassVar[str] = "Nothing is judged yet."
     sent: ClassVar[Sent | None] = None
+    files: ClassVar[Files | None] = None
     charts: ClassVar[Mapping[str, Chart]] = {}
     template: ClassVar[str] = ""
     file: ClassVar[str]
@@ -124,8 +128,15 @@ class Report:
         asked: dict[str, Any] = {}
         for name, field in self.options().fields.items():
             values = [value for value in query.getlist(name) if value]
-            if values:
-                asked[name] = values if isinstance(field, serializers.ListField) else values[-1]
+            match field:
+                case _ if not values:
+                    continue
+                case serializers.ListField(child=serializers.IntegerField()):
+                    asked[name] = " ".join(values).replace(",", " ").split()
+                case serializers.ListField():
+                    asked[name] = values
+                case _:
+                    asked[name] = values[-1]
         return asked
 
     def defaults(self, study: Study) -> dict[str, Any]:
@@ -226,6 +237,10 @@ class Report:
         }
         return kind(data, choices=choices)
 
+    def of_files(self, subject: Study | Criterion, files: Sequence[tuple[str, Path]], chosen: Mapping[str, Any]) -> Any:
+        """Compute the result of files, by name. Raises what refuses them."""
+        return imported(self.compute)(subject, files, **chosen)
+
     def result(self, subject: Study | Criterion, chosen: Mapping[str, Any], **how: Any) -> Any:
         """Return the result that is kept, or have it computed; `how`: for whom, as `cached_result` has it."""
         return cached_result(COMPUTE, _study(subject), **how, **self._key(subject), **chosen)
@@ -270,6 +285,11 @@ class Report:
 def form_kind(options: Options, shown: tuple[str, ...]) -> type[OptionsForm]:
     """Return the form that asks for some of the options."""
     return type("Form", (OptionsForm,), {"options": options, "asked": shown})
+
+
+def files_form_kind(options: Options, shown: tuple[str, ...]) -> type[FilesForm]:
+    """Return the form that asks for files, and some of the options."""
+    return type("Form", (FilesForm,), {"options": options, "asked": shown})
 
 
 # --- The registry ---------------------------------------------------------------------------------

@@ -12,11 +12,13 @@ from collection.models import Criterion, Study
 from collection.web.options import Choices, with_asked
 from collection.web.pages import MOST_LISTED, query_without
 from collection.web.reports import Chart, NothingToReport
+from collection.web.sent_files import Files
 from collection.web.tables import Table
 from evaluation.data.study_reports import StudyReport
 from evaluation.leaderboards.measures.marks import names_of
 from evaluation.leaderboards.serializers import (
     WRITTEN_FORMS,
+    CorrelateChoice,
     CorrelationsChoice,
     DivergenceChoice,
     LeaderboardChoice,
@@ -203,3 +205,20 @@ class DivergenceReport(BoardsReport):
 
         sources = {name: chosen[name] for name in ("source", "other_source")}
         return [one[1] for one in chosen_pair(boards, chosen["measure"], chosen["other"], **sources)]
+
+
+class CorrelateReport(StudyReport):
+    name, path, api_path = "correlate", "leaderboard/correlate", "correlate"
+    title = "Correlate"
+    lead = "How far evaluation files rank the runs as a leaderboard does, or as one another. The files are not kept."
+    about = "How far evaluation files rank runs as a leaderboard of the study, or the first file, does."
+    options = CorrelateChoice
+    shown = ("board", "source", "at", "missing", "fill", "form", "measure", "other_measure")
+    files = Files("Evaluation files", "Of a judge each, say; the first is the reference without a leaderboard.")
+    compute = "evaluation.leaderboards.evaluation_files.correlate:correlate_within_bounds"
+    template = "evaluation/correlate.html"
+
+    def defaults(self, study: Study) -> dict[str, Any]:
+        from evaluation.leaderboards.available_measures import offered_measures
+
+        return {"board": next(iter(offered_measures(study)), "")}

@@ -1,9 +1,8 @@
 from django.urls import URLPattern, path
 
-from evaluation.leaderboards.evaluation_files import views
+from evaluation.leaderboards import views
 
 AT = "studies/<slug:name>/leaderboard"
 urlpatterns: list[URLPattern] = [
     path(f"{AT}/evaluation-files/", views.leaderboard_evaluation, name="leaderboard_evaluation"),
-    path(f"{AT}/correlate/", views.correlate, name="correlate"),
 ]

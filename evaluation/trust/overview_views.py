@@ -6,15 +6,21 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from collection.accounts.access import refuse_unless_researcher
 from collection.accounts.views import SignedInRequest
+from collection.api_tools import user_of
 from collection.models import Study
+from collection.web.api import chosen_by, shows
 from collection.web.cached_results import StillComputing
 from collection.web.downloads import table_download
 from collection.web.pages import json_file
 from evaluation.trust.overview import TrustInJudges, kept_trust_in_judges
 from evaluation.trust.overview import trust_in_judges as trust_in_judges_now
+from evaluation.trust.serializers import JudgesChoice
 
 CAPTION = "How far each judge agrees with humans"
 
@@ -54,3 +60,11 @@ def trust_in_judges_table(request: SignedInRequest, table_format: str) -> HttpRe
 def _everything(request: SignedInRequest) -> TrustInJudges:
     refuse_unless_researcher(request.user)
     return kept_trust_in_judges(Study.objects.read_by(request.user), sort=request.GET.get("sort", ""))
+
+
+@shows("trust_in_judges", "Every judge compared with humans, in all studies of the user.", JudgesChoice)
+def trust_in_judges_in_api(request: Request) -> Response:
+    user = user_of(request)
+    if not user.is_researcher:
+        raise NotFound("Only researchers have studies.")
+    return Response(kept_trust_in_judges(Study.objects.read_by(user), **chosen_by(request, JudgesChoice)).as_dict())

@@ -6,10 +6,12 @@ from typing import Any
 
 from collection.web.options import Choices
 from collection.web.reports import Chart
+from collection.web.sent_files import Files
 from evaluation.data.study_reports import StudyReport
-from evaluation.trust.serializers import EffectsChoice, JudgeComparisonChoice, TrustChoice
+from evaluation.trust.serializers import EffectsChoice, JudgeComparisonChoice, SubmissionsChoice, TrustChoice
 from stats.judges.alt_test import EPSILONS
 from stats.judges.text_level import RULES
+from stats.plurals import counted
 
 
 class TrustReport(StudyReport):
@@ -58,6 +60,30 @@ class JudgeComparisonReport(StudyReport):
         "ranks": Chart("evaluation.trust.comparison_charts:systems_chart"),
     }
     template = "evaluation/judge_comparison.html"
+
+
+class SubmittedJudgesReport(StudyReport):
+    name, path = "submitted_judges", "submitted-judges"
+    title = "Submitted judges"
+    lead = "How far judges’ files agree with people, and order the systems as people do. The files are not kept."
+    about = (
+        "Judges’ qrels and evaluation files beside people: κ and α of their grades, τ_b and τ_AP of their order of "
+        "systems, with intervals. The files are not kept."
+    )
+    options, shown = SubmissionsChoice, ("measure", "stored", "form")
+    files = Files("Files of judges", "Qrels, or evaluation files: one of each judge, called like it.")
+    of_criterion = True
+    compute = "evaluation.trust.submitted_judges:compare_submissions"
+    template = "evaluation/submitted_judges.html"
+
+    def notes(self, result: Any) -> list[str]:
+        of = result.comparison
+        on = (
+            f"{counted(of.n_items, 'items')} of {counted(of.n_topics, 'topics')} under {result.criterion}."
+            if of
+            else ""
+        )
+        return [*filter(None, [on]), *result.notes]
 
 
 class SuggestionEffectsReport(StudyReport):

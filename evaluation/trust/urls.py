@@ -4,11 +4,9 @@ from evaluation.trust import (
     model_family_views,
     overview_views,
 )
-from evaluation.trust.submitted import views as submitted_views
 
 of_study: list[URLPattern] = [
     path("families/", model_family_views.families, name="families"),
-    path("submitted-judges/", submitted_views.submitted_judges, name="submitted_judges"),
 ]
 trust_in_judges: list[URLPattern] = [
     path("", overview_views.trust_in_judges, name="trust_in_judges"),

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from collection.formats.problems import InputFile
 from collection.formats.scores.evaluation_files import read_evaluation
 from collection.models import Study
+from collection.web.tables import Column, Table
 from evaluation.leaderboards.evaluation_files.values import (
     Evaluation,
     EvaluationsCompared,
     NothingToCompare,
+    answer_of,
     compare_evaluations,
     evaluation_of,
     rows_of_leaderboard,
@@ -30,6 +33,43 @@ def board_of(study: Study, chosen: Mapping[str, Any]) -> Leaderboard:
     boards = StudySources(study, combine=chosen["combine"], oracle=chosen["oracle"], order=chosen["order"])
     sources = [chosen["source"]] if chosen["source"] else []
     return measure_leaderboard(boards, parse_measure(chosen["board"]), sources=sources)
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """Evaluations, each held against its reference."""
+
+    compared: Sequence[EvaluationsCompared]
+
+    @property
+    def answer(self) -> str:
+        return answer_of(self.compared)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"answer": self.answer, "comparisons": [one.as_dict() for one in self.compared]}
+
+    def tables(self) -> dict[str, Table]:
+        coefficients = list(dict.fromkeys(name for one in self.compared for name in one.correlations))
+        columns = (
+            *(Column("evaluation", "Evaluation"), Column("against", "Against")),
+            *(Column("runs", "Runs", "count"), Column("topics", "Topics", "count")),
+            *(Column(name, name, "estimate") for name in coefficients),
+        )
+        rows = (
+            (
+                *(f"{one.other}, {one.other_measure}", f"{one.reference}, {one.measure}"),
+                *(one.n_runs, one.n_topics or None),
+                *(one.correlations.get(name) for name in coefficients),
+            )
+            for one in self.compared
+        )
+        return {"correlations": Table.of("Correlations", columns, rows)}
+
+
+def correlate_within_bounds(study: Study, files: Iterable[tuple[str, Path]], **chosen: Any) -> Correlations:
+    """Hold the files against what is chosen, as far as it takes some seconds. Raises BrokenFile and Refused."""
+    board = board_of(study, chosen) if chosen["board"] else None
+    return Correlations(correlate(files, chosen, board=board, most_cells=MOST_CELLS_ON_A_PAGE))
 
 
 def correlate(

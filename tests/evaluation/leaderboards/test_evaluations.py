@@ -119,12 +119,12 @@ def test_page_and_api_say_what_the_command_says(
     answer = client.post(f"/api/v1/studies/{tied.name}/correlate/", {"file": [an_upload(judge)], "board": "nDCG@5"})
 
     assert shown.status_code == 200, shown.context["form"].errors
-    (compared,) = shown.context["compared"]
+    (compared,) = shown.context["result"].compared
     assert compared.correlations["kendall"].as_dict() == expected["correlations"]["kendall"]
     assert "kendall@2" in shown.content.decode()
-    assert shown.context["answer"] == answer.json()["answer"]
-    assert f"{judge.name} (nDCG@5) orders the runs as" in shown.context["answer"]
-    assert "τ_b" in shown.context["answer"]
+    assert shown.context["result"].answer == answer.json()["answer"]
+    assert f"{judge.name} (nDCG@5) orders the runs as" in shown.context["result"].answer
+    assert "τ_b" in shown.context["result"].answer
     (said,) = answer.json()["comparisons"]
     assert said == expected | {"other": judge.name}
 

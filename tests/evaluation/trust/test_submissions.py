@@ -112,7 +112,7 @@ def test_page_and_api_say_what_the_command_says(
     shown = page.content.decode()
     assert "&lt;b&gt;" in shown
     assert '<th scope="row">\n            <b>' not in shown
-    assert page.context["found"].as_dict() == expected
+    assert page.context["result"].as_dict() == expected
 
 
 def test_what_cannot_be_compared_is_refused_with_the_reason(

@@ -8,12 +8,9 @@ from collection.judgments.judged_criteria import find_study
 from collection.web.commands import add
 from collection.web.options import add_options, choose
 from collection.web.report_commands import command_of
-from evaluation.formats.text import estimate_text
-from evaluation.leaderboards.evaluation_files.correlate import board_of, correlate
-from evaluation.leaderboards.evaluation_files.values import EvaluationsCompared, answer_of
+from evaluation.leaderboards.evaluation_files.correlate import Correlations, board_of, correlate
 from evaluation.leaderboards.reports import CorrelationsReport
 from evaluation.leaderboards.serializers import CorrelateChoice
-from stats.plurals import counted
 
 
 class Command(command_of(CorrelationsReport)):  # type: ignore[misc]  # a class that is made
@@ -43,13 +40,7 @@ def _of_files(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
         raise CommandError("Name a --study and the --board (a measure) together, or neither.")
     board = board_of(find_study(options["study"]), chosen) if options["study"] else None
     compared = correlate([(str(path), path) for path in options["files"]], chosen, board=board)
-    answer = answer_of(compared)
-    found = {"answer": answer, "comparisons": [one.as_dict() for one in compared]}
-    return found, "\n\n".join(filter(None, [answer, *map(_text, compared)]))
-
-
-def _text(one: EvaluationsCompared) -> str:
-    topics = counted(one.n_topics, "topics") if one.n_topics else "means alone"
-    head = f"{one.other_measure} of {one.other} against {one.measure} of {one.reference}"
-    lines = [f"{head}: {counted(one.n_runs, 'runs')}, {topics}", *(f"  {note}" for note in one.notes)]
-    return "\n".join([*lines, *(f"  {name:<12}{estimate_text(found)}" for name, found in one.correlations.items())])
+    found = Correlations(compared)
+    notes = [f"{one.other}, {one.other_measure}: {' '.join(one.notes)}" for one in compared if one.notes]
+    text = [found.answer, *notes, *(table.text() for table in found.tables().values())]
+    return found.as_dict(), "\n\n".join(filter(None, text))

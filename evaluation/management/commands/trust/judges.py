@@ -5,16 +5,13 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db.models import QuerySet
 
-from collection.judgments.judged_criteria import find_criterion
 from collection.models import Study, User
 from collection.web.commands import add
 from collection.web.options import add_options, choose
 from collection.web.report_commands import command_of
 from evaluation.trust.overview import trust_in_judges
-from evaluation.trust.reports import JudgeComparisonReport
+from evaluation.trust.reports import JudgeComparisonReport, SubmittedJudgesReport
 from evaluation.trust.serializers import JudgesChoice, SubmissionsChoice
-from evaluation.trust.submitted.submissions import compare_submissions
-from stats.plurals import counted
 
 
 class Command(command_of(JudgeComparisonReport)):  # type: ignore[misc]  # a class that is made
@@ -59,9 +56,4 @@ def _studies(researcher: str | None) -> QuerySet[Study]:
 def _of_files(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
     if not options["study"]:
         raise CommandError("Name the --study whose people the files are compared with.")
-    criterion = find_criterion(options["study"], options["criterion"])
-    files = [(str(path), path) for path in options["files"]]
-    found = compare_submissions(criterion, files, **choose(SubmissionsChoice, options))
-    of = found.comparison
-    on = f"{counted(of.n_items, 'items')} of {counted(of.n_topics, 'topics')} under {found.criterion}" if of else ""
-    return found.as_dict(), "\n".join([*found.answer, *filter(None, [on]), found.table().text(), *found.notes])
+    return command_of(SubmittedJudgesReport)().answer(options)

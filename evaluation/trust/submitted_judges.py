@@ -90,6 +90,10 @@ class SubmittedJudges:
     def answer(self) -> list[str]:
         return self.comparison.answer if self.comparison else []
 
+    @property
+    def simulated(self) -> bool:
+        return bool(self.comparison and self.comparison.simulated)
+
     def as_dict(self) -> dict[str, Any]:
         found = self.comparison
         return {
@@ -102,12 +106,12 @@ class SubmittedJudges:
             "n_topics": found.n_topics if found else None,
             "n_topics_of_systems": found.orders.n_topics if found and found.orders else None,
             "part": "development" if found and found.development else "all",
-            "simulated": bool(found and found.simulated),
+            "simulated": self.simulated,
             "judges": [one.as_dict() for one in self.submissions],
             "notes": list(self.notes),
         }
 
-    def table(self) -> Table:
+    def tables(self) -> dict[str, Table]:
         rows = (
             (
                 *(one.name, one.mark or None, "yes" if one.is_file else None, one.kappa, one.alpha),
@@ -115,7 +119,7 @@ class SubmittedJudges:
             )
             for one in self.submissions
         )
-        return Table.of("Submitted judges", COLUMNS, rows)
+        return {"judges": Table.of("Submitted judges", COLUMNS, rows)}
 
 
 COLUMNS = (
