@@ -6,15 +6,16 @@ from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from collection.templatetags.figures import cell, decimals, grade, interval, judge_mark, percent, signed
-from collection.web.tables import Column, Kind, Link, Table
+from collection.web.tables import Badged, Column, Kind, Link, Table
 from stats.completeness import Completeness
 from stats.intervals import Estimate
 
 register = template.Library()
+BADGE = ' <span class="badge {1}" title="{2}">{0}</span>'
 PLAIN: dict[Kind, Any] = {
     "count": intcomma,
     "cell": cell,
@@ -66,6 +67,10 @@ def estimate(of: Estimate | None) -> SafeString:
 def shown_cell(column: Column, value: Any) -> Any:
     """Return what a page has in a cell."""
     match value:
+        case Badged(of, badges, address):
+            shown = shown_cell(column, of)
+            linked = format_html('<a href="{}">{}</a>', address, shown) if address else shown
+            return format_html("{}{}", linked, format_html_join("", BADGE, badges))
         case _ if column.kind == "estimate":
             return estimate(value)
         case None:

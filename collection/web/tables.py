@@ -9,7 +9,7 @@ A column's kind says how its cells read on a page and which columns it has in fi
 - `judge`: a name with its `stats.completeness.Completeness`, in files the name and `mark`;
 - `link`: a `Link`, in files its text.
 
-None is a dash on a page and empty in a file.
+A cell of any kind may be `Badged`. None is a dash on a page and empty in a file.
 """
 
 from __future__ import annotations
@@ -34,6 +34,22 @@ class Link(NamedTuple):
     text: str
     address: str
     of: str = ""
+
+
+class Badge(NamedTuple):
+    """A word beside a cell's value; `kind` is how it looks, `title` says more."""
+
+    word: str
+    kind: str = ""
+    title: str = ""
+
+
+class Badged(NamedTuple):
+    """A cell's `value` with what pages and terminals have beside it, and files have not; on a page it may be a link."""
+
+    value: Any
+    badges: tuple[Badge, ...] = ()
+    address: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,6 +84,7 @@ class Column:
         """Return what files have of a cell."""
         if not self.filed:
             return ()
+        value = _bare(value)
         match self.kind:
             case "estimate":
                 found = dict(zip(CELLS, (value or Estimate(None)).cells, strict=True))
@@ -142,7 +159,7 @@ class Table:
                 (*(row[one] for one in kept), self.columns[place].key, row[place])
                 for row in self.rows
                 for place in estimates
-                if row[place] is not None
+                if _bare(row[place]) is not None
             ),
             long="",
         )
@@ -158,7 +175,7 @@ class Table:
         return [
             {
                 column.key: value.as_dict() if isinstance(value, Estimate) else next(iter(column.cells(value)))
-                for column, value in zip(self.columns, row, strict=True)
+                for column, value in zip(self.columns, map(_bare, row), strict=True)
                 if column.filed
             }
             for row in self.rows
@@ -168,16 +185,30 @@ class Table:
         """Return its rows as files have them, by name."""
         return [dict(zip(self.head(), row, strict=True)) for row in self.filed()]
 
+    @property
+    def estimates(self) -> list[Estimate]:
+        return [cell for row in self.rows for cell in map(_bare, row) if isinstance(cell, Estimate)]
+
+    @property
+    def n_topics(self) -> set[int]:
+        """Over how many topics its estimates are."""
+        return {one.sample.n_topics for one in self.estimates if one.sample and one.sample.n_topics}
+
     def shown(self) -> list[tuple[Column, int]]:
         """Return the columns that a page has, with their places."""
         return [(column, place) for place, column in enumerate(self.columns) if column.title]
 
+    def without_empty(self) -> Table:
+        """Return the table with the columns that say nothing in files alone."""
+        says = (any(_says_something(row[place]) for row in self.rows) for place in range(len(self.columns)))
+        columns = (one if of else replace(one, title="") for one, of in zip(self.columns, says, strict=True))
+        return replace(self, columns=tuple(columns))
+
     def text(self) -> str:
         """Return the columns that a page has for a terminal, under their heads, without those that say nothing."""
-        printed_cells = {place: [printed(column, row[place]) for row in self.rows] for column, place in self.shown()}
-        shown = [(column, place) for column, place in self.shown() if set(printed_cells[place]) != {"–"}]
+        shown = self.without_empty().shown()
         heads = [column.title for column, _ in shown]
-        rows = list(zip(*(printed_cells[place] for _, place in shown), strict=True))
+        rows = [[printed(column, row[place]) for column, place in shown] for row in self.rows]
         widths = [
             min(LONGEST_OF_TERMINAL, max(map(len, cells))) for cells in zip(heads, *rows, strict=True)
         ]  # fmt: skip
@@ -192,12 +223,28 @@ class Table:
         return "\n".join([self.title, *(f"  {line}" for line in lines)])
 
 
+def _bare(cell: Any) -> Any:
+    return cell.value if isinstance(cell, Badged) else cell
+
+
+def _says_something(cell: Any) -> bool:
+    if isinstance(cell, Badged) and cell.badges:
+        return True
+    match _bare(cell):
+        case None | "" | Estimate(value=None, reason=""):
+            return False
+    return True
+
+
 def printed(column: Column, value: Any) -> str:
     """Return a cell for a terminal; a dash without a value."""
+    if isinstance(value, Badged):
+        return " ".join([printed(column, value.value), *(f"[{badge.word}]" for badge in value.badges)])
     if column.kind == "estimate":
         value = value or Estimate(None)
         number = "–" if value.value is None else f"{value.value:.4f}"
-        return f"{number}  {value.interval_in_words(4) or value.reason}".rstrip()
+        error = f" ± {value.se:.4f}" if "se" in column.parts and value.se is not None and value.low is not None else ""
+        return f"{number}{error}  {value.interval_in_words(4) or value.reason}".rstrip()
     if column.kind == "judge":
         return str(value[1].after(value[0]))
     (cell,) = replace(column, filed=True).cells(value)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
 
 from collection.models import Criterion, Rater
-from collection.web.tables import Column, Table
+from collection.web.tables import Badge, Badged, Column, Table
 from stats.answers_in_words import best_judge, order_of_judge, same_first
 from stats.completeness import Completeness
-from stats.intervals import Estimate
+from stats.intervals import Estimate, undefined
+from stats.plurals import counted
 
 if TYPE_CHECKING:
     from stats.ranking.order_verdict import OrderVerdict
@@ -265,10 +269,6 @@ class JudgeComparison:
     def has_own_family(self) -> bool:
         return any(one.order and one.order.own_family for one in self.judges)
 
-    @property
-    def has_costs(self) -> bool:
-        return any(one.cost for one in self.judges)
-
     def as_dict(self) -> dict[str, Any]:
         """Return everything, as API, command and download have it."""
         return {
@@ -291,7 +291,19 @@ class JudgeComparison:
         }
 
     def tables(self) -> dict[str, Table]:
-        tables = {"judges": Table.of("Judges beside people", JUDGES, map(self._row, self.judges))}
+        note = (
+            f"All on the same {counted(self.n_items, 'items')} of {counted(self.n_topics, 'topics')}. κ is of yes and "
+            "no at the thresholds, α (Krippendorff) of the grades, each with its 95 % interval over topics. "
+            "Differences are paired over topics; their intervals hold for all pairs together."
+        )
+        if self.orders and not self.orders.reason:
+            note += (
+                f" Systems by {self.orders.measure} over {counted(self.orders.n_topics, 'topics')}: τ_b and τ_AP "
+                "compare a judge’s order with people’s; their ranges are of resampled topics, not confidence intervals."
+            )
+        tables = {
+            "judges": Table.of("Judges beside people", JUDGES, map(self._row, self.judges), note=note).without_empty()
+        }
         ranked = [one for one in self.judges if one.order]
         if ranked and self.orders:
             names = [f"{one.name}{end}" for one in ranked for end in ("", " recalibrated")]
@@ -302,24 +314,43 @@ class JudgeComparison:
 
     def _row(self, one: ComparedJudge) -> tuple[Any, ...]:
         order, read = one.order, one.order.recalibrated if one.order else None
+        no_order = undefined(one.no_order) if one.no_order else None
         return (
-            *((one.name, one.completeness), one.rater.origin, self.n_items, one.n_ungraded),
-            *(self.against, one.difference, one.low, one.high, int(one.told_apart)),
+            *(self._named(one), one.rater.origin, self.n_items, one.n_ungraded),
+            *(self.against, self._difference(one, differs := one.told_apart), int(differs)),
             *(one.cost.for_1000 if one.cost else None, one.cost.tokens_each if one.cost else None),
-            *(one.kappa, one.alpha, order and order.kendall, order and order.tau_ap),
+            *(one.kappa, one.alpha, order.kendall if order else no_order, order.tau_ap if order else no_order),
             *(order and order.mean, order and order.too_high, read and read.kendall, read and read.too_high),
             self.n_topics,
             "; ".join(f"{each.system} {each.by_people:g} to {each.by_judge:g}" for each in one.moved),
             "; ".join(order.own_family) if order else "",
         )
 
+    def _named(self, one: ComparedJudge) -> Badged:
+        """Return the judge, which leads to its own page, with where it is from and whose family it is of."""
+        query = urlencode({"criterion": self.criterion.name, "judge": one.rater.name})
+        family = one.order.own_family if one.order else ()
+        badges = (
+            *([Badge(one.rater.origin, one.rater.origin, one.rater.source)] if one.rater.origin in MARKED else []),
+            *([Badge(f"family of {counted(len(family), 'systems')}", "", ", ".join(family))] if family else []),
+        )
+        address = f"{reverse('evaluation:trust', args=[self.criterion.study.name])}?{query}"
+        return Badged((one.name, one.completeness), badges, address)
 
+    def _difference(self, one: ComparedJudge, differs: bool) -> Badged:
+        if one.difference is None:
+            return Badged(Estimate(None), (Badge("reference"),) if one.name == self.against else ())
+        found = Estimate(one.difference, one.low, one.high)
+        return Badged(found, (Badge("differs"),) if differs else ())
+
+
+# Origins that are said beside a judge's name.
+MARKED = ("simulated", "imported")
 JUDGES = (
     Column("judge", "Judge", "judge"),
     *(Column("origin"), Column("n_items", kind="count"), Column("n_ungraded", "Ungraded", "count")),
-    *(Column("against"), Column("difference", "κ minus the reference’s", "signed")),
-    *(Column("difference_low", "From", "signed"), Column("difference_high", "To", "signed"), Column("told_apart")),
-    *(Column("cost_of_1000", "Cost of 1,000", "number"), Column("tokens_each", "Tokens each", "number")),
+    *(Column("against"), Column("difference", "κ minus the reference’s", "estimate"), Column("told_apart")),
+    *(Column("cost_of_1000", "Cost of 1,000", "number"), Column("tokens_each", "Tokens each", "cell")),
     *(Column("kappa_unweighted", "κ at η", "estimate"), Column("alpha", "α", "estimate")),
     *(Column("kendall", "τ_b", "estimate"), Column("tau_ap", "τ_AP", "estimate")),
     *(Column("mean", "Mean score", "estimate"), Column("too_high", "Off by", "estimate")),

@@ -49,12 +49,12 @@ def test_rosa_chooses_who_is_compared_by_keyboard_and_on_a_phone_in_the_dark(
     phone.get_by_role("button", name="Compare", exact=True).click()
 
     expect(phone.get_by_text("Judges: 5 of 6 compared")).to_be_visible()
-    expect(phone.get_by_role("region", name="Judges on answerability")).not_to_contain_text("heron-5b")
+    expect(phone.get_by_role("region", name="Judges beside people")).not_to_contain_text("heron-5b")
     check_no_sideways_scroll(phone)
 
 
 def _takes_one_out_and_compares_all(page: Page) -> None:
-    table = page.get_by_role("region", name="Judges on answerability")
+    table = page.get_by_role("region", name="Judges beside people")
     expect(page.get_by_text("Judges: 6 of 6 compared")).to_be_visible()
     expect(page.get_by_role("button", name="Compare all")).to_have_count(0)
 
