@@ -131,12 +131,6 @@ def test_an_item_nobody_judged_says_so(client: Client, judged: Study, rosa: User
     assert "No judgments yet" in page
 
 
-def test_a_study_nobody_judged_says_so(client: Client, study: Study, rosa: User) -> None:
-    client.force_login(rosa)
-
-    assert 'class="empty"' in client.get(PAGE).content.decode()
-
-
 def test_one_person_alone_breaks_nothing(client: Client, study: Study, rosa: User, ada_as_rater: Rater) -> None:
     from tests.evaluation.judged import report_items
 

@@ -152,13 +152,6 @@ def test_excluded_and_simulated_raters_are_marked(
     assert "badge simulated" in page
 
 
-def test_strangers_and_assessors_find_nothing(client: Client, judged: Study, mallory: User, ada: User) -> None:
-    urls = [PAGE, *FILES]
-    for user in (mallory, ada):
-        client.force_login(user)
-        assert {url: client.get(url).status_code for url in urls} == dict.fromkeys(urls, 404)
-
-
 def test_nobody_comes_in_without_signing_in(client: Client, judged: Study) -> None:
     urls = [PAGE, *FILES]
     assert {url: client.get(url).status_code for url in urls} == dict.fromkeys(urls, 302)

@@ -229,10 +229,3 @@ def test_a_wrong_penalty_is_refused(client: Client, fought: Study, rosa: User, p
 
     assert client.get(PAGE, {"penalty": penalty}).status_code == 422
     assert client.get(API, {"penalty": penalty}).status_code == 400
-
-
-def test_strangers_find_nothing(client: Client, fought: Study, mallory: User) -> None:
-    addresses = [PAGE, API, f"{PAGE}battles.json", f"{PAGE}systems.csv", f"{PAGE}against.svg?voters=people"]
-    client.force_login(mallory)
-
-    assert {address: client.get(address).status_code for address in addresses} == dict.fromkeys(addresses, 404)

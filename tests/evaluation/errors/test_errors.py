@@ -174,15 +174,6 @@ def test_the_page_says_what_is_wrong(client: Client, judged: Study, rosa: User) 
     assert "“carl” has not judged here" in response.content.decode()
 
 
-def test_a_study_that_nobody_judged_has_no_errors(client: Client, study: Study, rosa: User) -> None:
-    client.force_login(rosa)
-
-    response = client.get(PAGE)
-
-    assert response.status_code == 200
-    assert "Nobody has judged under this criterion yet" in response.content.decode()
-
-
 def test_the_command_refuses_a_wrong_name(judged: Study) -> None:
     with pytest.raises(CommandError, match="“carl” has not judged here"):
         call_command("errors", study=judged.name, criterion="answerability", rater="carl")

@@ -120,16 +120,6 @@ def test_what_there_is_not_is_refused(ranked: Study, name: str, asked: dict[str,
         draw_figure(ranked, name, **asked)
 
 
-@pytest.mark.slow
-def test_nothing_is_drawn_of_a_study_without_judgments(client: Client, study: Study, rosa: User) -> None:
-    client.force_login(rosa)
-
-    assert "Nothing to draw yet" in client.get(PAGE).content.decode()
-    for name in NAMES:
-        assert client.get(f"{PAGE}{name}/").status_code == 422
-        assert client.get(f"{PAGE}{name}/figure.svg").status_code == 404
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.slow
 def test_page_picture_files_api_and_command_show_the_same(
@@ -152,13 +142,6 @@ def test_page_picture_files_api_and_command_show_the_same(
     assert lines[0] == ",".join(found.head)
     assert client.get(f"{PAGE}{name}/numbers.tex").status_code == 200
     assert client.get(f"{PAGE}{name}/other.csv").status_code == 404
-
-
-def test_strangers_and_assessors_find_nothing(client: Client, ranked: Study, mallory: User, ada: User) -> None:
-    files = ["", "answerability/", "answerability/figure.svg", "answerability/numbers.csv"]
-    for user in (mallory, ada):
-        client.force_login(user)
-        assert {file: client.get(PAGE + file).status_code for file in files} == dict.fromkeys(files, 404)
 
 
 def test_of_a_study_that_is_split_a_judge_is_shown_on_development_topics_alone(ranked: Study, rosa: User) -> None:

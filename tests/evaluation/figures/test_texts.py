@@ -90,11 +90,5 @@ def test_a_study_without_judgments_shows_its_texts_on_a_page(client: Client, sma
     )
 
 
-def test_strangers_do_not_see_it(client: Client, small: Study, mallory: User) -> None:
-    client.force_login(mallory)
-
-    assert client.get(f"{PAGE}texts/").status_code == 404
-
-
 def _rows(study: Study, unit: str) -> list[list[object]]:
     return [list(row) for row in draw_figure(study, "texts", unit=unit).rows]

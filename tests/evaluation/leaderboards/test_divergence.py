@@ -169,12 +169,6 @@ def test_a_judge_is_compared_on_the_development_part_until_the_test_part_is_read
     assert client.get(API, asked | {"part": "test"}).json()["n_topics"] == 1
 
 
-def test_strangers_find_nothing(client: Client, placed: Study, mallory: User) -> None:
-    client.force_login(mallory)
-
-    assert client.get(API, {"measure": "nDCG@3", "other": "P@1"}).status_code == 404
-
-
 # How many of eight sub-questions reports and contexts answer with 3 or 4, and with 5.
 ANSWERED = {"ash": ((7, 0), (6, 0)), "birch": ((6, 1), (7, 1)), "cedar": ((5, 2), (5, 2)), "dogwood": ((4, 3), (4, 3))}
 

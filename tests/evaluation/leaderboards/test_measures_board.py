@@ -180,20 +180,6 @@ def test_the_page_says_what_it_refuses(client: Client, ranked: Study, rosa: User
     assert client.get(f"{PAGE}systems.svg", asked).status_code == 404  # type: ignore[arg-type]
 
 
-def test_a_study_without_judgments_says_so(client: Client, study: Study, rosa: User) -> None:
-    client.force_login(rosa)
-
-    assert "No judgments to score systems" in client.get(PAGE).content.decode()
-    assert client.get(f"{PAGE}systems.svg").status_code == 404
-
-
-def test_strangers_and_assessors_find_nothing(client: Client, ranked: Study, mallory: User, ada: User) -> None:
-    files = ["", *FILES]
-    for user in (mallory, ada):
-        client.force_login(user)
-        assert {file: client.get(PAGE + file).status_code for file in files} == dict.fromkeys(files, 404)
-
-
 def test_every_file_is_there(client: Client, ranked: Study, rosa: User) -> None:
     client.force_login(rosa)
 

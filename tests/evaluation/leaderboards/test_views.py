@@ -121,13 +121,6 @@ def test_a_study_without_judgments_says_so(client: Client, study: Study, rosa: U
     assert client.get(f"{PAGE}systems.svg").status_code == 404
 
 
-def test_strangers_and_assessors_find_nothing(client: Client, ranked: Study, mallory: User, ada: User) -> None:
-    urls = [PAGE, CORRELATIONS, *FILES]
-    for user in (mallory, ada):
-        client.force_login(user)
-        assert {url: client.get(url).status_code for url in urls} == dict.fromkeys(urls, 404)
-
-
 def test_nobody_comes_in_without_signing_in(client: Client, ranked: Study) -> None:
     urls = [PAGE, CORRELATIONS, *FILES]
     assert {url: client.get(url).status_code for url in urls} == dict.fromkeys(urls, 302)

@@ -163,10 +163,3 @@ def test_without_relevance_the_page_says_so_and_finds_duplicates(client: Client,
 
     assert "Questions cannot be checked against relevance yet" in page
     assert "Duplicates: 4" in page
-
-
-def test_strangers_find_nothing(client: Client, study: Study, mallory: User) -> None:
-    addresses = [PAGE, f"{PAGE}questions.csv", API]
-    client.force_login(mallory)
-
-    assert {address: client.get(address).status_code for address in addresses} == dict.fromkeys(addresses, 404)

@@ -118,12 +118,3 @@ def test_without_graded_passages_the_page_says_so(client: Client, study: Study, 
 
     assert page.status_code == 200
     assert "No ranked passages are graded yet" in page.content.decode()
-
-
-def test_strangers_find_nothing(client: Client, rated: Study, mallory: User) -> None:
-    addresses = [PASSAGE, ANSWER, f"{API}graded-passage/", f"{API}graded-answer/"]
-    client.force_login(mallory)
-
-    assert {address: client.get(address, OF_PASSAGE).status_code for address in addresses} == dict.fromkeys(
-        addresses, 404
-    )

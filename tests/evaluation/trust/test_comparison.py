@@ -146,13 +146,6 @@ def test_without_a_judge_the_page_says_so(client: Client, study: Study, rosa: Us
     assert "No judge can be compared with humans yet" in client.get(PAGE, QUERY).content.decode()
 
 
-def test_strangers_find_nothing(client: Client, three_judges: Study, mallory: User) -> None:
-    paths = [PAGE, f"{PAGE}judges.json", f"{PAGE}judges.csv", f"{PAGE}ranks.svg", API]
-    client.force_login(mallory)
-
-    assert {path: client.get(path, QUERY).status_code for path in paths} == dict.fromkeys(paths, 404)
-
-
 def test_an_ungraded_reply_agrees_with_nobody() -> None:
     rng = np.random.default_rng(1)
     people = rng.random(200) < 0.5

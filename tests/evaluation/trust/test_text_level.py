@@ -139,13 +139,6 @@ def test_everything_can_be_taken_away(client: Client, rolled: Study, rosa: User)
     assert {url: client.get(url).status_code for url in FILES} == dict.fromkeys(FILES, 200)
 
 
-def test_strangers_and_assessors_find_nothing(client: Client, rolled: Study, mallory: User, ada: User) -> None:
-    urls = [PAGE, *FILES, f"{API}?criterion=relevance"]
-    for user in (mallory, ada):
-        client.force_login(user)
-        assert {url: client.get(url).status_code for url in urls} == dict.fromkeys(urls, 404)
-
-
 def test_the_api_has_what_the_page_has(client: Client, rolled: Study, rosa: User) -> None:
     client.force_login(rosa)
 

@@ -100,13 +100,6 @@ def test_everything_can_be_taken_away(client: Client, sampled: Study, rosa: User
     assert {url: client.get(url).status_code for url in FILES} == dict.fromkeys(FILES, 200)
 
 
-def test_strangers_and_assessors_find_nothing(client: Client, judged: Study, mallory: User, ada: User) -> None:
-    urls = [PAGE, *FILES]
-    for user in (mallory, ada):
-        client.force_login(user)
-        assert {url: client.get(url).status_code for url in urls} == dict.fromkeys(urls, 404)
-
-
 def test_the_number_of_queries_stays_the_same_with_more_judges(client: Client, sampled: Study, rosa: User) -> None:
     client.force_login(rosa)
     with CaptureQueriesContext(connection) as with_one:
