@@ -4,8 +4,9 @@ Of a declaration come the page with its form, the tables as CSV and LaTeX, all o
 the API and the command (`report_views`, `api`, `report_commands`); a worker computes its result, which is kept
 as long as what it rests on (`cached_results`). Declarations stand in the modules `reports` of the rooms.
 
-A result says its `answer` in a sentence or several, has `as_dict()` for JSON and `tables()` by name, and may say over
-how many topics it is (`n_topics`), that some grades are `simulated`, and `whose` it is: a judge's.
+A result says its `answer` in a sentence or several, has `as_dict()` for JSON and `tables()` by name, and may say that
+some grades are `simulated`, and `whose` it is: a judge's. Over how many topics it is, the estimates of its tables say;
+a result without estimates may (`n_topics`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
-from django.conf import settings
 from django.http import HttpRequest, QueryDict
 from django.utils.timezone import now
 from rest_framework import serializers
@@ -92,8 +92,7 @@ class Report:
       of the options by name. It is imported where it is called: it may take pandas and scipy;
     - `offers`: the function of the same that returns by option what the page offers for it;
     - `nothing`: what is said without a result;
-    - `template`: of its page; without one it has no page and no files; `printed`: the tables that the command prints
-      as text, by default all;
+    - `template`: of its page; without one it has no page and no files;
     - `sent`: what can be done with the result;
     - `files`: those that are sent with the options: `compute` then takes their names and paths, too, and the result is
       on the page alone.
@@ -119,7 +118,6 @@ class Report:
     charts: ClassVar[Mapping[str, Chart]] = {}
     template: ClassVar[str] = ""
     file: ClassVar[str]
-    printed: ClassVar[tuple[str, ...]] = ()
 
     # --- What may differ ------------------------------------------------------------------------------
 
@@ -142,11 +140,6 @@ class Report:
     def defaults(self, study: Study) -> dict[str, Any]:
         """Return what a page asks where its address does not, by option."""
         del study
-        return {}
-
-    def narrowed(self, query: QueryDict) -> dict[str, Any]:
-        """Return what a page asks of the computation beside the options."""
-        del query
         return {}
 
     def as_dict(self, result: Any) -> dict[str, Any]:
@@ -192,8 +185,10 @@ class Report:
         study = subject.study if isinstance(subject, Criterion) else subject
         part = self.narrowing(result)
         simulated = ", some grades simulated" if getattr(result, "simulated", False) else ""
-        n_topics = getattr(result, "n_topics", None)
-        over = f", {counted(n_topics, 'topics')}" if isinstance(n_topics, int) else ""
+        own = getattr(result, "n_topics", None)
+        n_topics = sorted(table.n_topics or ({own} if isinstance(own, int) else set()))
+        fewest = f"{n_topics[0]:,} to " if len(n_topics) > 1 else ""
+        over = f", {fewest}{counted(n_topics[-1], 'topics')}" if n_topics else ""
         return f"{self.title}: {table.title}{under}, study {study.name}{over}{part}{simulated}"
 
     def narrowing(self, result: Any) -> str:
@@ -299,8 +294,9 @@ def files_form_kind(options: Options, shown: tuple[str, ...]) -> type[FilesForm]
 def reports() -> dict[str, Report]:
     """Return all reports by name: every subclass in a module `reports` of a room."""
     for app in APPS:
-        for path in sorted((Path(settings.BASE_DIR) / app).rglob("reports.py")):
-            import_module(".".join(path.relative_to(settings.BASE_DIR).with_suffix("").parts))
+        for folder in import_module(app).__path__:
+            for path in sorted(Path(folder).rglob("reports.py")):
+                import_module(".".join([app, *path.relative_to(folder).with_suffix("").parts]))
     return {kind.name: kind() for kind in _kinds(Report)}
 
 
