@@ -35,14 +35,12 @@ class ReportCommand(FiguresCommand):
         if self._chart:
             for form in ("svg", "pdf"):
                 parser.add_argument(f"--{form}", type=Path, metavar="FILE", help="write the chart")
+        parser.add_argument("--tex", type=Path, metavar="FILE", help="write the first table as LaTeX")
         super().add_arguments(parser)
 
     def result(self, options: dict[str, Any]) -> Any:
         """Return the result that is asked for; CommandError where there is nothing to show."""
-        study = find_study(options["study"])
-        subject: Study | Criterion = study
-        if self.report.of_criterion:
-            subject = find_criterion(options["study"], options["criterion"])
+        subject = self._subject(options)
         chosen = choose(self.report.options, options)
         if options.get("test"):
             self.report.read_test_part(subject, chosen)
@@ -54,21 +52,28 @@ class ReportCommand(FiguresCommand):
             raise CommandError(missing)
         return result
 
+    def _subject(self, options: dict[str, Any]) -> Study | Criterion:
+        if self.report.of_criterion:
+            return find_criterion(options["study"], options["criterion"])
+        return find_study(options["study"])
+
     def answer(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
         result = self.result(options)
         self._draw(result, options)
-        self.print_also(result, options)
+        if options.get("tex"):
+            table = next(filter(None, self.report.tables(result).values()), None)
+            if table is None:
+                raise CommandError("Nothing to write.")
+            caption = self.report.caption(self._subject(options), result, table)
+            write_file(options["tex"], table.latex(caption))
         sentences = [result.answer] if isinstance(result.answer, str) else result.answer
         part = self.report.narrowing(result).removeprefix(", ")
         said = "\n".join(filter(None, [*sentences, part and f"{capfirst(part)}.", *self.report.notes(result)]))
         return self.report.as_dict(result), "\n\n".join(filter(None, [said, *self._texts(result)]))
 
-    def print_also(self, result: Any, options: dict[str, Any]) -> None:
-        """Write what further options ask for."""
-
     def _texts(self, result: Any) -> list[str]:
-        tables = self.report.tables(result)
-        return [tables[name].text() for name in self.report.printed or tables if tables.get(name)]
+        """Return the tables that a page has columns of; the others are files alone."""
+        return [table.text() for table in self.report.tables(result).values() if table and table.shown()]
 
     @property
     def _chart(self) -> Chart | None:

@@ -101,7 +101,7 @@ def _asked(report: Report, request: SignedInRequest, subject: Study | Criterion)
     choice = report.options(data=options)
     if not choice.is_valid():
         return Asked(subject, options, {}, dict(choice.errors))
-    return Asked(subject, options, {**choice.validated_data, **report.narrowed(request.GET)}, {})
+    return Asked(subject, options, dict(choice.validated_data), {})
 
 
 def _addressed(report: Report, request: HttpRequest) -> dict[str, str]:

@@ -21,6 +21,8 @@ from evaluation.leaderboards.sources import Source, StudySources, judges_among
 from stats.ranking.measure_names import parse_measure
 from stats.refusals import Refused
 
+# People and five judges stay legible side by side. Of more, people and three judges are shown; all are a click away.
+MOST_AT_FIRST = 6
 UNSORTED_BOARD = "evaluation.leaderboards.computing:unsorted_board"
 
 
@@ -39,9 +41,11 @@ def read_test_parts(boards: StudySources, sources: Iterable[Source]) -> None:
         read_test_part(boards.study, judge, by=None, at=now())
 
 
-def leaderboard(study: Study, *, measure: str, source: list[str], **options: Any) -> Leaderboard:
+def leaderboard(study: Study, *, measure: str, source: list[str], sources: str, **options: Any) -> Leaderboard:
     """Score systems under one measure. Raises NothingToReport where nothing is judged for it."""
     boards = sources_by(study, options)
+    options["most_sources"] = MOST_AT_FIRST if sources == "first" and not source else None
+    options["without_judges"] = sources == "people"
     board = measure_leaderboard(boards, parse_measure(measure), sources=source, **options)
     if not board.columns:
         listed = ", ".join(offered_measures(study)) or "none yet"

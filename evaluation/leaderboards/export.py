@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from collection.web.tables import Column, Table
+from collection.web.tables import Badge, Badged, Column, Table
 from evaluation.leaderboards.breakdown import LeaderboardBreakdown
 from evaluation.leaderboards.columns import Column as SourceColumn
 from evaluation.leaderboards.columns import MeanBounds, Standings
@@ -92,8 +92,8 @@ def _score_columns(board: Leaderboard) -> list[Column]:
         *(Column("unjudged", "Unjudged", "count"), Column("at_least", "At least", "number")),
         *(
             Column("at_most", "At most", "number"),
-            Column("best_rank", kind="count"),
-            Column("worst_rank", kind="count"),
+            Column("best_rank", "Best rank", "count"),
+            Column("worst_rank", "Worst rank", "count"),
         ),
         Column("micro", "Micro", "estimate"),
     ]
@@ -104,9 +104,11 @@ def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
         scored = column.board.scored
         for one in column.standings:
             cell, mean = board.cell(column, one.system), one.mean
+            words = [f"above {cell.percentile} %"] if cell.percentile else []
+            marked = Badged(mean, tuple(map(Badge, [*words, *(["same family"] if cell.circular else [])])))
             yield [
                 *(one.system, column.name, column.board.source.completeness.mark),
-                *(column.board.source.criterion.name, scored.shown, mean, one.n_topics, cell.judged),
+                *(column.board.source.criterion.name, scored.shown, marked, one.n_topics, cell.judged),
                 *(int(scored.estimated), one.rank, cell.first, cell.top, int(cell.circular)),
                 *(cell.why_not or mean.reason, *_bound_cells(cell.bounds), cell.micro),
             ]

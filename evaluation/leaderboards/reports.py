@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from evaluation.leaderboards.corrected.correction import Corrected
     from evaluation.leaderboards.sources import Source, StudySources
 
-# People and five judges stay legible side by side. Of more, people and three judges are shown; all are a click away.
-MOST_AT_FIRST = 6
 MOST_IN_A_NAME = 3
 
 
@@ -79,7 +77,6 @@ class LeaderboardReport(BoardsReport):
     compute = "evaluation.leaderboards.computing:leaderboard"
     charts = {"systems": Chart("evaluation.leaderboards.chart:systems_chart", asks=("sort",), stem="leaderboard")}
     template = "evaluation/leaderboard.html"
-    printed = ("scores", "corrected", "correlations", "flips")
 
     def defaults(self, study: Study) -> dict[str, Any]:
         from evaluation.leaderboards.available_measures import offered_measures
@@ -87,7 +84,7 @@ class LeaderboardReport(BoardsReport):
         first = next(iter(offered_measures(study)), None)
         if first is None:
             raise NothingToReport(self.nothing)
-        return {"measure": first}
+        return {"measure": first, "sources": "first"}
 
     def offered(self, subject: Study | Criterion, **how: Any) -> dict[str, Choices]:
         """Return the runs that may be the oracle, and what means can be broken down by: too little to be kept."""
@@ -99,14 +96,6 @@ class LeaderboardReport(BoardsReport):
         runs = [(name, name) for name in subject.collection.runs.values_list("name", flat=True)]
         by = [(name, name) for name in groupings(StudySources(subject))]
         return {"oracle": [("", "The run named “oracle”, if it exists"), *runs], "by": [("", "–"), *by]}
-
-    def narrowed(self, query: QueryDict) -> dict[str, Any]:
-        """Return whose judgments are shown: people’s alone, which no lock binds, all, or the first of all."""
-        sources = query.get("sources", "")
-        return {
-            "without_judges": sources == "people",
-            "most_sources": None if sources == "all" or query.getlist("source") else MOST_AT_FIRST,
-        }
 
     def as_dict(self, result: Any) -> dict[str, Any]:
         from evaluation.leaderboards.export import leaderboard_as_dict
@@ -134,7 +123,7 @@ class LeaderboardReport(BoardsReport):
         ]
 
     def chart_words(self, chosen: Mapping[str, Any]) -> list[str]:
-        return [chosen["measure"], "people" if chosen.get("without_judges") else "", *super().chart_words(chosen)]
+        return [chosen["measure"], "people" if chosen["sources"] == "people" else "", *super().chart_words(chosen)]
 
     def sources_shown(self, boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
         from evaluation.leaderboards.leaderboard import wanted_sources

@@ -62,6 +62,12 @@ class LeaderboardChoice(ConfidentRules):
     source = serializers.ListField(  # type: ignore[assignment]  # a parameter's name, and DRF's own
         child=serializers.CharField(), default=list, help_text="people, or a judge; default: all sources."
     )
+    sources = serializers.ChoiceField(
+        choices=[("all", "all"), ("first", "people and some judges"), ("people", "people, whom no lock binds")],
+        default="all",
+        label="Sources",
+        help_text="Of those that are not named: all; people alone; or first, of more than six people and three judges.",
+    )
     topics = serializers.ChoiceField(choices=list(TOPICS.items()), default="common", label="Topics")
     top = WholeField(
         default=TOP,

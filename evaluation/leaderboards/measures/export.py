@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from collection.web.latex import Emphasised, latex_table
-from collection.web.tables import Column, Table
+from collection.web.tables import Badge, Badged, Column, Table
 from evaluation.leaderboards.measures.board import Group, MeasureCell, MeasureColumn, MeasuresBoard
 from evaluation.leaderboards.measures.marks import MARKS
 from stats.intervals import Estimate
@@ -45,7 +45,7 @@ def tables_of_board(board: MeasuresBoard) -> dict[str, Table]:
     columns = [Column("system", "System"), *([Column(board.by, board.by.capitalize())] if board.by else [])]
     columns += [Column(key, key, "estimate", parts=("value", "se"), names=(key, f"{key} se")) for key in board.keys]
     rows = (
-        [row.system, *([group.name] if board.by else []), *(_mean(cell) for cell in row.cells)]
+        [row.system, *([group.name] if board.by else []), *map(_marked, row.cells)]
         for group in groups
         for row in group.rows
     )
@@ -107,6 +107,12 @@ def _printed(cell: MeasureCell) -> Any:
 
 def _mean(cell: MeasureCell) -> Estimate | None:
     return cell.standing.mean if cell.standing else None
+
+
+def _marked(cell: MeasureCell) -> Badged:
+    """Return the mean, and whether it is the best, the worst, or above others."""
+    words = [*filter(None, [cell.mark]), *([f"above {cell.percentile} %"] if cell.percentile else [])]
+    return Badged(_mean(cell), tuple(map(Badge, words)))
 
 
 def _known(marks: LeaderboardMarks) -> Iterator[tuple[str, float]]:

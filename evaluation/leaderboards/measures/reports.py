@@ -27,11 +27,11 @@ class MeasuresBoardReport(BoardsReport):
     title = "Several measures"
     lead = "Systems by several measures side by side."
     about = "A study's systems by several measures, side by side."
+    command = "board measures"
     options = MeasuresChoice
     compute = "evaluation.leaderboards.computing:measures_board"
     charts = {"systems": Chart("evaluation.leaderboards.measures.chart:board_chart", stem="measures")}
     template = "evaluation/measures_board.html"
-    printed = ("board", "marks")
 
     def as_dict(self, result: Any) -> dict[str, Any]:
         from evaluation.leaderboards.measures.export import board_as_dict
@@ -47,8 +47,7 @@ class MeasuresBoardReport(BoardsReport):
         return super().stem(subject, result, "measures", *("board" if one == "measures" else one for one in what))
 
     def caption(self, subject: Study | Criterion, result: Any, table: Table) -> str:
-        over = " or ".join(map(str, result.n_topics))
-        return f"{super().caption(subject, result, table)}, over {over} topics. {table.note}".rstrip()
+        return f"{super().caption(subject, result, table)}. {table.note}".rstrip()
 
     def sources_shown(self, boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
         return sources_named(boards, chosen)
