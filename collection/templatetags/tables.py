@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django import template
@@ -71,6 +72,8 @@ def shown_cell(column: Column, value: Any) -> Any:
             shown = shown_cell(column, of)
             linked = format_html('<a href="{}">{}</a>', address, shown) if address else shown
             return format_html("{}{}", linked, format_html_join("", BADGE, badges))
+        case Estimate() if column.brief:
+            return estimate(replace(value, sample=None, resampled=False))
         case _ if column.kind == "estimate":
             return estimate(value)
         case None:

@@ -57,7 +57,7 @@ class Column:
     """A column: its name in files, its head on pages (none: in files alone) and what its cells are.
 
     `parts`: of an estimate, what files have of it; `names`: what they call these, by default the key, `key_low`, ….
-    `filed`: whether files have it.
+    `filed`: whether files have it; `brief`: a note says of what its estimates are, which a page need not.
     """
 
     key: str
@@ -66,6 +66,7 @@ class Column:
     parts: tuple[str, ...] = BOUNDS
     names: tuple[str, ...] = ()
     filed: bool = True
+    brief: bool = False
 
     @property
     def is_number(self) -> bool:
@@ -102,7 +103,7 @@ class Table:
     """Rows under columns, one cell for each. `title` says on pages and in captions what it shows, `note` how it reads.
 
     A page shows the first column that has a head as each row's name. With `long`, files have a row for each estimate,
-    which is under the names of its `parts`, and under `long` the key of its column.
+    which is under the names of its `parts`, or those of the first such column, and under `long` the key of its column.
     """
 
     title: str
@@ -154,7 +155,11 @@ class Table:
         first = self.columns[estimates[0]]
         return replace(
             self,
-            columns=(*(self.columns[one] for one in kept), Column(self.long), replace(first, names=first.parts)),
+            columns=(
+                *(self.columns[one] for one in kept),
+                Column(self.long),
+                replace(first, names=first.names or first.parts),
+            ),
             rows=tuple(
                 (*(row[one] for one in kept), self.columns[place].key, row[place])
                 for row in self.rows

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from collection.models import Study
 from collection.rankings import Order
@@ -27,7 +27,6 @@ from stats.ranking.scoring import ScoreTable
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_SHOWN = 10
 SEPARATOR = " · "
 Asked = tuple[SystemMeasure, Source]
 
@@ -91,10 +90,7 @@ class MeasureDivergence:
     means: dict[str, tuple[float, float]]
     reason: str
 
-    @property
-    def shown(self) -> tuple[Divergence, ...]:
-        """The most divergent, as far as a page lists them; none that both place alike."""
-        return tuple(one for one in self.systems[:MOST_SHOWN] if one.places)
+    most_shown: ClassVar[int] = 10
 
     @property
     def answer(self) -> str:
@@ -111,7 +107,11 @@ class MeasureDivergence:
             for one in self.systems
             for mean, mean_by_other in [self.means[one.system]]
         ]
-        return Table.of("Divergent systems", DIVERGENT, rows)
+        note = (
+            f"Systems that {self.one.key} and {self.other.key} rank most differently, of {len(self.systems)} on the "
+            f"{counted(len(self.topics), 'topics')} that both score. Rank 1 has the highest mean."
+        )
+        return Table.of("Divergent systems", DIVERGENT, rows, note=note)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, as API and command have it."""

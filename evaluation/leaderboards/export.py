@@ -10,12 +10,13 @@ import numpy as np
 
 from collection.web.tables import Badge, Badged, Column, Table
 from evaluation.leaderboards.breakdown import LeaderboardBreakdown
+from evaluation.leaderboards.columns import TOP_SYSTEMS, Agreement, MeanBounds, Standings
 from evaluation.leaderboards.columns import Column as SourceColumn
-from evaluation.leaderboards.columns import MeanBounds, Standings
 from evaluation.leaderboards.corrected.all_topics import means_over_all_topics
 from evaluation.leaderboards.corrected.correction import Corrected
 from evaluation.leaderboards.leaderboard import Leaderboard
 from evaluation.leaderboards.sources import judges_among
+from stats.plurals import counted
 from stats.ranking.leaderboard import PairedComparison, Standing
 
 FIGURES = ("value", "se", "low", "high")
@@ -43,12 +44,27 @@ CORRECTED = (
 FLIPS = (
     *(Column("significant_under", "Significant by"), Column("winner", "Better"), Column("other", "By")),
     *(Column("winner_under_other", "Better there"), Column("opposed", kind="count")),
+    Column("also", "Significant there, too", filed=False),
 )
+RESAMPLED = ("value", "resampled_low", "resampled_high", "reason")
+COEFFICIENTS = {
+    "kendall": "Kendall’s τ_b",
+    "tau_ap": "τ_AP",
+    f"kendall_top_{TOP_SYSTEMS}": f"τ_b, first {TOP_SYSTEMS}",
+    "spearman": "Spearman’s ρ",
+}
 CORRELATIONS = (
-    *(Column("reference", "Reference"), Column("other", "Other"), Column("systems", "Systems", "count")),
-    *(Column("topics", "Topics", "count"), Column("coefficient", "Coefficient")),
-    Column("value", "Value", "estimate", names=("value", "resampled_low", "resampled_high")),
-    Column("reason"),
+    *(Column("reference", "Compared with"), Column("other", "Source"), Column("systems", "Systems", "count")),
+    Column("topics", "Topics", "count"),
+    *(
+        Column(name, title, "estimate", parts=("value", "low", "high", "reason"), names=RESAMPLED, brief=True)
+        for name, title in COEFFICIENTS.items()
+    ),
+)
+OF_CORRELATIONS = (
+    "1 is the same order, 0 no relation, −1 the reverse. Ranges contain 95 % of the values over resampled topics, and "
+    "more with few topics. They are not confidence intervals: they are too low, because resampling adds noise to both "
+    "orders."
 )
 
 
@@ -62,14 +78,14 @@ def tables_of_leaderboard(board: Leaderboard) -> dict[str, Table]:
         for pair in of_source
     )  # fmt: skip
     correlations = (
-        (one.reference, one.other, one.n_systems, one.n_topics, name, found, found.reason)
-        for one in board.agreements
-        for name, found in one.figures().items()
+        (one.reference, _judge(one), one.n_systems, one.n_topics, *one.figures().values()) for one in board.agreements
     )
     flips = (
-        (one.significant_under, one.winner, one.other, one.winner_under_other, int(one.opposed)) for one in board.flips
+        (one.significant_under, one.winner, one.other, one.winner_under_other, *(int(one.opposed), _yes(one.opposed)))
+        for one in board.flips
     )
     by = f" by {board.measure.name}"
+    of_flips = f"{counted(len(board.flips), 'significant pairs')} with another winner under another source"
     return {
         **({"breakdown": board.breakdown.table()} if board.breakdown else {}),
         **({"all_topics": everywhere.table()} if everywhere and everywhere.rows else {}),
@@ -77,9 +93,20 @@ def tables_of_leaderboard(board: Leaderboard) -> dict[str, Table]:
         "topics": Table.of(f"Scores by topic{by}", TOPICS, _topic_rows(board)),
         "pairs": Table.of(f"Pairs{by}", PAIRS, pairs),
         "corrected": Table.of(f"Corrected scores{by}", CORRECTED, _corrected_rows(board)),
-        "flips": Table.of(f"Changed winners{by}", FLIPS, flips),
-        "correlations": Table.of(f"Rank correlations{by}", CORRELATIONS, correlations),
+        "flips": Table.of(f"Changed winners{by}", FLIPS, flips, note=of_flips),
+        "correlations": Table.of(
+            f"Rank correlations{by}", CORRELATIONS, correlations, note=OF_CORRELATIONS, long="coefficient"
+        ),
     }
+
+
+def _judge(one: Agreement) -> Badged:
+    of = one.completeness
+    return Badged(one.other, (Badge(of.mark, "warn", of.why),) if of.mark else ())
+
+
+def _yes(one: bool) -> str:
+    return "yes" if one else "no"
 
 
 def _score_columns(board: Leaderboard) -> list[Column]:

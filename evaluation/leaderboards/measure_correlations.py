@@ -142,10 +142,15 @@ class MeasureCorrelations:
         ]
         return {
             "matrix": Table.of("Matrix", MATRIX, matrix),
-            "thresholds": Table.of("Thresholds", VARIANTS, map(_variant_row, self.by_threshold)),
-            "sizes": Table.of("Values of k", VARIANTS, map(_variant_row, self.by_k)),
+            "thresholds": self._variants("Thresholds", self.by_threshold),
+            "sizes": self._variants("Values of k", self.by_k),
             **({"divergent": self.divergence.table()} if self.divergence else {}),
         }
+
+    def _variants(self, title: str, variants: Sequence[Variant]) -> Table:
+        note = f"Compared with the order by {self.reference.key if self.reference else 'the reference'}, at the same η "
+        note += "if it uses the same grades. Ranges contain 95 % of the values over resampled topics."
+        return Table.of(title, VARIANTS, map(_variant_row, variants), note=note)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, as API and command have it."""
@@ -174,7 +179,10 @@ VARIANTS = (
     *(Column("sd", "Standard deviation", "number"), Column("reference", "Reference")),
     *(Column("reference_mean", "Its mean", "number"), Column("reference_sd", "Its standard deviation", "number")),
     Column("topics", "Topics", "count"),
-    *(Column(name, COEFFICIENTS[name], "estimate", parts=(*BOUNDS, "reason")) for name in ("kendall", "spearman")),
+    *(
+        Column(name, COEFFICIENTS[name], "estimate", parts=(*BOUNDS, "reason"), brief=True)
+        for name in ("kendall", "spearman")
+    ),
 )
 
 

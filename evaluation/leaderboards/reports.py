@@ -159,18 +159,29 @@ class CorrelationsReport(BoardsReport):
     title = "Correlations between measures"
     lead = "Whether measures, thresholds and values of k rank the systems in the same order."
     about = "How far measures put the systems in the same order, two by two, at other thresholds and values of k."
-    options = CorrelationsChoice
+    options, shown = CorrelationsChoice, ("measure", "reference", "other")
     compute = "evaluation.leaderboards.computing:correlations"
     charts = {"matrix": Chart("evaluation.leaderboards.measures.chart:matrix_chart", stem="correlations")}
     template = "evaluation/correlations.html"
 
-    def context(self, request: HttpRequest, study: Study, result: Any) -> dict[str, Any]:
+    def choices(self, result: Any) -> dict[str, Choices]:
+        """Return what may be varied, and what may be compared, first what is."""
         from evaluation.leaderboards.available_measures import offered_measures
+
+        offered = [one for one in offered_measures(result.study) if "@" in one or one.startswith(("coverage", "AP("))]
+        reference = result.reference.key if result.reference else ""
+        other = result.divergence.other.key if result.divergence else ""
+        return {
+            "measure": [(one, one) for one in dict.fromkeys(filter(None, [result.varied, *offered]))],
+            "reference": sorted(result.choices, key=lambda one: one[0] != reference),
+            "other": sorted((one for one in result.choices if one[0] != reference), key=lambda one: one[0] != other),
+        }
+
+    def context(self, request: HttpRequest, study: Study, result: Any) -> dict[str, Any]:
         from evaluation.leaderboards.measure_correlations import COEFFICIENTS
 
-        offered = [one for one in offered_measures(study) if "@" in one or one.startswith(("coverage", "AP("))]
+        del study
         return {
-            "offered": with_asked(offered, result.varied if result else ""),
             "asked": "; ".join(board.key for board in result.boards) if result else "",
             "columns": self.asked_in(request.GET).get("column", []),
             "coefficients": COEFFICIENTS,

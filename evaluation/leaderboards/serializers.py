@@ -135,15 +135,22 @@ class CorrelationsChoice(LeaderboardRules):
     )
     coefficient = serializers.ChoiceField(choices=["kendall", "spearman", "tau_ap"], default="kendall")
     measure = serializers.CharField(
-        default="", max_length=60, help_text="The measure that is shown at other thresholds and values of k."
+        default="",
+        max_length=60,
+        label="Measure to vary",
+        help_text="The measure that is shown at other thresholds and values of k.",
     )
     reference = serializers.CharField(
         default="",
         max_length=300,
+        label="Reference order",
         help_text="“measure · source”: what it and the divergence are held against.",
     )
     other = serializers.CharField(
-        default="", max_length=300, help_text="“measure · source”: what else the divergence is of."
+        default="",
+        max_length=300,
+        label="Divergent systems compared with",
+        help_text="“measure · source”: what else the divergence is of.",
     )
 
 

@@ -349,13 +349,13 @@ MARKED = ("simulated", "imported")
 JUDGES = (
     Column("judge", "Judge", "judge"),
     *(Column("origin"), Column("n_items", kind="count"), Column("n_ungraded", "Ungraded", "count")),
-    *(Column("against"), Column("difference", "κ minus the reference’s", "estimate"), Column("told_apart")),
+    *(Column("against"), Column("difference", "κ minus the reference’s", "estimate", brief=True), Column("told_apart")),
     *(Column("cost_of_1000", "Cost of 1,000", "number"), Column("tokens_each", "Tokens each", "cell")),
-    *(Column("kappa_unweighted", "κ at η", "estimate"), Column("alpha", "α", "estimate")),
-    *(Column("kendall", "τ_b", "estimate"), Column("tau_ap", "τ_AP", "estimate")),
-    *(Column("mean", "Mean score", "estimate"), Column("too_high", "Off by", "estimate")),
-    Column("recalibrated_kendall", "τ_b recalibrated", "estimate"),
-    Column("recalibrated_too_high", "Off by, recalibrated", "estimate"),
+    *(Column("kappa_unweighted", "κ at η", "estimate", brief=True), Column("alpha", "α", "estimate", brief=True)),
+    *(Column("kendall", "τ_b", "estimate", brief=True), Column("tau_ap", "τ_AP", "estimate", brief=True)),
+    *(Column("mean", "Mean score", "estimate", brief=True), Column("too_high", "Off by", "estimate", brief=True)),
+    Column("recalibrated_kendall", "τ_b recalibrated", "estimate", brief=True),
+    Column("recalibrated_too_high", "Off by, recalibrated", "estimate", brief=True),
     *(Column("n_topics", kind="count"), Column("moved", "Moved most"), Column("own_family")),
 )
 

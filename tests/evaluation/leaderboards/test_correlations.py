@@ -70,7 +70,7 @@ def test_any_measure_at_any_threshold_and_k_may_be_asked_for(client: Client, ran
 
     response = client.get(PAGE, {"column": "coverage", "also": "Cover@2>=5; P(rel=4)@1 · people"})
 
-    keys = [board.key for board in response.context["found"].boards]
+    keys = [board.key for board in response.context["result"].boards]
     assert keys == ["coverage · people", "Cover@2>=5 · people", "P(rel=4)@1 · people"]
     assert client.get(PAGE, {"column": "goodness@1"}).status_code == 422
 
