@@ -13,6 +13,8 @@ from django.conf import settings
 from django.urls import get_resolver
 from django.urls.resolvers import URLPattern, URLResolver
 
+from collection.templatetags.breadcrumbs import PLACES
+
 APPS = ("annotate", "collection", "evaluation", "judging")
 # Addresses that travel in links are short on purpose. They are the crowd's.
 SHORT = {"p", "m", "i", "back"}
@@ -108,3 +110,10 @@ def test_every_feature_with_a_stylesheet_of_its_own_calls_it_by_its_name() -> No
     ]
 
     assert others == []
+
+
+def test_places_of_breadcrumbs_are_addresses_under_one_another() -> None:
+    names = {f"{one.app}:{one.name}" for one in ADDRESSES}
+
+    assert PLACES.keys() <= names
+    assert {place.above for place in PLACES.values()} - {""} <= PLACES.keys()
