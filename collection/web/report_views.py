@@ -33,8 +33,8 @@ from collection.web.pages import (
     my_study,
     query_without,
 )
-from collection.web.reports import NothingToReport, Report, files_form_kind, form_kind, reports
-from collection.web.sent_files import paths_of
+from collection.web.reports import NothingToReport, Report, form_kind, reports
+from collection.web.sent_files import FilesForm, paths_of
 
 View = Callable[..., HttpResponse]
 
@@ -195,7 +195,7 @@ def _of_files(report: Report, request: SignedInRequest, subject: Study | Criteri
     """Return what files say that are sent; before, the form that asks for them."""
     assert report.files is not None
     asked = _asked(report, request, subject)
-    kind = files_form_kind(report.options, report.shown)
+    kind = form_kind(report.options, report.shown, FilesForm)
     if request.method != "POST":
         return Shown(None, kind(files=report.files, initial={**kind.usual(), **asked.options}), "", "")
     form = kind(request.POST, request.FILES, files=report.files)
@@ -215,7 +215,8 @@ def _sent_form(report: Report, request: SignedInRequest) -> OptionsForm | None:
     if report.sent is None:
         return None
     kind = form_kind(report.sent.options, report.sent.shown)
-    return kind(request.POST if request.method == "POST" else None, initial=kind.usual())
+    form: OptionsForm = kind(request.POST if request.method == "POST" else None, initial=kind.usual())
+    return form
 
 
 def _sent(

@@ -26,7 +26,7 @@ from collection.web.cached_results import cached_result, compute_now, imported
 from collection.web.charts.drawing import drawn
 from collection.web.file_names import file_stem
 from collection.web.options import Choices, Options, OptionsForm
-from collection.web.sent_files import Files, FilesForm
+from collection.web.sent_files import Files
 from collection.web.tables import Table
 from stats.plurals import counted
 from stats.refusals import Refused
@@ -230,7 +230,8 @@ class Report:
             for name, of in offered.items()
             if of
         }
-        return kind(data, choices=choices)
+        form: OptionsForm = kind(data, choices=choices)
+        return form
 
     def of_files(self, subject: Study | Criterion, files: Sequence[tuple[str, Path]], chosen: Mapping[str, Any]) -> Any:
         """Compute the result of files, by name. Raises what refuses them."""
@@ -277,14 +278,9 @@ class Report:
         return {"report": self.name, "subject": subject.pk if isinstance(subject, Criterion) else None}
 
 
-def form_kind(options: Options, shown: tuple[str, ...]) -> type[OptionsForm]:
+def form_kind(options: Options, shown: tuple[str, ...], of: type[OptionsForm] = OptionsForm) -> type[Any]:
     """Return the form that asks for some of the options."""
-    return type("Form", (OptionsForm,), {"options": options, "asked": shown})
-
-
-def files_form_kind(options: Options, shown: tuple[str, ...]) -> type[FilesForm]:
-    """Return the form that asks for files, and some of the options."""
-    return type("Form", (FilesForm,), {"options": options, "asked": shown})
+    return type("Form", (of,), {"options": options, "asked": shown})
 
 
 # --- The registry ---------------------------------------------------------------------------------

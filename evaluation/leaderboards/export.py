@@ -81,7 +81,13 @@ def tables_of_leaderboard(board: Leaderboard) -> dict[str, Table]:
         (one.reference, _judge(one), one.n_systems, one.n_topics, *one.figures().values()) for one in board.agreements
     )
     flips = (
-        (one.significant_under, one.winner, one.other, one.winner_under_other, *(int(one.opposed), _yes(one.opposed)))
+        (
+            one.significant_under,
+            one.winner,
+            one.other,
+            one.winner_under_other,
+            *(int(one.opposed), "yes" if one.opposed else "no"),
+        )
         for one in board.flips
     )
     by = f" by {board.measure.name}"
@@ -103,10 +109,6 @@ def tables_of_leaderboard(board: Leaderboard) -> dict[str, Table]:
 def _judge(one: Agreement) -> Badged:
     of = one.completeness
     return Badged(one.other, (Badge(of.mark, "warn", of.why),) if of.mark else ())
-
-
-def _yes(one: bool) -> str:
-    return "yes" if one else "no"
 
 
 def _score_columns(board: Leaderboard) -> list[Column]:

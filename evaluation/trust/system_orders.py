@@ -23,7 +23,6 @@ from stats.ranking.measure_names import SystemMeasure, parse_measure
 from stats.ranking.qrels_scoring import QrelsMeasure
 from stats.ranking.rankable import unranked_topics
 from stats.ranking.scoring import ScoreTable, SourceGrades
-from stats.ranking.unjudged import withheld_for_unjudged
 from stats.ratings import FloatArray, IntArray
 from stats.rounding import rounded
 
@@ -215,7 +214,7 @@ def _sums(boards: StudySources, grades: Sequence[SourceGrades], measures: Sequen
     found = []
     for place, (measure, of_source, shares) in enumerate(zip(measures, gains, known, strict=True)):
         judged = pd.DataFrame(ranked.judged(shares), index=list(boards.rankings), columns=topics)
-        withheld = withheld_for_unjudged(judged, f"its first {measure.cutoff} passages are")
+        withheld = measure.withheld(judged)
         tables = [ranked.scores(measure, of_source)]
         if place:
             tables.append(ranked.scores(measures[0], recalibrated(gains[0], labels[place], ranked.topics)))

@@ -96,6 +96,7 @@ def table_of(measure: OfAnswers, scores: Iterable[AnswerScore], topics: list[str
         n_ungraded,
         n_asked,
         withheld=withheld_for_unjudged(judged, "the items of its answers are") if measure.withholds else {},
+        unranked=None,
         shown=measure.name,
         within=measure.within,
         leaves_out=measure.leaves_out,

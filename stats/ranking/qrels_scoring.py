@@ -129,6 +129,10 @@ class QrelsMeasure(SystemMeasure):
         """What of a ranking its judged@k is about."""
         return f"its first {'|Z*|' if self.at_oracle else self.looks_to} passages are"
 
+    def withheld(self, judged: pd.DataFrame) -> dict[str, str]:
+        """Return why systems have no score by it, by name; `judged`: the share of what they rank, systems × topics."""
+        return withheld_for_unjudged(judged, self.first_passages) if self.needs_judged else {}
+
 
 def parse_qrels_measure(name: str, *, threshold: float) -> QrelsMeasure:
     """Return the measure of this name, rel=η being the threshold. Raises UnknownMeasure."""
@@ -216,9 +220,10 @@ def score_qrels(
         table = pd.concat(by_size, axis=1).reindex(index=table.index, columns=table.columns)
     if not scored:
         measure.refuse_unless_computable()
-    withheld = withheld_for_unjudged(judged, measure.first_passages) if measure.needs_judged else {}
     n_unjudged, n_ranked = _count_unjudged(tables, scored, rankings, cutoffs)
-    return QrelsBoard(table, judged, {why: n for why, n in reasons.items() if n}, n_unjudged, n_ranked, withheld)
+    return QrelsBoard(
+        table, judged, {why: n for why, n in reasons.items() if n}, n_unjudged, n_ranked, measure.withheld(judged)
+    )
 
 
 def _labels(

@@ -107,7 +107,9 @@ class ScoreTable:
     n_ungraded: int
     n_asked: int
     n_unanswerable: int = 0
-    withheld: Mapping[str, str] = field(default_factory=dict)
+    # A caller must say why systems have no score and where they rank nothing: both decide what may be ranked.
+    withheld: Mapping[str, str] = field(kw_only=True)
+    unranked: pd.DataFrame | None = field(kw_only=True)
     judged: pd.DataFrame | None = None
     estimated: bool = False
     shown: str = ""
@@ -116,7 +118,6 @@ class ScoreTable:
     bounds: ScoreBounds | None = None
     unjudged: pd.DataFrame | None = None
     counts: Mapping[str, Mapping[str, tuple[Counts, ...]]] = field(default_factory=dict)
-    unranked: pd.DataFrame | None = None
 
     @property
     def ungraded_share(self) -> float | None:
@@ -244,7 +245,7 @@ def _nothing(grades: SourceGrades, rankings: Rankings, reason: str, shown: str) 
     import pandas as pd
 
     none = pd.DataFrame(np.nan, index=list(rankings), columns=list(grades.tables))
-    return ScoreTable(none, {}, 0, 0, withheld=dict.fromkeys(rankings, reason), shown=shown)
+    return ScoreTable(none, {}, 0, 0, withheld=dict.fromkeys(rankings, reason), unranked=None, shown=shown)
 
 
 def _score_qrels(measure: QrelsMeasure, grades: SourceGrades, rankings: Rankings, oracle: Oracle | None) -> ScoreTable:

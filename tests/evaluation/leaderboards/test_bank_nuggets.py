@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import pytest
 from django.test import Client
@@ -98,7 +100,8 @@ def test_bounds_and_intervals_of_a_clipped_mean_are_clipped(n_topics: int) -> No
     low = pd.DataFrame(rows, index=["a", "b"], columns=topics)
     one = pd.DataFrame(1, index=low.index, columns=topics)
     within = parse_measure("rubric-score").within
-    scored = ScoreTable(low, {}, 12, 120, within=within, bounds=ScoreBounds(low, low + 0.1), unjudged=one)
+    sure: dict[str, Any] = {"withheld": {}, "unranked": None, "within": within}
+    scored = ScoreTable(low, {}, 12, 120, **sure, bounds=ScoreBounds(low, low + 0.1), unjudged=one)
 
     found = Standings(scored=scored, topics=tuple(topics))
     first, last = found.standings
@@ -240,7 +243,8 @@ def test_a_significant_pair_may_be_open_all_the_same() -> None:
     low = pd.DataFrame([[0.7, 0.71, 0.72, 0.7, 0.71, 0.7], [0.6] * 6], index=["a", "b"], columns=topics)
     unjudged = pd.DataFrame([[0] * 6, [2] * 6], index=low.index, columns=topics)
     high = low + unjudged / 10
-    scored = ScoreTable(low, {}, 12, 120, within=SHARE, bounds=ScoreBounds(low, high), unjudged=unjudged)
+    sure: dict[str, Any] = {"withheld": {}, "unranked": None, "within": SHARE}
+    scored = ScoreTable(low, {}, 12, 120, **sure, bounds=ScoreBounds(low, high), unjudged=unjudged)
 
     found = Standings(scored=scored, topics=tuple(topics))
 
