@@ -25,6 +25,7 @@ STUDY, COLLECTION = ("study.name",), ("collection.name",)
 PLACES = {
     "annotate:studies": Place("Studies"),
     "annotate:study": Place("{study}", "annotate:studies", STUDY),
+    "annotate:questions": Place("Questions", "annotate:studies"),
     "annotate:crowd": Place("Recruitment", "annotate:study", STUDY),
     "annotate:people": Place("Assessors", "annotate:study", STUDY),
     "annotate:checks": Place("Checks", "annotate:study", STUDY),
