@@ -14,7 +14,7 @@ from collection.models.studies import TaskType
 from collection.web.tables import Column, Table
 from evaluation.battles.votes import Voters, battle_criterion, counted_votes, voters_of, votes_of
 from evaluation.data.pair_order import PositionAudit, audit_position
-from evaluation.data.visibility import Sight, in_sight, parts_of
+from evaluation.data.visibility import Visibility, parts_of, visibility_of
 from stats.intervals import NO_ERROR, SAME_IN_RESAMPLES, Estimate, Sample, resampled_levels
 from stats.pattern_intervals import REPLICATES, SEED
 from stats.plurals import counted
@@ -136,7 +136,7 @@ class Battles:
 
     study: Study
     criterion: Criterion
-    sight: Sight
+    visibility: Visibility
     side: bool
     penalty: float
     n_pairs: int
@@ -170,7 +170,7 @@ class Battles:
             "pairs_with_votes": self.n_asked,
             "boards": [board.as_dict() for board in self.boards],
             "kendall": {name: one.as_dict() for name, one in self.likeness.items()},
-            **self.sight.as_dict(),
+            **self.visibility.as_dict(),
         }
 
     def tables(self) -> dict[str, Table]:
@@ -240,23 +240,23 @@ def measure_battles(study: Study, *, no_side: bool = False, penalty: float = 0.0
     if criterion is None or not voters:
         return None
     judges = [one.raters[0] for one in voters if one.is_judge]
-    sight = in_sight(parts_of(study), judges)
-    items = sight.of(study.items.filter(task_type=TaskType.BATTLE))
+    visibility = visibility_of(parts_of(study), judges)
+    items = visibility.of(study.items.filter(task_type=TaskType.BATTLE))
     reports = Report.objects.filter(pk__in=items.values("report")) | Report.objects.filter(
         pk__in=items.values("other_report")
     )
     systems = sorted(set(reports.values_list("run__name", flat=True)))
     boards = []
     for one in voters:
-        votes = votes_of(criterion, one, sight, systems)
+        votes = votes_of(criterion, one, visibility, systems)
         found = bradley_terry(votes, side=not no_side, penalty=penalty)
-        position = audit_position(criterion, one.raters[0], topics=sight.topics) if one.is_judge else None
+        position = audit_position(criterion, one.raters[0], topics=visibility.topics) if one.is_judge else None
         boards.append(VotersBoard(one, found, position))
     given = counted_votes(criterion).filter(unaided_grade__isnull=False)
     return Battles(
         study=study,
         criterion=criterion,
-        sight=sight,
+        visibility=visibility,
         side=not no_side,
         penalty=penalty,
         n_pairs=items.count(),

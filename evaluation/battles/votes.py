@@ -13,7 +13,7 @@ from collection.judgments.rater_names import distinct_names
 from collection.judgments.unaided import as_said_unaided
 from collection.models import Criterion, Judgment, PairOrder, Rater, Study
 from collection.models.studies import TaskType
-from evaluation.data.visibility import Sight
+from evaluation.data.visibility import Visibility
 from stats.ranking.battles.bradley_terry_fit import Votes
 from stats.ratings import FloatArray
 
@@ -51,14 +51,14 @@ def voters_of(criterion: Criterion) -> list[Voters]:
     return [Voters(PEOPLE, people), *named] if people else named
 
 
-def votes_of(criterion: Criterion, voters: Voters, sight: Sight, systems: Sequence[str]) -> Votes:
-    """Return the votes on the topics in sight, by the places of `systems`.
+def votes_of(criterion: Criterion, voters: Voters, visibility: Visibility, systems: Sequence[str]) -> Votes:
+    """Return the votes on the visible topics, by the places of `systems`.
 
     A person's vote is their judgment, or what they had said before they saw a judge's. A judge's is each order in which
     it saw the pair, as it read it then; where no order is stored, its judgment, whose sides are unknown.
     """
     place = {system: number for number, system in enumerate(systems)}
-    rows = list(_rows(criterion, voters, sight))
+    rows = list(_rows(criterion, voters, visibility))
     numbers = np.array(
         [
             (place[first], place[second], topic, rater, swapped is not None)
@@ -88,9 +88,9 @@ def counted_votes(criterion: Criterion) -> QuerySet[Any]:
 Row = tuple[str, str, int, int, bool | None, float | None]
 
 
-def _rows(criterion: Criterion, voters: Voters, sight: Sight) -> Iterator[Row]:
+def _rows(criterion: Criterion, voters: Voters, visibility: Visibility) -> Iterator[Row]:
     """Yield the first and the second system, the topic, the rater, whether the sides were swapped, and the grade."""
-    items = sight.of(criterion.study.items.filter(task_type=TaskType.BATTLE))
+    items = visibility.of(criterion.study.items.filter(task_type=TaskType.BATTLE))
     given = counted_votes(criterion).filter(rater__in=voters.raters, item__in=items)
     orders: dict[int, list[tuple[bool, float | None]]] = {}
     seen = PairOrder.objects.filter(judgment__in=given).order_by("pk")

@@ -59,7 +59,7 @@ def draw(request: Request, name: str) -> Response:
     judges = judge_choices(of_people)
     population = load_population(of_people, find_judge(judges, chosen["judge"]))
     n = draw_next(population, n=chosen["n"], how=chosen["how"], judges=judges, at=now())
-    answer = {"drawn": n, "left": int(population.undrawn.sum()) - n, **population.sight.as_dict()}
+    answer = {"drawn": n, "left": int(population.undrawn.sum()) - n, **population.visibility.as_dict()}
     return Response(answer, status=201)
 
 

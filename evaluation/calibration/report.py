@@ -12,7 +12,7 @@ from collection.web.tables import Column, Table
 from evaluation.charts.reliability import OVERALL, recalibration_chart, scores_chart
 from evaluation.data.drawn_labels import NAMED
 from evaluation.data.population import JudgeChoice, Population, population_of
-from evaluation.data.visibility import Sight
+from evaluation.data.visibility import Visibility
 from stats.answers_in_words import corrected_score
 from stats.calibration.estimators import Corrected, Score, correct
 from stats.calibration.labels import Labels
@@ -169,8 +169,8 @@ class Calibration:
         }
 
     @property
-    def sight(self) -> Sight:
-        return self.population.sight
+    def visibility(self) -> Visibility:
+        return self.population.visibility
 
     @property
     def simulated(self) -> bool:
@@ -306,8 +306,10 @@ def point_as_dict(point: CurvePoint) -> dict[str, Any]:
 
 def _part_of(population: Population) -> dict[str, Any]:
     """Return of a study that is split which part the figures rest on, and how often the test part was read."""
-    sight = population.sight
-    return sight.as_dict() | ({"test_readings": sight.readings_of(population.choice.rater)} if sight.parts else {})
+    visibility = population.visibility
+    return visibility.as_dict() | (
+        {"test_readings": visibility.readings_of(population.choice.rater)} if visibility.parts else {}
+    )
 
 
 def calibrate(
@@ -317,7 +319,7 @@ def calibrate(
     label_shift: bool = False,
     part: AskedPart = "development",
 ) -> Calibration:
-    """Correct a judge's scores under the criterion, on the topics in sight. Raises as `population_of` does."""
+    """Correct a judge's scores under the criterion, on the visible topics. Raises as `population_of` does."""
     population = population_of(criterion, judge, part=part)
     return calibrate_population(population, label_shift=label_shift)
 

@@ -34,7 +34,7 @@ class CalibrationReport(StudyReport):
 
     def context(self, request: HttpRequest, study: Study, result: Any) -> dict[str, Any]:
         """Return the forms of the plan and of the next draw, the plan asked for, and scores by the first measure."""
-        if result is None or result.sight.part == "test":
+        if result is None or result.visibility.part == "test":
             return {}
         of: dict[str, Any] = {"criterion": result.criterion.pk, "judge": result.choice.key}
         names = [system.name for system in result.population.systems]

@@ -19,7 +19,7 @@ from collection.splits import AskedPart
 from evaluation.data.drawn_labels import NEVER, Known, draws_of_items, names_all, weights_of_labels
 from evaluation.data.judge_pairs import graded_versions
 from evaluation.data.judgments import CriterionRatings, load_criterion
-from evaluation.data.visibility import Sight, in_sight, parts_of
+from evaluation.data.visibility import Visibility, parts_of, visibility_of
 from stats.calibration.labels import Labels
 from stats.completeness import Completeness, complete_first
 from stats.ratings import BoolArray, FloatArray, IntArray, grades_of
@@ -35,7 +35,7 @@ class SystemNotFound(Refused):
     """The population has no system of this name."""
 
 
-class NothingInSight(JudgeNotFound):
+class NothingVisible(JudgeNotFound):
     """The judge was asked about no topic of the part that may be shown."""
 
 
@@ -65,7 +65,7 @@ class System:
 
 @dataclass(frozen=True)
 class Population:
-    """All items of the topics in sight that a judge was asked about under a criterion, in the order of their ids.
+    """All items of the visible topics that a judge was asked about under a criterion, in the order of their ids.
 
     - `labels`: people's and the judge's yes and no, with weights as far as the draws are known;
     - `units`: the number of each item's text where people were given whole texts to label; None where single items;
@@ -81,7 +81,7 @@ class Population:
 
     criterion: Criterion
     choice: JudgeChoice
-    sight: Sight
+    visibility: Visibility
     item_ids: IntArray
     labels: Labels
     units: IntArray | None
@@ -156,7 +156,7 @@ def find_judge(choices: Sequence[JudgeChoice], name: str | None) -> JudgeChoice:
 def population_of(criterion: Criterion, judge: str | None, *, part: AskedPart = "development") -> Population:
     """Read the criterion's judgments and return the population of the judge of this name.
 
-    Raises JudgeNotFound, and as `in_sight` does.
+    Raises JudgeNotFound, and as `visibility_of` does.
     """
     of_people = load_criterion(criterion)
     choice = find_judge(judge_choices(of_people), judge)
@@ -164,21 +164,21 @@ def population_of(criterion: Criterion, judge: str | None, *, part: AskedPart = 
 
 
 def load_population(of_people: CriterionRatings, choice: JudgeChoice, *, part: AskedPart = "development") -> Population:
-    """Read the items that the judge was asked about with all that is known of them, on the topics in sight.
+    """Read the items that the judge was asked about with all that is known of them, on the visible topics.
 
-    Raises NothingInSight, and as `in_sight` does.
+    Raises NothingVisible, and as `visibility_of` does.
     """
     criterion = of_people.criterion
-    sight = in_sight(parts_of(criterion.study), [choice.rater], part=part)
+    visibility = visibility_of(parts_of(criterion.study), [choice.rater], part=part)
     graded = choice.graded
-    if sight.topics is not None:
-        of_people, graded = of_people.of_topics(sight.topics), graded.of_topics(sight.topics)
+    if visibility.topics is not None:
+        of_people, graded = of_people.of_topics(visibility.topics), graded.of_topics(visibility.topics)
     named = _named_topics(of_people) if names_all(criterion) else set()
     if named:
         graded = graded.of_topics(named)
     asked = graded.judge(choice.column)
     if not asked.items:
-        raise NothingInSight(f"“{choice.key}” was not asked about any {sight.part} topic.")
+        raise NothingVisible(f"“{choice.key}” was not asked about any {visibility.part} topic.")
     item_ids = np.asarray(asked.items, dtype=np.int64)
     judge_grades = grades_of(asked.codes[:, 0], asked.numbers)
     judge_yes = np.where(np.isnan(judge_grades), np.nan, judge_grades >= choice.criterion.threshold)
@@ -202,7 +202,7 @@ def load_population(of_people: CriterionRatings, choice: JudgeChoice, *, part: A
     return Population(
         criterion=criterion,
         choice=choice,
-        sight=sight,
+        visibility=visibility,
         item_ids=item_ids,
         labels=labels,
         units=_whole_texts(labels.labelled, asked.texts),

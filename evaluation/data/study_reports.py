@@ -1,11 +1,11 @@
-"""What the reports of this app share: the part of a split study that a result is of, its `sight`."""
+"""What the reports of this app share: the part of a split study that a result is of, its `visibility`."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
 from collection.web.reports import Report
-from evaluation.data.visibility import Sight, in_words
+from evaluation.data.visibility import Visibility, in_words
 from stats.plurals import times
 
 
@@ -13,7 +13,7 @@ class StudyReport(Report):
     """A report whose result may be of a part of the study, as far as judges are locked on the other."""
 
     def shared_context(self, result: Any) -> dict[str, Any]:
-        return {"sight": _seen(result)}
+        return {"visibility": _seen(result)}
 
     def part(self, result: Any) -> Literal["all", "development", "test"]:
         part: Literal["all", "development", "test"] = getattr(_seen(result) or result, "part", "all")
@@ -34,5 +34,5 @@ class StudyReport(Report):
         return f", {words}" if words else ""
 
 
-def _seen(result: Any) -> Sight | None:
-    return getattr(result, "sight", None)
+def _seen(result: Any) -> Visibility | None:
+    return getattr(result, "visibility", None)

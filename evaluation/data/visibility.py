@@ -82,8 +82,8 @@ def parts_of(study: Study) -> Parts | None:
 
 
 @dataclass(frozen=True)
-class Sight:
-    """The topics that figures may rest on now: all of them if `topics` is None. Made by `in_sight` alone.
+class Visibility:
+    """The topics that figures may rest on now: all of them if `topics` is None. Made by `visibility_of` alone.
 
     `judges` are those whose figures are asked for; `part` is "all" where no lock binds.
     """
@@ -111,7 +111,7 @@ class Sight:
 
     @property
     def n_topics(self) -> int:
-        """How many topics are in sight, of a study that is split."""
+        """How many topics are visible, of a study that is split."""
         return len(self.topics or ())
 
     @property
@@ -125,7 +125,7 @@ class Sight:
         return self.parts.readings.get(judge.pk, 0) if self.parts else 0
 
     def of(self, rows: QuerySet[T]) -> QuerySet[T]:
-        """Return those of these rows (items, or whatever has a topic) whose topic is in sight."""
+        """Return those of these rows (items, or whatever has a topic) whose topic is visible."""
         if self.topics is None or self.parts is None:
             return rows
         part = Part.TEST if self.part == "test" else Part.DEVELOPMENT
@@ -136,13 +136,13 @@ class Sight:
         return {"part": self.part, "split": self.parts.as_dict()} if self.parts else {}
 
 
-def in_words(sight: Sight, order: Order) -> str:
+def in_words(visibility: Visibility, order: Order) -> str:
     """Say which part of a split study this is, and where passages do not stand as trec_eval has them."""
     by_rank = f"passages {ORDERS[order]}" if order == "rank" else ""
-    return "".join(f", {words}" for words in (sight.words, by_rank) if words)
+    return "".join(f", {words}" for words in (visibility.words, by_rank) if words)
 
 
-def in_sight(parts: Parts | None, judges: Iterable[Rater], *, part: AskedPart = "development") -> Sight:
+def visibility_of(parts: Parts | None, judges: Iterable[Rater], *, part: AskedPart = "development") -> Visibility:
     """Return which topics a reader may see of these judges now; docs/trust.md says the rule in words.
 
     Without a split, and where no judge's figures are shown, that is all of them. Else it is the development part, or,
@@ -153,14 +153,14 @@ def in_sight(parts: Parts | None, judges: Iterable[Rater], *, part: AskedPart = 
     if parts is None:
         if part == "test":
             raise NotSplit("The study is not split, so all its topics are shown already.")
-        return Sight("all", None, None, judges)
+        return Visibility("all", None, None, judges)
     if not judges:
-        return Sight("all", None, parts, judges)
+        return Visibility("all", None, parts, judges)
     if part == "development":
-        return Sight("development", parts.development, parts, judges)
+        return Visibility("development", parts.development, parts, judges)
     if not any(map(parts.is_open, judges)):
         raise TestPartLocked(LOCKED)
-    return Sight("test", parts.test, parts, judges)
+    return Visibility("test", parts.test, parts, judges)
 
 
 def tested_elsewhere(study: Study) -> set[int]:

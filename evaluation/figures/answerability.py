@@ -26,7 +26,7 @@ CLASSES = {3: "required", 2: "partly redundant", 1: "fully redundant"}
 
 
 def answerability(study: Study, *, source: str = "", topic: str = "", part: Any = "development") -> StudyFigure:
-    """Return the matrix of a topic by one source's grades of passages. Raises NoFigure, and as `in_sight` does."""
+    """Return the matrix of a topic by one source's grades of passages. Raises NoFigure, and as `visibility_of` does."""
     boards = StudySources(study)
     criteria = [criterion for criterion in boards.criteria if criterion.task_type == TaskType.RATING]
     there = list(boards.marked(one for criterion in criteria for one in boards.sources_of(criterion)))
@@ -34,7 +34,7 @@ def answerability(study: Study, *, source: str = "", topic: str = "", part: Any 
     name = chosen_of(source, sources, "source of grades of passages")
     chosen = next(one for one in there if one.name == name)
     boards = boards.seen([chosen], part=part)
-    if boards.sight is None or boards.sight.hidden:
+    if boards.visibility is None or boards.visibility.hidden:
         raise TestPartLocked(LOCKED)
     tables = {name: table for name, table in boards.grades(chosen).tables.items() if not np.isnan(table.grades).all()}
     topics = [(one, one) for one in tables]
@@ -58,7 +58,7 @@ def answerability(study: Study, *, source: str = "", topic: str = "", part: Any 
     return StudyFigure(
         name=NAME,
         title=f"Which passages answer what is asked of {at_topic}",
-        sight=boards.sight,
+        visibility=boards.visibility,
         simulated=chosen.simulated,
         description=answerability_chart(
             cells,

@@ -18,7 +18,7 @@ from collection.models.studies import TaskType
 from evaluation.charts.coverage_by_topic import CoverageMark, coverage_by_topic_chart
 from evaluation.data.judge_pairs import judged_texts, pair_judges, text_names
 from evaluation.data.judgments import CriterionRatings, load_criterion
-from evaluation.data.visibility import in_sight, parts_of
+from evaluation.data.visibility import parts_of, visibility_of
 from evaluation.figures.figure import StudyFigure, chosen_of
 from stats.answers_in_words import in_brackets, listed, shown
 from stats.intervals import SHARE, Estimate, mean_interval
@@ -44,7 +44,7 @@ def coverage_by_topic(study: Study, *, criterion: str = "", judge: str = "") -> 
     by = chosen_of(judge, [*judges, (NONE, NONE)], "judge")
     paired = next((one for one in pairs.pairs if one.name == by), None)
     parts = parts_of(study)
-    sight = in_sight(parts, [paired.judge] if paired else [], part="development")
+    visibility = visibility_of(parts, [paired.judge] if paired else [], part="development")
     if paired and parts:
         chosen = chosen.of_topics(parts.development)
     people = _people(chosen)
@@ -59,7 +59,7 @@ def coverage_by_topic(study: Study, *, criterion: str = "", judge: str = "") -> 
         name=NAME,
         title=f"Coverage by topic under {name}",
         answer=" ".join(filter(None, (_covers(people, runs), _agrees(rho[""], by) if of_judge else ""))),
-        sight=sight,
+        visibility=visibility,
         simulated=chosen.has_simulated_people or bool(paired and paired.judge.simulated),
         description=coverage_by_topic_chart(
             marks,

@@ -18,7 +18,7 @@ from collection.models import Criterion, Rater, Study
 from evaluation.charts.reliability import threshold_chart
 from evaluation.data.judge_pairs import PairedJudge, graded_versions, pair_judges
 from evaluation.data.judgments import load_criterion
-from evaluation.data.visibility import in_sight, parts_of
+from evaluation.data.visibility import parts_of, visibility_of
 from evaluation.figures.figure import StudyFigure, chosen_of
 from stats.answers_in_words import shown
 from stats.judges.threshold_choice import Choice, NoHalves, choose_threshold, threshold_curve
@@ -57,7 +57,7 @@ def expected_thresholds(study: Study, *, criterion: str = "", judge: str = "") -
     return StudyFigure(
         name=NAME,
         title=f"Expected grades by {by} under {name}, by threshold",
-        sight=in_sight(parts_of(study), [pair.judge], part="development"),
+        visibility=visibility_of(parts_of(study), [pair.judge], part="development"),
         simulated=pair.judge.simulated or pair.people_simulated,
         description=threshold_chart(
             {

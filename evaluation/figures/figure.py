@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from collection.web.tables import Column, Table
-from evaluation.data.visibility import Sight
+from evaluation.data.visibility import Visibility
 from stats.refusals import Refused
 
 LONGEST_CELL = 20
@@ -32,7 +32,7 @@ class StudyFigure:
 
     name: str
     title: str
-    sight: Sight
+    visibility: Visibility
     simulated: bool
     description: dict[str, Any] | None
     head: Sequence[str]
@@ -56,7 +56,7 @@ class StudyFigure:
         return {
             "figure": self.name,
             "title": self.title,
-            **self.sight.as_dict(),
+            **self.visibility.as_dict(),
             "simulated": self.simulated,
             "chosen": self.chosen | self.typed,
             **({"answer": self.answer} if self.answer else {}),

@@ -12,7 +12,7 @@ from collection.questions.shapes import TASK_TYPES
 from evaluation.charts.missed_points import missed_points_chart
 from evaluation.data.judge_pairs import IDS_AT_ONCE, batched
 from evaluation.data.judgments import CriterionRatings, load_criterion
-from evaluation.data.visibility import in_sight, parts_of
+from evaluation.data.visibility import parts_of, visibility_of
 from evaluation.figures.figure import StudyFigure, chosen_of
 from stats.measures.missed_points import MissedPoints, most_frequent, ways_of_missing
 from stats.plurals import counted
@@ -37,7 +37,7 @@ def missed_points(study: Study, *, source: str = "") -> StudyFigure:
     assert judged is not None  # there are sources
     raters = [judged.raters[column] for column in columns[name]]
     parts = parts_of(study)
-    sight = in_sight(parts, [one for one in raters if one.kind == Rater.Kind.JUDGE], part="development")
+    visibility = visibility_of(parts, [one for one in raters if one.kind == Rater.Kind.JUDGE], part="development")
     if parts:
         judged = judged.of_topics(parts.development)
     found = _by_system(judged, columns[name])
@@ -48,7 +48,7 @@ def missed_points(study: Study, *, source: str = "") -> StudyFigure:
     return StudyFigure(
         name=NAME,
         title=f"How systems miss key points, by {name}",
-        sight=sight,
+        visibility=visibility,
         simulated=any(one.simulated for one in raters),
         description=missed_points_chart(
             found,

@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 from collection.models import Criterion, Item, Rater, RubricElement, Study
 from collection.models.studies import TaskType
 from evaluation.data.judgments import CriterionRatings, load_criterion, read_places
-from evaluation.data.visibility import in_sight, parts_of
+from evaluation.data.visibility import parts_of, visibility_of
 from evaluation.figures.figure import StudyFigure, chosen_of
 from evaluation.figures.score_thresholds import ScoredItems, figure_of_thresholds
 from stats.ratings import FloatArray, grades_of
@@ -38,7 +38,7 @@ def point_scores(study: Study, *, source: str = "", edges: str = "") -> StudyFig
         scored,
         name=NAME,
         title=f"Key points’ scores by {scored.by}",
-        sight=in_sight(parts_of(study), []),
+        visibility=visibility_of(parts_of(study), []),
         choices={"source": sources},
         chosen={"source": name},
         edges=edges,

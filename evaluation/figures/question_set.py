@@ -9,7 +9,7 @@ from typing import Any
 
 from collection.models import Study
 from evaluation.charts.panels import PanelPoint, panels_chart
-from evaluation.data.visibility import in_sight, parts_of
+from evaluation.data.visibility import parts_of, visibility_of
 from evaluation.figures.figure import StudyFigure, chosen_of
 from evaluation.figures.written_sets import read_written_set, size_of_a_set
 from stats.measures.written_sets import LENGTHS, SetSize, set_size
@@ -38,7 +38,7 @@ def question_set(study: Study, *, by: str = "") -> StudyFigure:
         name=NAME,
         title=TITLE,
         answer=size_of_a_set(sizes[ALL]),
-        sight=in_sight(parts_of(study), []),
+        visibility=visibility_of(parts_of(study), []),
         simulated=written.simulated,
         description=panels_chart(
             points,

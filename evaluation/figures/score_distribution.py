@@ -9,7 +9,7 @@ from __future__ import annotations
 from collection.completeness import judges_of_studies
 from collection.models import Rater, Study
 from evaluation.data.judgments import load_criterion
-from evaluation.data.visibility import Part, in_sight, parts_of
+from evaluation.data.visibility import Part, parts_of, visibility_of
 from evaluation.figures.figure import StudyFigure, chosen_of
 from evaluation.figures.score_thresholds import ScoredItems, figure_of_thresholds
 from stats.ratings import grades_of
@@ -32,7 +32,7 @@ def score_distribution(study: Study, *, criterion: str = "", judge: str = "", ed
     ]
     by = chosen_of(judge, judges, "judge")
     rater = judged.raters[columns[by]]
-    sight = in_sight(parts, [rater], part="development")
+    visibility = visibility_of(parts, [rater], part="development")
     if parts:
         judged = judged.of_topics(parts.development)
     people = judged.columns(Rater.Kind.ASSESSOR)
@@ -51,7 +51,7 @@ def score_distribution(study: Study, *, criterion: str = "", judge: str = "", ed
         scored,
         name=NAME,
         title=f"Scores by {by} under {name}",
-        sight=sight,
+        visibility=visibility,
         choices={"criterion": criteria, "judge": judges},
         chosen={"criterion": name, "judge": by},
         edges=edges,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.charts.score_distribution import score_distribution_chart
-from evaluation.data.visibility import Sight
+from evaluation.data.visibility import Visibility
 from evaluation.figures.figure import Choices, StudyFigure, chosen_of
 from evaluation.leaderboards.breakdown import read_edges
 from stats.judges.score_thresholds import ScoreThreshold, marked_scores, thresholds_of_scores
@@ -39,7 +39,7 @@ def figure_of_thresholds(
     *,
     name: str,
     title: str,
-    sight: Sight,
+    visibility: Visibility,
     choices: dict[str, Choices],
     chosen: dict[str, str],
     edges: str,
@@ -54,7 +54,7 @@ def figure_of_thresholds(
     return StudyFigure(
         name=name,
         title=title,
-        sight=sight,
+        visibility=visibility,
         simulated=scored.simulated,
         description=score_distribution_chart(
             found,

@@ -69,7 +69,7 @@ def slices(
     return StudyFigure(
         name=NAME,
         title=f"{name} by {way}",
-        sight=board.sight,
+        visibility=board.visibility,
         simulated=board.simulated,
         description=slices_chart(
             found,

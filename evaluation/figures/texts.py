@@ -12,7 +12,7 @@ from typing import Any
 
 from collection.models import Passage, Report, RubricElement, Study, Topic
 from evaluation.charts.panels import PanelPoint, panels_chart
-from evaluation.data.visibility import in_sight, parts_of
+from evaluation.data.visibility import parts_of, visibility_of
 from evaluation.figures.figure import NoFigure, StudyFigure, chosen_of
 from evaluation.leaderboards.answer_points import OWN
 from evaluation.leaderboards.breakdown import CHARACTERS, length_in, units_of
@@ -66,7 +66,7 @@ def texts(study: Study, *, unit: str = "") -> StudyFigure:
         name=NAME,
         title=TITLE,
         answer=_answer(found, sizes, chosen),
-        sight=in_sight(parts_of(study), []),
+        visibility=visibility_of(parts_of(study), []),
         simulated=False,
         description=_picture(sizes, chosen),
         head=HEAD,

@@ -52,7 +52,7 @@ def variants(
     return StudyFigure(
         name=NAME,
         title=f"{name} by {way}",
-        sight=board.sight,
+        visibility=board.visibility,
         simulated=board.simulated,
         description=slices_chart(
             drawn,

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from collection.models import Study
 from evaluation.charts.panels import PanelPoint, panels_chart
-from evaluation.data.visibility import in_sight, parts_of
+from evaluation.data.visibility import parts_of, visibility_of
 from evaluation.figures.figure import NoFigure, StudyFigure
 from evaluation.figures.written_sets import kept_of_passages, read_written_set
 from stats.measures.written_sets import PAIRS, SHARES, Kept, SetQuestion, how_much_is_kept, kept_of
@@ -40,7 +40,7 @@ def what_answers_keep(study: Study) -> StudyFigure:
         name=NAME,
         title=TITLE,
         answer=kept_of_passages(found["all answers"]),
-        sight=in_sight(parts_of(study), []),
+        visibility=visibility_of(parts_of(study), []),
         simulated=written.simulated,
         description=panels_chart(
             points,

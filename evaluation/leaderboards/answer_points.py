@@ -51,7 +51,7 @@ def score_key_points(boards: StudySources, measure: OfAnswers, source: Source) -
 
 
 def key_points(boards: StudySources) -> list[tuple[int, str, str]]:
-    """Return each key point in sight that is not masked, its topic, and the run whose own it is, or nothing."""
+    """Return each visible key point that is not masked, its topic, and the run whose own it is, or nothing."""
     points = RubricElement.objects.filter(
         topic__collection=boards.study.collection_id, kind=RubricElement.Kind.KEY_POINT, masked=False
     )

@@ -179,7 +179,7 @@ def _of_answers(boards: StudySources, unit: str) -> Lengths:
         rows = ((topic, run, text, {}) for topic, run, text in boards.report_texts())
     else:
         reports = Report.objects.filter(run__collection=boards.study.collection_id)
-        seen = boards.sight.of(reports) if boards.sight else reports
+        seen = boards.visibility.of(reports) if boards.visibility else reports
         rows = seen.values_list("topic_id", "run__name", "text", "attributes").iterator(chunk_size=5_000)
     found: Lengths = {}
     for topic, run, text, attributes in rows:

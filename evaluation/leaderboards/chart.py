@@ -16,4 +16,4 @@ def systems_chart(board: Leaderboard, *, sort: str = "") -> dict[str, Any] | Non
         return None
     n_topics = {column.n_topics for column in board.columns}
     over = n_topics.pop() if len(n_topics) == 1 else None
-    return scores_chart(points, measure=f"{board.measure.name}{in_words(board.sight, board.order)}", n_topics=over)
+    return scores_chart(points, measure=f"{board.measure.name}{in_words(board.visibility, board.order)}", n_topics=over)

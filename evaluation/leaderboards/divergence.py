@@ -14,7 +14,7 @@ from collection.models import Study
 from collection.rankings import Order
 from collection.splits import AskedPart, TestPartLocked
 from collection.web.tables import Column, Table
-from evaluation.data.visibility import LOCKED, Sight
+from evaluation.data.visibility import LOCKED, Visibility
 from evaluation.leaderboards.leaderboard import wanted_sources
 from evaluation.leaderboards.scores import score
 from evaluation.leaderboards.sources import Source, StudySources
@@ -81,7 +81,7 @@ class MeasureDivergence:
     """
 
     study: Study
-    sight: Sight
+    visibility: Visibility
     order: Order
     one: NamedScores
     other: NamedScores
@@ -117,7 +117,7 @@ class MeasureDivergence:
         """Return everything, as API and command have it."""
         return {
             "study": self.study.name,
-            **self.sight.as_dict(),
+            **self.visibility.as_dict(),
             "order": self.order,
             "measure": self.one.measure,
             "source": self.one.source.name,
@@ -158,18 +158,18 @@ def chosen_pair(
 def compare_places(
     boards: StudySources, one: Asked, other: Asked, *, part: AskedPart = "development"
 ) -> MeasureDivergence:
-    """Compare where the two place the systems, as far as both sources may be seen. Raises as `in_sight` does."""
+    """Compare where the two place the systems, as far as both sources may be seen. Raises as `visibility_of` does."""
     seen = boards.seen([one[1], other[1]], part=part)
-    assert seen.sight is not None  # seen
-    if seen.sight.hidden:
+    assert seen.visibility is not None  # seen
+    if seen.visibility.hidden:
         raise TestPartLocked(LOCKED)
     scored = (NamedScores(0, of.name, by, score(seen, of, by).scored) for of, by in (one, other))
     return place_systems(seen, *scored)
 
 
 def place_systems(boards: StudySources, one: NamedScores, other: NamedScores) -> MeasureDivergence:
-    """Return where the two place the systems, on the topics that both score. `boards` are what is in sight."""
-    assert boards.sight is not None  # seen
+    """Return where the two place the systems, on the topics that both score. `boards` are what is visible."""
+    assert boards.visibility is not None  # seen
     tables = list(on_common_topics({one.key: one.table, other.key: other.table}).values())
     reason = one.reason or other.reason
     means = [
@@ -181,7 +181,7 @@ def place_systems(boards: StudySources, one: NamedScores, other: NamedScores) ->
         reason = f"{one.key} and {other.key} have no topic on which both score a system."
     return MeasureDivergence(
         study=boards.study,
-        sight=boards.sight,
+        visibility=boards.visibility,
         order=boards.order,
         one=one,
         other=other,

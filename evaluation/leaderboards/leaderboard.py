@@ -11,7 +11,7 @@ from collection.models import Rater, Study
 from collection.rankings import ORDERS, Order
 from evaluation.charts.leaderboard import ScorePoint
 from evaluation.data.confidence import Confidence
-from evaluation.data.visibility import LOCKED, AskedPart, Sight, TestPartLocked
+from evaluation.data.visibility import LOCKED, AskedPart, TestPartLocked, Visibility
 from evaluation.leaderboards.breakdown import LeaderboardBreakdown, LengthSlices, break_down
 from evaluation.leaderboards.columns import TOP_SYSTEMS, Agreement, Cell, Column, Row, sorted_systems
 from evaluation.leaderboards.corrected.correction import Corrected, correct_judges
@@ -47,7 +47,7 @@ class Leaderboard:
 
     study: Study
     measure: SystemMeasure
-    sight: Sight
+    visibility: Visibility
     combine: Combine
     order: Order
     oracle: str | None
@@ -226,15 +226,15 @@ def measure_leaderboard(
     lengths: LengthSlices = LengthSlices(),  # noqa: B008 - it is frozen
     topics: TopicChoice = "common",
 ) -> Leaderboard:
-    """Return the leaderboard under the measure, by all sources, those named or all but judges, as far as in sight.
+    """Return the leaderboard under the measure, by all sources, those named or all but judges, as far as visible.
 
     Of more than `most_sources` that nobody named, people and three judges are shown, the rest are named in `left_out`.
     `by`: one of `groupings`, by which means are broken down, lengths as `lengths` says. `topics`: whether the sources
     are compared on the topics that they share (“common”: unfinished and failing judges have no say in which these are;
-    “all”: they have), or each stands on its own, without ranks. Raises NoLeaderboard, and as `in_sight` does.
+    “all”: they have), or each stands on its own, without ranks. Raises NoLeaderboard, and as `visibility_of` does.
     """
     wanted = wanted_sources(boards, measure, sources, without_judges=without_judges)
-    boards, sight = _seen(boards, wanted, part, named=bool(sources))
+    boards, visibility = _seen(boards, wanted, part, named=bool(sources))
     there = list(boards.marked(source for source in wanted if boards.shows(source)))
     all_shown = bool(sources) or len(there) <= (most_sources or len(there))
     shown, by_kappa = (there, True) if all_shown else boards.first(there)
@@ -244,7 +244,7 @@ def measure_leaderboard(
     return Leaderboard(
         study=boards.study,
         measure=measure,
-        sight=sight,
+        visibility=visibility,
         combine=boards.combine,
         order=boards.order,
         oracle=boards.oracle,
@@ -314,13 +314,13 @@ def wanted_sources(
 
 def _seen(
     boards: StudySources, wanted: Sequence[Source], part: AskedPart, *, named: bool = False
-) -> tuple[StudySources, Sight]:
+) -> tuple[StudySources, Visibility]:
     """Return what may be seen of the wanted sources; a judge that was asked for by name must not be locked."""
     seen = boards.seen(wanted, part=part)
-    assert seen.sight is not None  # seen
-    if named and seen.sight.hidden:
+    assert seen.visibility is not None  # seen
+    if named and seen.visibility.hidden:
         raise TestPartLocked(LOCKED)
-    return seen, seen.sight
+    return seen, seen.visibility
 
 
 def _agreement(reference: Column, other: Column) -> Agreement:

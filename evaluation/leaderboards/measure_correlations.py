@@ -17,7 +17,7 @@ from collection.models import Rater, Study
 from collection.rankings import ORDERS, Order
 from collection.splits import AskedPart
 from collection.web.tables import BOUNDS, Column, Table
-from evaluation.data.visibility import Sight
+from evaluation.data.visibility import Visibility
 from evaluation.leaderboards.divergence import (
     MeasureDivergence,
     NamedScores,
@@ -79,7 +79,7 @@ class MeasureCorrelations:
     """
 
     study: Study
-    sight: Sight
+    visibility: Visibility
     order: Order
     apart: tuple[str, ...]
     boards: tuple[NamedScores, ...]
@@ -156,7 +156,7 @@ class MeasureCorrelations:
         """Return everything, as API and command have it."""
         return {
             "study": self.study.name,
-            **self.sight.as_dict(),
+            **self.visibility.as_dict(),
             "order": self.order,
             "coefficient": self.coefficient,
             "set_apart": list(self.apart),
@@ -212,12 +212,12 @@ def correlate_measures(
     `reference` is a board's key, "measure · source", which need not be among `measures`; the first board if left out.
     Where it and the board `other` place the systems stands beside; left out, that is the same source's next measure.
     `also`: measures that may be chosen for either beside those of the matrix. One judge among the sources is enough for
-    all boards to be of the topics in sight alone. Raises NoLeaderboard, and as `in_sight` does.
+    all boards to be of the visible topics alone. Raises NoLeaderboard, and as `visibility_of` does.
     """
     asked = [*(map(measure_of, columns) if columns else measures)]
     asked += filter(None, (varied, measure_of(reference), measure_of(other)))
     boards = boards.seen((source for name in asked for source in boards.sources(parse_measure(name))), part=part)
-    assert boards.sight is not None  # seen
+    assert boards.visibility is not None  # seen
     boards.set_apart(apart)
     named = list(_columns(boards, columns) if columns else _named_boards(boards, measures))
     kept = named[:MOST_BOARDS]
@@ -229,7 +229,7 @@ def correlate_measures(
     measure = parse_measure(varied) if varied else None
     return MeasureCorrelations(
         study=boards.study,
-        sight=boards.sight,
+        visibility=boards.visibility,
         order=boards.order,
         apart=boards.apart,
         boards=tuple(kept),

@@ -32,7 +32,7 @@ from evaluation.data.confidence import (
 from evaluation.data.drawn_labels import names_all
 from evaluation.data.judge_pairs import pair_judges
 from evaluation.data.judgments import CriterionRatings, load_criterion
-from evaluation.data.visibility import AskedPart, Part, Sight, in_sight, parts_of
+from evaluation.data.visibility import AskedPart, Part, Visibility, parts_of, visibility_of
 from evaluation.leaderboards.grade_tables import Layout, load_layout
 from evaluation.leaderboards.label_draws import label_draw, read_draws
 from stats.agreement.aggregation import majority, median
@@ -124,7 +124,7 @@ class StudySources:
         self.order = order
         self._confidence = confidence
         self._oracle = oracle
-        self.sight: Sight | None = None
+        self.visibility: Visibility | None = None
         self.apart: tuple[str, ...] = ()
         self._judged: dict[int, CriterionRatings] = {}
         self._layouts: dict[str, Layout] = {}
@@ -132,23 +132,23 @@ class StudySources:
         self._completeness: dict[Part, JudgesOfStudies] = {}
 
     def seen(self, sources: Iterable[Source], *, part: AskedPart = "development") -> StudySources:
-        """Return the boards of the topics that may be seen of these sources now. Raises as `in_sight` does."""
+        """Return the boards of the topics that may be seen of these sources now. Raises as `visibility_of` does."""
         rules: dict[str, Any] = {"combine": self.combine, "order": self.order, "confidence": self._confidence}
         seen = StudySources(self.study, oracle=self._oracle, **rules)
-        seen.sight = in_sight(parts_of(self.study), judges_among(sources), part=part)
+        seen.visibility = visibility_of(parts_of(self.study), judges_among(sources), part=part)
         seen._completeness = self._completeness
-        seen._judged = {pk: seen._in_sight(judged) for pk, judged in self._judged.items()}
+        seen._judged = {pk: seen._visible(judged) for pk, judged in self._judged.items()}
         return seen
 
-    def _in_sight(self, judged: CriterionRatings) -> CriterionRatings:
-        topics = self.sight.topics if self.sight else None
+    def _visible(self, judged: CriterionRatings) -> CriterionRatings:
+        topics = self.visibility.topics if self.visibility else None
         return judged if topics is None else judged.of_topics(topics)
 
     def shows(self, source: Source) -> bool:
-        """Whether the source may be shown, and judged anything of the topics in sight."""
-        if self.sight is None or source.is_text:
+        """Whether the source may be shown, and judged anything of the visible topics."""
+        if self.visibility is None or source.is_text:
             return True
-        hidden = {rater.pk for rater in source.raters} & self.sight.hidden
+        hidden = {rater.pk for rater in source.raters} & self.visibility.hidden
         return not hidden and bool(self.judgments(source.criterion).asked[:, list(source.columns)].any())
 
     def set_apart(self, names: Sequence[str]) -> None:
@@ -200,8 +200,8 @@ class StudySources:
         return self.marked(source for source in named if self.shows(source))
 
     def marked(self, sources: Iterable[Source]) -> list[Source]:
-        """Return the sources with how complete the judges are on the part in sight, marked ones last."""
-        part = Part.TEST if self.sight is not None and self.sight.part == "test" else Part.DEVELOPMENT
+        """Return the sources with how complete the judges are on the visible part, marked ones last."""
+        part = Part.TEST if self.visibility is not None and self.visibility.part == "test" else Part.DEVELOPMENT
         if part not in self._completeness:
             self._completeness[part] = judges_of_studies([self.study], part=part)
         known = self._completeness[part]
@@ -263,13 +263,13 @@ class StudySources:
         return combined(grades_of(ratings.codes[:, list(source.columns)], ratings.numbers), self.combine)
 
     def items_under(self, criterion: Criterion) -> QuerySet[Item]:
-        """Return the items in sight that are asked under the criterion.
+        """Return the visible items that are asked under the criterion.
 
         Without those of elements that are masked, or out of their bank.
         """
         items = Item.objects.filter(study=self.study, task_type=criterion.task_type).exclude(element__masked=True)
         items = items.exclude(element__in=dropped_elements(self.study.collection_id))
-        return self.sight.of(items) if self.sight else items
+        return self.visibility.of(items) if self.visibility else items
 
     def criterion_named(self, task_type: str, name: str) -> Criterion | None:
         """Return the study's criterion of this task type and name, if it has one."""
@@ -301,7 +301,7 @@ class StudySources:
     def report_texts(self) -> list[tuple[int, str, str]]:
         """Return the topic's primary key, the run and the text of every report."""
         rows = Report.objects.filter(run__collection=self.study.collection_id)
-        reports = self.sight.of(rows) if self.sight else rows
+        reports = self.visibility.of(rows) if self.visibility else rows
         return self.once("reports", lambda: list(reports.values_list("topic_id", "run__name", "text")))
 
     @cached_property
@@ -315,9 +315,9 @@ class StudySources:
 
     @cached_property
     def topic_names(self) -> dict[int, str]:
-        """The ids of the topics in sight by primary key."""
+        """The ids of the visible topics by primary key."""
         names = dict(self.study.collection.topics.order_by("pk").values_list("pk", "topic_id"))
-        topics = self.sight.topics if self.sight else None
+        topics = self.visibility.topics if self.visibility else None
         return names if topics is None else {pk: name for pk, name in names.items() if pk in topics}
 
     def reports(self, source: Source) -> Rankings:
@@ -355,9 +355,9 @@ class StudySources:
         return frozenset(run.name for run in self.runs.values() if run.system.family == source.family)
 
     def judgments(self, criterion: Criterion) -> CriterionRatings:
-        """Return the judgments under the criterion on the topics in sight, read once."""
+        """Return the judgments under the criterion on the visible topics, read once."""
         if criterion.pk not in self._judged:
-            judged = self._in_sight(load_criterion(criterion))
+            judged = self._visible(load_criterion(criterion))
             if self._confidence is not None and criterion.task_type in OF_ANSWERS:
                 said = self.judgments(confidence_asked(self.criteria))
                 judged = of_the_confident(judged, said, at_least=self._confidence)
@@ -366,7 +366,7 @@ class StudySources:
 
     @property
     def confidence(self) -> Confidence | None:
-        """What people said of their confidence on the topics in sight, where they were asked. Raises NoLeaderboard."""
+        """What people said of their confidence on the visible topics, where they were asked. Raises NoLeaderboard."""
         asked = any(one.task_type == TaskType.CONFIDENCE for one in self.criteria)
         if not asked and self._confidence is None:
             return None
@@ -374,7 +374,7 @@ class StudySources:
 
     def submit(self, criterion: Criterion, grades: Mapping[str, Mapping[int, float | None]]) -> None:
         """Take grades by judges that are not stored, by name and item, beside the criterion's judgments."""
-        self._judged[criterion.pk] = self._in_sight(load_criterion(criterion, submitted=grades))
+        self._judged[criterion.pk] = self._visible(load_criterion(criterion, submitted=grades))
 
     def _layout(self, task_type: str) -> Layout:
         if task_type not in self._layouts:

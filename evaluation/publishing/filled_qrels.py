@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collection.web.tables import Column, Table
-from evaluation.data.visibility import Sight
+from evaluation.data.visibility import Visibility
 from evaluation.publishing.qrels import PREVIEWED
 from stats.answers_in_words import filled_order
 from stats.intervals import Estimate
@@ -46,8 +46,8 @@ class FilledQrels:
     """A filled qrels file, whose each line is, where it comes from, and what it changes.
 
     `by_judge` has a byte for each line: 1 where it is the judge's. `agreement`: the judge beside people on what both
-    judged, None where there is nothing. `scores` are of the topics in `sight`; none where no run ranks passages, and
-    then `no_scores` says so.
+    judged, None where there is nothing. `scores` are of the visible topics; none where no run ranks passages, and then
+    `no_scores` says so.
     """
 
     lines: tuple[str, ...]
@@ -55,7 +55,7 @@ class FilledQrels:
     judge: str
     provenance: dict[str, Any]
     agreement: MeasuredAgreement | None
-    sight: Sight
+    visibility: Visibility
     scores: tuple[FilledScores, ...]
     no_scores: str
 

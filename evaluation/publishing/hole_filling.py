@@ -26,7 +26,7 @@ from evaluation.data.judgments import CriterionRatings, load_criterion
 from evaluation.data.model_families import family_of
 from evaluation.data.population import JudgeChoice, find_judge, is_of_family, judge_choices
 from evaluation.data.text_level import RollUp, roll_ups_of, rolled_up_judges
-from evaluation.data.visibility import AskedPart, Sight, in_sight, parts_of
+from evaluation.data.visibility import AskedPart, Visibility, parts_of, visibility_of
 from evaluation.formats.zip_files import archive_bytes
 from evaluation.publishing.data_card import compile_data_card
 from evaluation.publishing.filled_qrels import FilledQrels, MeasuredAgreement
@@ -102,11 +102,11 @@ def fill_qrels(
     hashed: bool = True,
     at: datetime,
 ) -> FilledQrels:
-    """Fill people's qrels, made by the `rule`, with the judge's grades. Raises Refused, and as `in_sight` does.
+    """Fill people's qrels, made by the `rule`, with the judge's grades. Raises Refused, and as `visibility_of` does.
 
     `mapping`: how the judge's grades become labels, see `grade_map`. Filled is what any of the `runs` (all of them if
     none is named) ranks among its first `depth`, or without a depth all that the judge graded; only of topics that
-    people labelled unless `all_topics`. Scores before and after, by the `measures`, are of the topics in sight of the
+    people labelled unless `all_topics`. Scores before and after, by the `measures`, are of the visible topics of the
     judge: a locked test part is not shown. The provenance has hashes only if it shall be `hashed`.
     """
     rule = replace(rule or Rule(), per_element=False)
@@ -132,16 +132,16 @@ def fill_qrels(
         pool=None if depth is None else pool_of(_of_runs(rankings, runs), depth=depth),
         all_topics=all_topics,
     )
-    sight = in_sight(parts_of(criterion.study), [chosen.rater], part=part)
-    agreement = _agreement(filling, judged, sight)
-    scores = tuple(_scores(criterion, base, filled, rankings, sight, rule, measures))
+    visibility = visibility_of(parts_of(criterion.study), [chosen.rater], part=part)
+    agreement = _agreement(filling, judged, visibility)
+    scores = tuple(_scores(criterion, base, filled, rankings, visibility, rule, measures))
     lines = tuple(f"{topic} 0 {docno} {grade}" for topic, docno, grade, _ in filled.lines)
     about = {
         **_about(base, filling, mapped, filled, names=names),
         "pool": {"depth": depth, "runs": list(runs) or "all", "all_topics": all_topics},
         "agreement_with_people": agreement.as_dict() if agreement else None,
-        "warnings": list(_warnings(filling, agreement, base, filled, rankings, sight)),
-        "scores": {**sight.as_dict(), "measures": [one.as_dict() for one in scores]},
+        "warnings": list(_warnings(filling, agreement, base, filled, rankings, visibility)),
+        "scores": {**visibility.as_dict(), "measures": [one.as_dict() for one in scores]},
     }
     if hashed:
         human = {"human_qrels": about["sha256"]["qrels"]}
@@ -152,7 +152,7 @@ def fill_qrels(
         judge=filling.name,
         provenance=about,
         agreement=agreement,
-        sight=sight,
+        visibility=visibility,
         scores=scores,
         no_scores="" if rankings else NO_RUN,
     )
@@ -222,9 +222,9 @@ def _of_runs(rankings: Rankings, runs: Sequence[str]) -> Rankings:
     return {name: of for name, of in rankings.items() if not runs or name in runs}
 
 
-def _agreement(filling: FillingJudge, of_people: CriterionRatings, sight: Sight) -> MeasuredAgreement | None:
-    """Return how the judge agrees with people on the part in sight; None where they have nothing in common."""
-    on_test = sight.part == "test"
+def _agreement(filling: FillingJudge, of_people: CriterionRatings, visibility: Visibility) -> MeasuredAgreement | None:
+    """Return how the judge agrees with people on the visible part; None where they have nothing in common."""
+    on_test = visibility.part == "test"
     if filling.roll_up:
         rolled = rolled_up_judges(filling.roll_up)
         texts = (one for one in (rolled.tests if on_test else rolled.judges) if one.judge == filling.choice.rater)
@@ -252,13 +252,13 @@ def _scores(
     base: Qrels,
     filled: Filled,
     rankings: Rankings,
-    sight: Sight,
+    visibility: Visibility,
     rule: Rule,
     measures: Sequence[str],
 ) -> Iterator[FilledScores]:
     binary = rule.binary_at is not None
     threshold, highest = (1.0, 1) if binary else (criterion.threshold, int(max(criterion.scale.values)))
-    shown = None if sight.topics is None else set(_topic_ids(criterion.study, sight.topics))
+    shown = None if visibility.topics is None else set(_topic_ids(criterion.study, visibility.topics))
     before = {pair: grade for pair, grade in base.labels.by_pair().items() if shown is None or pair[0] in shown}
     after = {pair: grade for pair, grade in filled.labels.items() if shown is None or pair[0] in shown}
     if not before or not rankings:
@@ -278,7 +278,7 @@ def _warnings(
     base: Qrels,
     filled: Filled,
     rankings: Rankings,
-    sight: Sight,
+    visibility: Visibility,
 ) -> Iterator[str]:
     """Yield what to know before anybody relies on the judge's lines."""
     rater, name, study = filling.choice.rater, filling.name, filling.choice.criterion.study
@@ -305,8 +305,8 @@ def _warnings(
     if len(filled.filled) * 2 > len(filled.labels):
         share = len(filled.filled) / len(filled.labels)
         yield f"{share:.0%} of the lines are the judge’s, so scores rest mostly on it."
-    if sight.words:
-        yield f"Agreement and scores are of the {sight.words}; the file has all topics."
+    if visibility.words:
+        yield f"Agreement and scores are of the {visibility.words}; the file has all topics."
 
 
 def _about(base: Qrels, filling: FillingJudge, mapped: GradeMap, filled: Filled, *, names: bool) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def _page(asked: Asked, page: str) -> HttpResponse:
         "found": found,
         "refusal": refusal,
         "chosen": asked.query.urlencode(),
-        "sight": getattr(found, "sight", None),
+        "visibility": getattr(found, "visibility", None),
         "chosen_anywhere": without_part.urlencode(),
     }
     template = f"evaluation/{page}{'_preview' if asked.request.htmx else ''}.html"

@@ -21,7 +21,7 @@ from collection.models import Rater, RubricElement, Study
 from collection.models.studies import TaskType
 from collection.web.options import Choices
 from collection.web.tables import Column, Link, Table
-from evaluation.data.visibility import Sight, tested_elsewhere
+from evaluation.data.visibility import Visibility, tested_elsewhere
 from evaluation.leaderboards.sources import Source, StudySources
 from evaluation.rubrics.choosing import named_or_first
 from evaluation.rubrics.redundancy import rating_sources
@@ -56,7 +56,7 @@ class GradesBesideRelevance:
     source: Source
     people: Source
     minimum: float
-    sight: Sight
+    visibility: Visibility
     questions: tuple[CheckedQuestion, ...]
     passages: tuple[RelevantPassage, ...]
     hidden: frozenset[str]
@@ -114,7 +114,7 @@ class GradesBesideRelevance:
             "minimum": self.minimum,
             "simulated": self.simulated,
             **self.source.completeness.as_dict(),
-            **self.sight.as_dict(),
+            **self.visibility.as_dict(),
             "graded_passages": self.n_graded,
             "labelled_passages": self.n_labelled,
             "questions": self.n_checked,
@@ -144,8 +144,8 @@ class BankCheck:
         return self.graded.answer if self.graded else self.reason
 
     @property
-    def sight(self) -> Sight | None:
-        return self.graded.sight if self.graded else None
+    def visibility(self) -> Visibility | None:
+        return self.graded.visibility if self.graded else None
 
     @property
     def simulated(self) -> bool:
@@ -266,7 +266,7 @@ def _graded(boards: StudySources, grader: Source, labels: Source, minimum: float
     if minimum > max(scale):
         raise NoLeaderboard(f"No grade of “{grader.criterion}” is {minimum:g} or more: its highest is {max(scale):g}.")
     seen = boards.seen([grader])
-    assert seen.sight is not None  # `seen` sets it
+    assert seen.visibility is not None  # `seen` sets it
     tables = seen.grades(grader).tables
     relevance = _relevance(seen, labels)
     elsewhere = tested_elsewhere(boards.study)
@@ -275,7 +275,7 @@ def _graded(boards: StudySources, grader: Source, labels: Source, minimum: float
         source=grader,
         people=labels,
         minimum=minimum,
-        sight=seen.sight,
+        visibility=seen.visibility,
         questions=tuple(check_questions(tables, relevance, minimum=minimum)),
         passages=tuple(relevant_passages(tables, relevance, minimum=minimum)),
         hidden=frozenset(name for pk, name in seen.topic_names.items() if pk in elsewhere),

@@ -20,7 +20,7 @@ from collection.models import Criterion, Item, Judgment, Passage, Rater, Study, 
 from collection.models.studies import TaskType
 from collection.web.reports import NothingToReport
 from collection.web.tables import Table
-from evaluation.data.visibility import Sight, tested_elsewhere
+from evaluation.data.visibility import Visibility, tested_elsewhere
 from evaluation.leaderboards.sources import Source, StudySources
 from evaluation.rubrics.choosing import named_or_first
 from evaluation.rubrics.redundancy import rating_sources
@@ -71,7 +71,7 @@ class GradedPassage:
 
     study: Study
     criterion: Criterion
-    sight: Sight
+    visibility: Visibility
     topic: Topic
     passage: Passage
     raters: tuple[RaterOfPassage, ...]
@@ -117,7 +117,7 @@ class GradedPassage:
             "criterion": self.criterion.name,
             "threshold": self.minimum,
             "simulated": self.simulated,
-            **self.sight.as_dict(),
+            **self.visibility.as_dict(),
             "relevance": [dict(zip(("criterion", "rater", "grade"), one, strict=True)) for one in self.relevance],
             "questions": [
                 {
@@ -158,7 +158,7 @@ class GradedAnswer:
 
     study: Study
     source: Source
-    sight: Sight
+    visibility: Visibility
     topic: str
     request: str
     run: str
@@ -199,7 +199,7 @@ class GradedAnswer:
             "minimum": self.minimum,
             "simulated": self.source.simulated,
             **self.source.completeness.as_dict(),
-            **self.sight.as_dict(),
+            **self.visibility.as_dict(),
             "answer": self.answer,
             "cover": self.cover,
             "ranked": self.n_ranked,
@@ -241,12 +241,12 @@ def graded_passage(boards: StudySources, *, topic: str, passage: str, criterion:
     chosen, first = criteria[0], asked[0]
     assert first.passage is not None
     sources = list(boards.sources_of(chosen))
-    sight = _sight(boards, sources, first.topic_id)
+    visibility = _visibility(boards, sources, first.topic_id)
     raters, cells = _said(boards.study, chosen, asked)
     return GradedPassage(
         study=boards.study,
         criterion=chosen,
-        sight=sight,
+        visibility=visibility,
         topic=first.topic,
         passage=first.passage,
         raters=raters,
@@ -264,13 +264,13 @@ def graded_passage(boards: StudySources, *, topic: str, passage: str, criterion:
     )
 
 
-def _sight(boards: StudySources, sources: list[Source], topic: int) -> Sight:
-    """Return what is in sight of these sources. Raises NoLeaderboard where the topic, by its key, is not."""
+def _visibility(boards: StudySources, sources: list[Source], topic: int) -> Visibility:
+    """Return what is visible of these sources. Raises NoLeaderboard where the topic, by its key, is not."""
     seen = boards.seen(sources)
-    assert seen.sight is not None  # `seen` sets it
+    assert seen.visibility is not None  # `seen` sets it
     if topic not in seen.topic_names or topic in tested_elsewhere(boards.study):
         raise NoLeaderboard(NOT_SHOWN)
-    return seen.sight
+    return seen.visibility
 
 
 def _said(
@@ -331,7 +331,7 @@ def graded_answer(
     _check_there(sources)
     chosen = named_or_first(source, sources, "source of grades of passages")
     seen = boards.seen([chosen])
-    assert seen.sight is not None  # `seen` sets it
+    assert seen.visibility is not None  # `seen` sets it
     elsewhere = {seen.topic_names[pk] for pk in tested_elsewhere(boards.study) if pk in seen.topic_names}
     tables = {
         name: table
@@ -357,7 +357,7 @@ def graded_answer(
     return GradedAnswer(
         study=boards.study,
         source=chosen,
-        sight=seen.sight,
+        visibility=seen.visibility,
         topic=topic,
         request=asked.request,
         run=run,

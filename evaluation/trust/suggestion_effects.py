@@ -17,7 +17,7 @@ from collection.web.options import Choices
 from collection.web.reports import NothingToReport
 from collection.web.tables import Column, Table
 from evaluation.data.population import systems_of
-from evaluation.data.visibility import Sight, in_sight, parts_of
+from evaluation.data.visibility import Visibility, parts_of, visibility_of
 from stats.answers_in_words import pull_of_suggestions
 from stats.intervals import Estimate, undefined
 from stats.judges.suggested_boards import SuggestedBoards, SystemScores, boards_of
@@ -101,7 +101,7 @@ class SuggestionEffects:
 
     criterion: Criterion
     judge: Rater
-    sight: Sight
+    visibility: Visibility
     n_since: int
     arms: tuple[ArmFigures, ...]
     turned: Estimate
@@ -153,7 +153,7 @@ class SuggestionEffects:
             "criterion": self.criterion.name,
             "judge": self.judge.name,
             "threshold": self.criterion.threshold,
-            **self.sight.as_dict(),
+            **self.visibility.as_dict(),
             "labels_since": self.n_since,
             "arms": [one.as_dict() for one in self.arms],
             "turned": self.turned.as_dict(),
@@ -217,8 +217,8 @@ def measure_effects(study: Study, *, criterion: str = "", judge: str = "") -> Su
         listed = "; ".join(f"{one.criterion.name}, {one.judge.name}" for one in there)
         raise CriterionNotFound(f"Nothing was suggested so. Choose among: {listed}.")
     chosen = asked[0]
-    sight = in_sight(parts_of(study), [chosen.judge], part="development")
-    labels, shown = _labels(chosen, sight)
+    visibility = visibility_of(parts_of(study), [chosen.judge], part="development")
+    labels, shown = _labels(chosen, visibility)
     if not len(labels.arms):
         raise NothingSuggested("Nobody has submitted a label in a task that drew an arm yet.")
     present = [number for number in range(len(ARMS)) if number == NONE or labels.n_of(number)]
@@ -227,8 +227,8 @@ def measure_effects(study: Study, *, criterion: str = "", judge: str = "") -> Su
     return SuggestionEffects(
         criterion=chosen.criterion,
         judge=chosen.judge,
-        sight=sight,
-        n_since=_labels_since(chosen, sight.topics),
+        visibility=visibility,
+        n_since=_labels_since(chosen, visibility.topics),
         arms=tuple(_figures(labels, number, shown[ARMS[number]]) for number in present),
         turned=turned(labels),
         before=shift(first, AFTER),
@@ -267,7 +267,7 @@ def _systems(criterion: Criterion, labels: SuggestedLabels) -> dict[str, Any]:
 COLUMNS = ("item", "rater", "arm", "probability", "grade", "own_grade", "shown_at", "decided_seconds", "item__topic")
 
 
-def _labels(chosen: Suggested, sight: Sight) -> tuple[SuggestedLabels, Counter[str]]:
+def _labels(chosen: Suggested, visibility: Visibility) -> tuple[SuggestedLabels, Counter[str]]:
     """Read the labels that stand now in assignments that drew an arm; those of excluded raters are left out.
 
     With them go, by arm, how many of them something of the judge was shown for.
@@ -284,7 +284,9 @@ def _labels(chosen: Suggested, sight: Sight) -> tuple[SuggestedLabels, Counter[s
     counted = [
         row
         for row in drawn.values_list(*COLUMNS)
-        if (row[0], row[1]) in now and row[0] not in gone and (sight.topics is None or row[-1] in sight.topics)
+        if (row[0], row[1]) in now
+        and row[0] not in gone
+        and (visibility.topics is None or row[-1] in visibility.topics)
     ]
     shown = Counter(arm for _, _, arm, _, _, _, shown_at, *_ in counted if shown_at)
     rows = [_row(row, now[row[0], row[1]]) for row in counted]

@@ -13,7 +13,7 @@ from collection.splits import AskedPart
 from evaluation.agreement.errors.serializers import PEOPLE
 from evaluation.data.judge_pairs import graded_versions
 from evaluation.data.judgments import CriterionRatings, load_criterion
-from evaluation.data.visibility import Part, Sight, in_sight, parts_of
+from evaluation.data.visibility import Part, Visibility, parts_of, visibility_of
 from stats.completeness import UNMARKED, Completeness
 from stats.ratings import BoolArray, FloatArray, IntArray, grades_of, majority, tied
 from stats.refusals import Refused
@@ -60,14 +60,14 @@ class Side:
 
 @dataclass(frozen=True)
 class RatersTable:
-    """Items by raters, of the topics in sight.
+    """Items by raters, of the visible topics.
 
     `grades` and `asked` have the shape (items, raters); `items` and `topics` hold primary keys; `people` is what
     `load_criterion` has of the assessors.
     """
 
     criterion: Criterion
-    sight: Sight
+    visibility: Visibility
     raters: tuple[RaterColumn, ...]
     items: IntArray
     topics: IntArray
@@ -109,21 +109,21 @@ class RatersTable:
 
 
 def raters_table(criterion: Criterion, *, part: AskedPart = "development") -> RatersTable:
-    """Read everybody's grades. Where the study is split and judges graded: of one part, as `in_sight` lets it be seen.
+    """Read everybody's grades. Where the study is split and judges graded: of one part, as `visibility_of` says.
 
     Judges under a graded version of people's yes or no are there too, by their own scale. Raises NotSplit and
     TestPartLocked.
     """
     versions = [load_criterion(criterion), *map(load_criterion, graded_versions(criterion))]
     judges = {rater.pk: rater for one in versions for rater in one.raters if rater.kind == Rater.Kind.JUDGE}
-    sight = in_sight(parts_of(criterion.study), judges.values(), part=part)
-    if sight.topics is not None:
-        versions = [one.of_topics(sight.topics) for one in versions]
+    visibility = visibility_of(parts_of(criterion.study), judges.values(), part=part)
+    if visibility.topics is not None:
+        versions = [one.of_topics(visibility.topics) for one in versions]
     chosen = [
         (one, column)
         for one in versions
         for column, rater in enumerate(one.raters)
-        if rater.pk not in sight.hidden and (one is versions[0] or rater.kind == Rater.Kind.JUDGE)
+        if rater.pk not in visibility.hidden and (one is versions[0] or rater.kind == Rater.Kind.JUDGE)
     ]
     items = np.unique(np.concatenate([np.asarray(one.ratings.items, dtype=np.int64) for one in versions]))
     topics = np.zeros(len(items), dtype=np.int64)
@@ -136,7 +136,7 @@ def raters_table(criterion: Criterion, *, part: AskedPart = "development") -> Ra
         rows = _places(items, one)
         grades[rows, place] = grades_of(one.ratings.codes[:, column], one.ratings.numbers)
         asked[rows, place] = one.asked[:, column]
-    known = judges_of_studies([criterion.study], **({"part": Part.TEST} if sight.part == "test" else {}))
+    known = judges_of_studies([criterion.study], **({"part": Part.TEST} if visibility.part == "test" else {}))
     raters = [
         RaterColumn(
             rater := one.raters[column],
@@ -147,7 +147,7 @@ def raters_table(criterion: Criterion, *, part: AskedPart = "development") -> Ra
         )
         for one, column in chosen
     ]
-    return RatersTable(criterion, sight, _told_apart(raters), items, topics, grades, asked, versions[0])
+    return RatersTable(criterion, visibility, _told_apart(raters), items, topics, grades, asked, versions[0])
 
 
 def _places(items: IntArray, one: CriterionRatings) -> IntArray:

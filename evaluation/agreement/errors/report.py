@@ -20,7 +20,7 @@ from collection.web.tables import Column, Table
 from evaluation.agreement.errors.raters import RaterColumn, RaterNotFound, RatersTable, Side, raters_table
 from evaluation.agreement.errors.serializers import PEOPLE
 from evaluation.data.judge_pairs import IDS_AT_ONCE, batched
-from evaluation.data.visibility import Sight, tested_elsewhere
+from evaluation.data.visibility import Visibility, tested_elsewhere
 from stats.agreement.report import plain_grade
 from stats.answers_in_words import direction_of_errors
 from stats.completeness import complete_first
@@ -106,7 +106,7 @@ class Errors:
     """
 
     criterion: Criterion
-    sight: Sight
+    visibility: Visibility
     by: By
     rater: RaterColumn
     against: str
@@ -188,7 +188,7 @@ class Errors:
             "by": self.by,
             "simulated": self.simulated,
             **self.rater.completeness.as_dict(),
-            **self.sight.as_dict(),
+            **self.visibility.as_dict(),
             "answer": self.answer,
             "n_tied": self.n_tied,
             "n_not_shown": int(self.hidden.sum()),
@@ -259,7 +259,7 @@ def measure_errors(
     people = table.assessors
     return Errors(
         criterion=criterion,
-        sight=table.sight,
+        visibility=table.visibility,
         by=by,
         rater=examined,
         against=against,
@@ -296,7 +296,7 @@ def _examined(table: RatersTable, rater: str, against: str) -> RaterColumn:
     known = table.names
     for name, also in ((rater, ""), (against, PEOPLE)):
         if name and name != also and name not in known:
-            locked = ", or its test topics are locked" if table.sight.part == "test" else ""
+            locked = ", or its test topics are locked" if table.visibility.part == "test" else ""
             raise RaterNotFound(f"“{name}” has not judged here{locked}. Choose one of: {', '.join(known)}.")
     if rater and rater == against:
         raise RaterNotFound(f"Choose two raters: “{rater}” agrees with itself.")
@@ -308,7 +308,7 @@ def _reference(table: RatersTable, against: str) -> list[RaterColumn]:
 
 
 def _hidden(table: RatersTable, sides: Sequence[RaterColumn], topics: IntArray) -> BoolArray:
-    if table.sight.part == "test" or not any(one.is_judge for one in sides):
+    if table.visibility.part == "test" or not any(one.is_judge for one in sides):
         return np.zeros(len(topics), dtype=bool)
     return np.isin(topics, list(tested_elsewhere(table.criterion.study)))
 

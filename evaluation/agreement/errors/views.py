@@ -35,7 +35,7 @@ def error_items_page(request: SignedInRequest, name: str) -> HttpResponse:
         "page": page,
         "items": error_items(found, list(page.object_list)),
         "n_hidden": int(found.hidden.sum()),
-        "may_be_examples": found.sight.part == "development" and found.rater.same_scale,
+        "may_be_examples": found.visibility.part == "development" and found.rater.same_scale,
         "query": query_without(request, "shown", "page", *cell),
         "query_of_cell": query_without(request, "shown", "page"),
     }

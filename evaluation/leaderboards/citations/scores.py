@@ -98,7 +98,7 @@ def scored(name: str, sentences: list[JudgedSentence]) -> Score:
 
 
 def asked_reports(boards: StudySources, source: Source) -> list[CitedReport]:
-    """Return the cited reports that the study asks about under the source's criterion, in sight, read once."""
+    """Return the cited reports that the study asks about under the source's criterion, visible, read once."""
     items = boards.items_under(source.criterion).filter(report__isnull=False)
 
     def read() -> list[CitedReport]:

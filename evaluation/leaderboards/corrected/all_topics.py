@@ -65,7 +65,9 @@ def means_over_all_topics(board: Leaderboard) -> AllTopics | None:
     if sample is None or not sample.strata:
         return None
     sources = tuple(column.name for column in board.columns)
-    if reason := sample.why_not_weighted or ("figures are of one part of the topics" if board.sight.topics else ""):
+    if reason := sample.why_not_weighted or (
+        "figures are of one part of the topics" if board.visibility.topics else ""
+    ):
         return AllTopics(sample, sources, reason=reason)
     tables = [column.scored for column in board.columns]
     systems = list(dict.fromkeys(one.system for column in board.columns for one in column.standings))

@@ -11,7 +11,7 @@ from collection.web.options import Choices
 from collection.web.reports import NothingToReport
 from evaluation.calibration.report import Calibration, calibrate_population
 from evaluation.data.judgments import load_criterion
-from evaluation.data.population import NothingInSight, find_judge, judge_choices, load_population, population_of
+from evaluation.data.population import NothingVisible, find_judge, judge_choices, load_population, population_of
 from evaluation.leaderboards.corrected import plans
 from stats.refusals import Refused
 
@@ -30,7 +30,7 @@ def calibration_of(criterion: Criterion, *, judge: str | None, label_shift: bool
         raise NothingToReport(f"No judge has graded these items under “{criterion}” yet.")
     try:
         population = load_population(of_people, find_judge(choices, judge or choices[0].key), part=part)
-    except NothingInSight as nothing:
+    except NothingVisible as nothing:
         raise NothingToReport(str(nothing)) from nothing
     found = calibrate_population(population, label_shift=label_shift)
     return replace(found, measures=tuple(plans.measures_to_plan(criterion)))
@@ -64,7 +64,7 @@ def label_plans(
 def label_plan(study: Study, *, criterion: int, judge: str | None, **asked: Any) -> dict[str, Any]:
     """Return the plan that is asked for: for an interval, or for telling two systems apart."""
     population = population_of(_criterion(study, criterion), judge)
-    return {**plans.plan(population, **asked).as_dict(), **population.sight.as_dict()}
+    return {**plans.plan(population, **asked).as_dict(), **population.visibility.as_dict()}
 
 
 def _criterion(study: Study, pk: int) -> Criterion:

@@ -52,7 +52,7 @@ def refuse_without_draw(labelled: BoolArray, probabilities: FloatArray) -> None:
 
 @dataclass(frozen=True)
 class DrawsOfItems:
-    """How a criterion's items in sight, by primary key, were drawn."""
+    """How a criterion's visible items, by primary key, were drawn."""
 
     items: IntArray
     draws: Draws

@@ -161,7 +161,7 @@ def plan_measure(
 
 
 def _sources(criterion: Criterion, measure: SystemMeasure, judge: str | None) -> tuple[StudySources, Source, Source]:
-    """Return the boards in sight, the people under the criterion, and the judge. Raises NoPlan and JudgeNotFound."""
+    """Return the visible boards, the people under the criterion, and the judge. Raises NoPlan and JudgeNotFound."""
     everything = StudySources(criterion.study)
     people, by_judge = _people_and_judge(everything, criterion, measure, judge)
     if people is None or by_judge is None:

@@ -71,7 +71,7 @@ class PostedScore:
 
 @dataclass(frozen=True)
 class PostedScores:
-    """The scores of a posted run, and which of its topics the study lacks or it lacks of the study's in sight."""
+    """The scores of a posted run, and which of its topics the study lacks or it lacks of the study's visible ones."""
 
     study: Study
     measure: str
@@ -101,8 +101,8 @@ class _OneRun(StudySources):
 
     def seen(self, sources: Any, *, part: AskedPart = "development") -> StudySources:
         seen = super().seen(sources, part=part)
-        in_sight = set(seen.topic_names.values())
-        ranked: Rankings = {POSTED: {topic: docnos for topic, docnos in self.run.items() if topic in in_sight}}
+        visible = set(seen.topic_names.values())
+        ranked: Rankings = {POSTED: {topic: docnos for topic, docnos in self.run.items() if topic in visible}}
         seen.rankings = ranked
         self.shown = seen
         return seen
@@ -120,7 +120,7 @@ def score_posted_run(
     """Score the run by people, by the judge (by all without a name), and by judges as people's labels correct them.
 
     `run` is in TREC's six columns; passages stand by score, as trec_eval has it. Raises BadRun, NoLeaderboard, and as
-    `in_sight` does.
+    `visibility_of` does.
     """
     asked = parse_measure(measure)
     if not isinstance(asked, QrelsMeasure) or asked.at_oracle:

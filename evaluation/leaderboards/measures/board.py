@@ -14,7 +14,7 @@ from collection.models import Run, Study
 from collection.rankings import Order
 from collection.splits import AskedPart, TestPartLocked
 from evaluation.data.confidence import Confidence
-from evaluation.data.visibility import LOCKED, Sight
+from evaluation.data.visibility import LOCKED, Visibility
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.columns import Column, Standings
 from evaluation.leaderboards.divergence import Asked, asked_of, board_key
@@ -133,7 +133,7 @@ class MeasuresBoard:
     """
 
     study: Study
-    sight: Sight
+    visibility: Visibility
     order: Order
     oracle: str | None
     by: str
@@ -231,22 +231,22 @@ def measure_board(
     Without columns, of the first measures that the study's judgments offer. `apart`: runs that stand below the others
     without a rank, bounds say; without any it is the oracle. `by`: an attribute of runs or systems that groups them.
     All columns of one measure are compared on their common topics; another measure may have others. Raises
-    NoLeaderboard, and as `in_sight` does.
+    NoLeaderboard, and as `visibility_of` does.
     """
     offered = offered_measures(boards.study)
     asked = list(dict.fromkeys(asked_of(boards, key) for key in columns or offered[:AT_FIRST]))
     if not asked:
         raise NoLeaderboard("There are no judgments to score systems by.")
     boards = boards.seen([source for _, source in asked], part=part)
-    assert boards.sight is not None  # seen
-    if columns and boards.sight.hidden:
+    assert boards.visibility is not None  # seen
+    if columns and boards.visibility.hidden:
         raise TestPartLocked(LOCKED)
     set_apart = _set_apart(boards, apart)
     kinds, groupings = _kinds(boards, by)
     found = list(_columns(boards, [one for one in asked if boards.shows(one[1])], set_apart, topics))
     return MeasuresBoard(
         study=boards.study,
-        sight=boards.sight,
+        visibility=boards.visibility,
         order=boards.order,
         oracle=boards.oracle,
         by=by,

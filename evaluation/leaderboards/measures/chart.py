@@ -30,7 +30,7 @@ def board_chart(board: MeasuresBoard) -> dict[str, Any] | None:
             points,
             panels=[one.key for one in board.columns],
             medians={key: spread.marks.median for key, spread in spreads.items() if spread},
-            title=f"Systems by {counted(len(board.columns), 'measures')}{in_words(board.sight, board.order)}",
+            title=f"Systems by {counted(len(board.columns), 'measures')}{in_words(board.visibility, board.order)}",
             subtitle=f"Mean over {over} with its 95 % interval; dashed: the median of the systems",
         )
         if points
@@ -46,6 +46,6 @@ def matrix_chart(found: MeasureCorrelations) -> dict[str, Any]:
         [board.key for board in found.boards],
         {pair: estimate.value for pair, estimate in found.matrix.items()},
         coefficient=name,
-        title=f"How far measures agree{in_words(found.sight, found.order)}",
+        title=f"How far measures agree{in_words(found.visibility, found.order)}",
         subtitle=f"{name} between the systems’ means over {counted(len(found.common.topics), 'topics')}{reference}",
     )

@@ -149,7 +149,7 @@ def board_as_dict(board: MeasuresBoard) -> dict[str, Any]:
         "study": board.study.name,
         "order": board.order,
         "oracle": board.oracle,
-        **board.sight.as_dict(),
+        **board.visibility.as_dict(),
         "simulated": board.simulated,
         **({"confidence": board.confidence.as_dict()} if board.confidence else {}),
         "columns": [_column_as_dict(one) for one in board.columns],

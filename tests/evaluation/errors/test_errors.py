@@ -223,7 +223,7 @@ def test_the_test_part_shows_the_judges_that_were_unlocked_there_alone(sampled: 
 
     found = measure_errors(criterion, part="test")
 
-    assert (found.name, found.sight.part) == ("owl-70b", "test")
+    assert (found.name, found.visibility.part) == ("owl-70b", "test")
     assert "stork-7b" not in [one.name for one in found.choices]
     with pytest.raises(RaterNotFound, match="“stork-7b” has not judged here, or its test topics are locked"):
         measure_errors(criterion, rater="stork-7b", part="test")

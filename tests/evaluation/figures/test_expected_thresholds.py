@@ -75,7 +75,7 @@ def test_a_split_study_shows_its_development_topics(graded: Judge, study: Study)
 
     found = draw_figure(study, NAME)
 
-    assert found.sight.part == "development"
+    assert found.visibility.part == "development"
     assert "27 items" in found.notes[0] or "26 items" in found.notes[0]
 
 

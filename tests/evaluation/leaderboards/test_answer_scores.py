@@ -303,7 +303,7 @@ def test_the_number_of_queries_does_not_grow_with_topics(answers: Study, ada_as_
 
 
 @pytest.mark.slow
-def test_every_measure_of_answers_keeps_to_the_topics_in_sight(answers: Study, ada_as_rater: Rater, rosa: User) -> None:
+def test_every_measure_of_answers_keeps_to_the_visible_topics(answers: Study, ada_as_rater: Rater, rosa: User) -> None:
     judge = a_judge_rater(answers.collection)
     for topic in topics(answers):
         nugget, key_point = (element(topic, kind, 9) for kind in ("nugget", "key_point"))

@@ -100,7 +100,7 @@ def test_test_topics_are_left_out_and_what_another_study_tests_on_is_not_listed(
     assert here is not None
     assert elsewhere.graded.n_bad == 6
     assert hidden not in {row[0] for row in elsewhere.tables()["questions"].rows}
-    assert here.sight.part == "development"
+    assert here.visibility.part == "development"
     assert here.n_checked == 9
 
 

@@ -15,7 +15,7 @@ from django.test import Client
 
 from collection.models import Draw, Judgment, Rater, Split, Study, TestReading, User
 from collection.splits import make_split
-from evaluation.data.visibility import in_sight, parts_of
+from evaluation.data.visibility import parts_of, visibility_of
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.export import leaderboard_as_dict
 from evaluation.leaderboards.leaderboard import measure_leaderboard
@@ -395,7 +395,7 @@ def test_a_topic_that_came_after_the_split_is_in_no_part(client: Client, locked:
 
 
 @pytest.mark.slow
-def test_every_measure_of_rankings_and_their_correlations_keep_to_the_topics_in_sight(
+def test_every_measure_of_rankings_and_their_correlations_keep_to_the_visible_topics(
     client: Client, study: Study, ada_as_rater: Rater, ben_as_rater: Rater, rosa: User
 ) -> None:
     client.force_login(rosa)
@@ -424,6 +424,6 @@ def test_the_rule_asks_for_a_judge(locked: Study) -> None:
     parts = parts_of(locked)
     assert parts
 
-    assert in_sight(parts, []).topics is None
-    assert in_sight(parts, [judge_of(locked)]).topics == parts.development
-    assert in_sight(None, [judge_of(locked)]).topics is None
+    assert visibility_of(parts, []).topics is None
+    assert visibility_of(parts, [judge_of(locked)]).topics == parts.development
+    assert visibility_of(None, [judge_of(locked)]).topics is None

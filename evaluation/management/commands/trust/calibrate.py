@@ -45,9 +45,9 @@ def _of_study(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
         judge = find_judge(judge_choices(load_criterion(criterion)), options["judge"]).rater
         read_test_part(criterion.study, judge, by=None, at=now())
     figures = calibrate(criterion, judge=options["judge"], label_shift=options["label_shift"], part=part)
-    sight = figures.population.sight
-    readings = times(sight.readings_of(figures.choice.rater))
-    of_part = [f"{sight.words}; test topics unlocked {readings}"] if sight.words else []
+    visibility = figures.population.visibility
+    readings = times(visibility.readings_of(figures.choice.rater))
+    of_part = [f"{visibility.words}; test topics unlocked {readings}"] if visibility.words else []
     name = figures.choice.completeness.after(figures.choice.key)
     lines = [name, *of_part, figures.how_known, *filter(None, [figures.answer]), _counts(figures.overall)]
     tables = figures.tables()

@@ -33,8 +33,8 @@ def _of_study(options: dict[str, Any], chosen: dict[str, Any]) -> tuple[dict[str
     criterion = find_criterion(options["study"], options["criterion"])
     population = population_of(criterion, chosen.pop("judge"))
     found = plan(population, **chosen)
-    sight = population.sight
-    return {**found.as_dict(), **sight.as_dict()}, "\n".join([*filter(None, [sight.words]), *_lines(found)])
+    visibility = population.visibility
+    return {**found.as_dict(), **visibility.as_dict()}, "\n".join([*filter(None, [visibility.words]), *_lines(found)])
 
 
 def _of_tables(options: dict[str, Any], chosen: dict[str, Any]) -> tuple[dict[str, Any], str]:
