@@ -22,7 +22,7 @@ from annotate.studies.lifecycle import make_study, open_study
 from collection.importing.files import FilesOptions, import_files
 from collection.models import Collection, Masking, Passage, RubricElement, Study, User
 from evaluation.leaderboards.leaderboard import measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from evaluation.publishing.making import line_of
 from judging.building.additions.addition import add_to_collection
 from judging.building.pipelines import Options
@@ -125,7 +125,7 @@ def test_crux_goes_from_documents_to_qrels_and_a_leaderboard(rosa: User, tmp_pat
     assert {key for key, grade in found.items() if not grade} == {
         *(("a", one) for one in (b0, b1, b2, b3)), *(("b", one) for one in (a0, a1, a2, a3)),
     }  # fmt: skip
-    assert StudySources(study).rankings["oracle"] == {"a": [a0], "b": [b0, b1, b2]}
+    assert Scorer.of(study).rankings["oracle"] == {"a": [a0], "b": [b0, b1, b2]}
 
     texts = {"dam": "It stands since 1901. [1]", "pier": "Since May it is wooden. [1]"}
     script = Scripted(lambda request: texts["dam" if "The dam" in request.prompt else "pier"])
@@ -135,7 +135,7 @@ def test_crux_goes_from_documents_to_qrels_and_a_leaderboard(rosa: User, tmp_pat
     assert (of_oracle.filter(topic__topic_id="a").count(), of_oracle.filter(topic__topic_id="b").count()) == (2, 3)
     reports = work_through(a_job(study, "answerability"), _grader(study)).judge
     board = measure_leaderboard(
-        StudySources(study, oracle="oracle"), parse_measure("coverage"), sources=[reports.rater.name]
+        Scorer.of(study, oracle="oracle"), parse_measure("coverage"), sources=[reports.rater.name]
     )
     scores = board.columns[0].board.scored.table.at
     assert (scores["from-oracle", "a"], scores["from-oracle", "b"]) == (

@@ -16,7 +16,7 @@ from evaluation.cited_reports.runs import ReportFigures, RunFigures, figures_by_
 from evaluation.data.cited_sentences import CitationGrades, judged_sentences
 from evaluation.leaderboards.citations.answered_nuggets import Answered, NuggetsOfReports
 from evaluation.leaderboards.citations.scores import asked_reports, citation_grades, scored
-from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.leaderboards.sources import JudgmentLoader, Scorer, Source
 from stats.answers_in_words import citations_supported
 from stats.completeness import UNMARKED, Completeness
 from stats.measures.cited_reports import Counts, JudgedSentence, argue
@@ -213,22 +213,22 @@ class ReadReport:
 
 
 def reports_of(study: Study, *, source: str = "") -> CitedReports:
-    return read_reports(StudySources(study), source=source)
+    return read_reports(Scorer.of(study), source=source)
 
 
 def report_of(study: Study, *, report: int, source: str = "") -> ReadReport:
-    return read_report(StudySources(study), report=report, source=source)
+    return read_report(Scorer.of(study), report=report, source=source)
 
 
-def read_reports(boards: StudySources, *, source: str = "") -> CitedReports:
+def read_reports(scorer: Scorer, *, source: str = "") -> CitedReports:
     """Return every report that the study asks about, by a source, the first if none is named. Raises NoLeaderboard."""
-    names, chosen = _chosen(boards, source)
+    names, chosen = _chosen(scorer.loader, source)
     if chosen is None:
         return CitedReports(
-            names, "", simulated=False, measures=tuple(Citations.meanings), rows=(), study=boards.study.name
+            names, "", simulated=False, measures=tuple(Citations.meanings), rows=(), study=scorer.study.name
         )
-    seen = boards.seen([chosen])
-    grades = citation_grades(seen, chosen)
+    seen = scorer.seen([chosen])
+    grades = citation_grades(seen.loader, chosen)
     nuggets = NuggetsOfReports(seen, chosen)
     judged = [(report, judged_sentences(report, grades)) for report in asked_reports(seen, chosen)]
     rows = tuple(_row(report, sentences) for report, sentences in judged)
@@ -236,22 +236,22 @@ def read_reports(boards: StudySources, *, source: str = "") -> CitedReports:
         ReportFigures(report.topic_id, report.run, argue(sentences, nuggets.of_report(report)))
         for report, sentences in judged
     )
-    measures, study = tuple(Citations.meanings), boards.study.name
+    measures, study = tuple(Citations.meanings), scorer.study.name
     return CitedReports(names, chosen.name, chosen.simulated, measures, rows, study, runs, chosen.completeness)
 
 
-def read_report(boards: StudySources, *, report: int, source: str = "") -> ReadReport:
+def read_report(scorer: Scorer, *, report: int, source: str = "") -> ReadReport:
     """Return one report by a source. Raises NoLeaderboard where the study does not ask about it."""
-    names, chosen = _chosen(boards, source)
+    names, chosen = _chosen(scorer.loader, source)
     nothing = NoLeaderboard("The study does not ask about the citations of this report.")
     if chosen is None:
         raise nothing
-    seen = boards.seen([chosen])
+    seen = scorer.seen([chosen])
     found = next((one for one in asked_reports(seen, chosen) if one.pk == report), None)
     if found is None:
         raise nothing
     stored = Report.objects.select_related("topic").get(pk=report)
-    grades = citation_grades(seen, chosen)
+    grades = citation_grades(seen.loader, chosen)
     judged = judged_sentences(found, grades)
     nuggets = NuggetsOfReports(seen, chosen)
     figures = argue(judged, nuggets.of_report(found))
@@ -281,8 +281,8 @@ def read_report(boards: StudySources, *, report: int, source: str = "") -> ReadR
     )
 
 
-def _chosen(boards: StudySources, source: str) -> tuple[tuple[str, ...], Source | None]:
-    there = boards.sources(parse_measure("citation-precision"))
+def _chosen(loader: JudgmentLoader, source: str) -> tuple[tuple[str, ...], Source | None]:
+    there = loader.sources(parse_measure("citation-precision"))
     names = tuple(one.name for one in there)
     if source and source not in names:
         raise NoLeaderboard(f"Nobody called “{source}” judged citations. Choose one of: {', '.join(names) or 'none'}.")

@@ -170,9 +170,7 @@ def load_population(of_people: CriterionRatings, choice: JudgeChoice, *, part: A
     """
     criterion = of_people.criterion
     visibility = visibility_of(parts_of(criterion.study), [choice.rater], part=part)
-    graded = choice.graded
-    if visibility.topics is not None:
-        of_people, graded = of_people.of_topics(visibility.topics), graded.of_topics(visibility.topics)
+    of_people, graded = visibility.of_ratings(of_people), visibility.of_ratings(choice.graded)
     named = _named_topics(of_people) if names_all(criterion) else set()
     if named:
         graded = graded.of_topics(named)

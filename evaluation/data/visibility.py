@@ -14,6 +14,7 @@ from collection.completeness import judges_of_studies
 from collection.models import Rater, Split, SplitTopic, Study, TestReading, User
 from collection.rankings import ORDERS, Order
 from collection.splits import AskedPart, NotSplit, TestPartLocked, record_reading
+from evaluation.data.judgments import CriterionRatings
 from stats.completeness import UNMARKED, Completeness, complete_first
 
 # Beside what is here: which part is asked for, and why it may not be read.
@@ -131,9 +132,17 @@ class Visibility:
         part = Part.TEST if self.part == "test" else Part.DEVELOPMENT
         return rows.filter(topic__in=self.parts.split.topics.filter(part=part).values("topic"))
 
+    def of_ratings(self, judged: CriterionRatings) -> CriterionRatings:
+        """Return the judgments about the visible topics alone."""
+        return judged if self.topics is None else judged.of_topics(self.topics)
+
     def as_dict(self) -> dict[str, Any]:
         """Return what stands beside figures of these topics; nothing where the study is not split."""
         return {"part": self.part, "split": self.parts.as_dict()} if self.parts else {}
+
+
+# Of who has not asked yet whose judgments are shown.
+EVERYTHING = Visibility("all", None, None, ())
 
 
 def in_words(visibility: Visibility, order: Order) -> str:

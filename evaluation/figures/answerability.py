@@ -15,7 +15,7 @@ from collection.splits import TestPartLocked
 from evaluation.charts.answerability import GradedCell, answerability_chart
 from evaluation.data.visibility import LOCKED
 from evaluation.figures.figure import StudyFigure, chosen_of
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.measures.crux import required_subset
 from stats.measures.grades import GradeTable
 from stats.plurals import counted
@@ -27,16 +27,16 @@ CLASSES = {3: "required", 2: "partly redundant", 1: "fully redundant"}
 
 def answerability(study: Study, *, source: str = "", topic: str = "", part: Any = "development") -> StudyFigure:
     """Return the matrix of a topic by one source's grades of passages. Raises NoFigure, and as `visibility_of` does."""
-    boards = StudySources(study)
-    criteria = [criterion for criterion in boards.criteria if criterion.task_type == TaskType.RATING]
-    there = list(boards.marked(one for criterion in criteria for one in boards.sources_of(criterion)))
+    scorer = Scorer.of(study)
+    criteria = [criterion for criterion in scorer.loader.criteria if criterion.task_type == TaskType.RATING]
+    there = list(scorer.loader.marked(one for criterion in criteria for one in scorer.loader.sources_of(criterion)))
     sources = [(one.name, one.shown) for one in there]
     name = chosen_of(source, sources, "source of grades of passages")
     chosen = next(one for one in there if one.name == name)
-    boards = boards.seen([chosen], part=part)
-    if boards.visibility is None or boards.visibility.hidden:
+    scorer = scorer.seen([chosen], part=part)
+    if scorer.visibility.hidden:
         raise TestPartLocked(LOCKED)
-    tables = {name: table for name, table in boards.grades(chosen).tables.items() if not np.isnan(table.grades).all()}
+    tables = {name: table for name, table in scorer.grades(chosen).tables.items() if not np.isnan(table.grades).all()}
     topics = [(one, one) for one in tables]
     at_topic = chosen_of(topic, topics, "topic with graded passages")
     table, at = tables[at_topic], chosen.criterion.threshold
@@ -58,7 +58,7 @@ def answerability(study: Study, *, source: str = "", topic: str = "", part: Any 
     return StudyFigure(
         name=NAME,
         title=f"Which passages answer what is asked of {at_topic}",
-        visibility=boards.visibility,
+        visibility=scorer.visibility,
         simulated=chosen.simulated,
         description=answerability_chart(
             cells,

@@ -22,7 +22,7 @@ from evaluation.leaderboards.breakdown import (
     read_edges,
 )
 from evaluation.leaderboards.leaderboard import measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.plurals import counted
 from stats.ranking.measure_names import parse_measure
 
@@ -44,18 +44,18 @@ def slices(
 
     Raises NoFigure, and NoLeaderboard.
     """
-    boards = StudySources(study)
+    scorer = Scorer.of(study)
     measures = measure_choices(study, measure)
     name = measure or chosen_of("", measures, "measure")
-    sources = [(one.name, one.shown) for one in boards.sources(parse_measure(name))]
+    sources = [(one.name, one.shown) for one in scorer.loader.sources(parse_measure(name))]
     whose = chosen_of(source, sources, "source of judgments")
-    ways = [(one, one) for one in groupings(boards)]
+    ways = [(one, one) for one in groupings(scorer)]
     way = chosen_of(by, ways, "attribute that groups topics")
     ordered = way in (LENGTH, DOCUMENTS)
-    units = [(one, one) for one in offered_units(boards)] if ordered else []
+    units = [(one, one) for one in offered_units(scorer)] if ordered else []
     lengths_in: dict[str, Choices] = {"unit": units} if ordered else {}
     lengths = LengthSlices(read_edges(edges), chosen_of(unit, units, "unit of lengths")) if ordered else LengthSlices()
-    board = measure_leaderboard(boards, parse_measure(name), sources=[whose], by=way, lengths=lengths, part=part)
+    board = measure_leaderboard(scorer, parse_measure(name), sources=[whose], by=way, lengths=lengths, part=part)
     (column,) = board.columns
     assert board.breakdown is not None  # by
     groups = board.breakdown.groups
@@ -127,4 +127,4 @@ def _cut(way: str, lengths: LengthSlices) -> str:
 
 
 def offers(study: Study) -> bool:
-    return bool(offered_measures(study)) and bool(groupings(StudySources(study)))
+    return bool(offered_measures(study)) and bool(groupings(Scorer.of(study)))

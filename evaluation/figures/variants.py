@@ -14,7 +14,7 @@ from evaluation.charts.slices import Slice, slices_chart
 from evaluation.figures.figure import NoFigure, StudyFigure, chosen_of
 from evaluation.leaderboards.available_measures import measure_choices, offered_measures
 from evaluation.leaderboards.leaderboard import measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.answers_in_words import in_brackets
 from stats.plurals import counted
 from stats.ranking.leaderboard import Standing
@@ -30,15 +30,15 @@ def variants(
     study: Study, *, measure: str = "", source: str = "", by: str = "", part: Any = "development"
 ) -> StudyFigure:
     """Return each system's mean under each value of an attribute of its runs. Raises NoFigure, and NoLeaderboard."""
-    boards = StudySources(study)
+    scorer = Scorer.of(study)
     measures = measure_choices(study, measure)
     name = measure or chosen_of("", measures, "measure")
-    sources = [(one.name, one.shown) for one in boards.sources(parse_measure(name))]
+    sources = [(one.name, one.shown) for one in scorer.loader.sources(parse_measure(name))]
     whose = chosen_of(source, sources, "source of judgments")
     there = attributes_of(study)
     ways = [(one, one) for one in there]
     way = chosen_of(by, ways, "attribute that tells a system’s runs apart")
-    board = measure_leaderboard(boards, parse_measure(name), sources=[whose], part=part)
+    board = measure_leaderboard(scorer, parse_measure(name), sources=[whose], part=part)
     (column,) = board.columns
     found: dict[str, dict[str, Standing]] = defaultdict(dict)
     for (system, value), run in there[way].items():

@@ -12,7 +12,7 @@ from collection.models.studies import TaskType
 from collection.texts.sentences import are_consecutive, found_sentences, sentences_of
 from evaluation.figures.figure import NoFigure
 from evaluation.leaderboards.answer_texts import unanswerable_topics
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.answers_in_words import in_brackets
 from stats.measures.written_sets import Kept, SetAnswer, SetQuestion, SetSize
 from stats.plurals import counted
@@ -67,7 +67,7 @@ def read_written_set(study: Study) -> WrittenSet:
     rows = [item for item in items if item.passage is not None]
     if not rows:
         raise NoFigure("There is no question to answer in writing yet.")
-    unanswerable = unanswerable_topics(StudySources(study))
+    unanswerable = unanswerable_topics(Scorer.of(study))
     answers, simulated = _answers(study)
     questions, topics = [], []
     for item in rows:

@@ -9,7 +9,7 @@ from typing import Any
 from collection.models import RubricElement
 from collection.models.studies import TaskType
 from evaluation.leaderboards.nuggets.bank_nuggets import bank_nuggets
-from evaluation.leaderboards.sources import NOT_JUDGED, Source, StudySources, yes
+from evaluation.leaderboards.sources import NOT_JUDGED, Scorer, Source, yes
 from stats.measures.long2rag import key_point_f1, key_point_precision, key_point_recall
 from stats.measures.nuggets import AssignedNugget, Importance, Support, nugget_scores, support_of
 from stats.measures.scores import Score
@@ -18,20 +18,20 @@ from stats.ranking.answer_measures import AnswerScore, OfAnswers
 OWN = "run"
 
 
-def score_key_points(boards: StudySources, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
+def score_key_points(scorer: Scorer, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
     """The question's final key points in answers, and the answers' own (`attributes.run`) in documents.
 
     Final is what is not masked. All of them, and all own ones, are in the denominators: one that nobody was asked
     about, for it has no document, say, counts as ungraded.
     """
-    grades, at = boards.item_grades(source), source.criterion.threshold
+    grades, at = scorer.loader.item_grades(source), source.criterion.threshold
     recalled: dict[tuple[str, str], dict[int, bool | None]] = defaultdict(dict)
     claimed: dict[tuple[str, str], dict[int, list[bool | None]]] = defaultdict(lambda: defaultdict(list))
-    points = key_points(boards)
+    points = key_points(scorer)
     own = {pk: run for pk, _, run in points if run}
-    rows = boards.items_under(source.criterion).values_list("pk", "topic__pk", "report__run__name", "element__pk")
-    for item, topic_pk, run, element in rows:
-        flag, topic = yes(grades.get(item), at), boards.topic_names[topic_pk]
+    asked = scorer.loader.items_under(source.criterion)
+    for item, topic_pk, run, element in asked.values_list("pk", "topic__pk", "report__run__name", "element__pk"):
+        flag, topic = yes(grades.get(item), at), scorer.topic_names[topic_pk]
         if element in own:
             claimed[own[element], topic][element].append(flag)
         elif run:
@@ -50,15 +50,15 @@ def score_key_points(boards: StudySources, measure: OfAnswers, source: Source) -
         yield AnswerScore(system, topic, score, n_asked.get(measure.name, sum(n_asked.values())))
 
 
-def key_points(boards: StudySources) -> list[tuple[int, str, str]]:
+def key_points(scorer: Scorer) -> list[tuple[int, str, str]]:
     """Return each visible key point that is not masked, its topic, and the run whose own it is, or nothing."""
     points = RubricElement.objects.filter(
-        topic__collection=boards.study.collection_id, kind=RubricElement.Kind.KEY_POINT, masked=False
+        topic__collection=scorer.study.collection_id, kind=RubricElement.Kind.KEY_POINT, masked=False
     )
     return [
-        (pk, boards.topic_names[topic], str(attributes.get(OWN, "")))
+        (pk, scorer.topic_names[topic], str(attributes.get(OWN, "")))
         for pk, topic, attributes in points.values_list("pk", "topic__pk", "attributes")
-        if topic in boards.topic_names
+        if topic in scorer.topic_names
     ]
 
 
@@ -75,19 +75,19 @@ def _if_judged(measure: Any, flags: list[bool | None]) -> Score:
     return score
 
 
-def score_nuggets(boards: StudySources, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
-    grades, criterion = boards.item_grades(source), source.criterion
+def score_nuggets(scorer: Scorer, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
+    grades, criterion = scorer.loader.item_grades(source), source.criterion
     lowest = min(map(float, criterion.scale.values))
-    importance = _importance(boards, source)
+    importance = _importance(scorer, source)
     asked: dict[tuple[str, int], dict[int, Support | None]] = defaultdict(dict)
-    rows = boards.items_under(criterion).filter(report__isnull=False)
+    rows = scorer.loader.items_under(criterion).filter(report__isnull=False)
     for item, topic, run, element in rows.values_list("pk", "topic__pk", "report__run__name", "element__pk"):
         asked[run, topic][element] = support_of(grades.get(item), threshold=criterion.threshold, lowest=lowest)
     for (system, topic), supports in sorted(asked.items()):
-        in_bank = [one.element for one in bank_nuggets(boards).get(topic, ()) if one.kind == RubricElement.Kind.NUGGET]
+        in_bank = [one.element for one in bank_nuggets(scorer).get(topic, ()) if one.kind == RubricElement.Kind.NUGGET]
         nuggets = dict.fromkeys(in_bank) | supports  # one of the bank that nobody was asked about has no grade
         assigned = [AssignedNugget(importance.get(pk, "okay"), support) for pk, support in nuggets.items()]
-        topic_name = boards.topic_names[topic]
+        topic_name = scorer.topic_names[topic]
         if all(nugget.support is None for nugget in assigned):
             yield AnswerScore(system, topic_name, Score(None, NOT_JUDGED))
         else:
@@ -95,25 +95,25 @@ def score_nuggets(boards: StudySources, measure: OfAnswers, source: Source) -> I
             yield AnswerScore(system, topic_name, score, len(assigned))
 
 
-def stated_importance(boards: StudySources) -> dict[int, Importance]:
+def stated_importance(scorer: Scorer) -> dict[int, Importance]:
     """Return which nuggets are vital as far as the collection's banks, or its elements, say."""
-    nuggets = RubricElement.objects.filter(topic__collection=boards.study.collection_id, kind=RubricElement.Kind.NUGGET)
+    nuggets = RubricElement.objects.filter(topic__collection=scorer.study.collection_id, kind=RubricElement.Kind.NUGGET)
     stated = nuggets.exclude(importance="").values_list("pk", "importance")
     found: dict[int, Importance] = {pk: "vital" if said == "vital" else "okay" for pk, said in stated}
-    in_banks = [one for nuggets in bank_nuggets(boards).values() for one in nuggets if one.importance]
+    in_banks = [one for nuggets in bank_nuggets(scorer).values() for one in nuggets if one.importance]
     return found | {one.element: "vital" if one.importance == "vital" else "okay" for one in in_banks}
 
 
-def _importance(boards: StudySources, source: Source) -> dict[int, Importance]:
+def _importance(scorer: Scorer, source: Source) -> dict[int, Importance]:
     """Return which nuggets are vital: as the collection says, else by the source's grades of importance."""
-    found = stated_importance(boards)
-    criterion = boards.criterion_named(TaskType.NUGGET, "importance")
-    judged = boards.same_source(source, criterion) if criterion else None
+    found = stated_importance(scorer)
+    criterion = scorer.loader.criterion_named(TaskType.NUGGET, "importance")
+    judged = scorer.loader.same_source(source, criterion) if criterion else None
     if criterion is None or judged is None:
         return found
-    grades = boards.item_grades(judged)
+    grades = scorer.loader.item_grades(judged)
     votes: dict[int, list[bool]] = defaultdict(list)
-    for item, element in boards.items_under(criterion).values_list("pk", "element__pk"):
+    for item, element in scorer.loader.items_under(criterion).values_list("pk", "element__pk"):
         if (said := yes(grades.get(item), criterion.threshold)) is not None:
             votes[element].append(said)
     by_votes: dict[int, Importance] = {

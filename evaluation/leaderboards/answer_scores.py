@@ -14,7 +14,7 @@ from evaluation.leaderboards.answer_points import score_key_points, score_nugget
 from evaluation.leaderboards.answer_texts import score_texts, score_unanswerable, unanswerable_topics
 from evaluation.leaderboards.citations.scores import score_citations, score_nuggets_of_reports
 from evaluation.leaderboards.nuggets.bank_nuggets import score_bank
-from evaluation.leaderboards.sources import NOT_JUDGED, Source, StudySources
+from evaluation.leaderboards.sources import NOT_JUDGED, JudgmentLoader, Scorer, Source
 from stats.measures.clapnq import AnswerRating, Preference, rating_means, win_rates
 from stats.measures.scores import Score
 from stats.ranking.answer_measures import AnswerScore, OfAnswers, table_of
@@ -24,23 +24,24 @@ from stats.ranking.scoring import ScoreTable
 from stats.ratings import FloatArray, grades_of
 
 
-def score_answers(boards: StudySources, measure: OfAnswers, source: Source) -> ScoreTable:
+def score_answers(scorer: Scorer, measure: OfAnswers, source: Source) -> ScoreTable:
     """Return the measure's scores of answers by the source."""
-    found = list(READERS[measure.family](boards, measure, source))
+    found = list(READERS[measure.family](scorer, measure, source))
     met = {one.topic for one in found}
-    return table_of(measure, found, [topic for topic in boards.topic_names.values() if topic in met])
+    return table_of(measure, found, [topic for topic in scorer.topic_names.values() if topic in met])
 
 
-def _ratings(boards: StudySources, measure: Ratings, source: Source) -> Iterator[AnswerScore]:
+def _ratings(scorer: Scorer, measure: Ratings, source: Source) -> Iterator[AnswerScore]:
     """The mean over the source's raters; for F+A each rater's own two grades of an answer belong together."""
-    criteria = [boards.criterion_named(TaskType.ANSWER_EVALUATION, one) for one in measure.criteria]
-    by_rater = [grades_by_rater(boards, source, criterion) if criterion else {} for criterion in criteria]
-    left_out = unanswerable_topics(boards) if measure.of_answerable else set()
-    for item, topic, run in boards.items_under(source.criterion).values_list("pk", "topic__pk", "report__run__name"):
+    criteria = [scorer.loader.criterion_named(TaskType.ANSWER_EVALUATION, one) for one in measure.criteria]
+    by_rater = [grades_by_rater(scorer.loader, source, criterion) if criterion else {} for criterion in criteria]
+    left_out = unanswerable_topics(scorer) if measure.of_answerable else set()
+    asked = scorer.loader.items_under(source.criterion)
+    for item, topic, run in asked.values_list("pk", "topic__pk", "report__run__name"):
         if run is None or topic in left_out:
             continue
         score, n_asked = rated([of.get(item, {}) for of in by_rater])
-        yield AnswerScore(run, boards.topic_names[topic], score, n_asked)
+        yield AnswerScore(run, scorer.topic_names[topic], score, n_asked)
 
 
 def rated(grades: list[dict[int, float]]) -> tuple[Score, int]:
@@ -66,9 +67,9 @@ def _whole(grade: float | None) -> int | None:
     return None if grade is None or np.isnan(grade) else int(grade)
 
 
-def grades_by_rater(boards: StudySources, source: Source, criterion: Criterion) -> Mapping[int, dict[int, float]]:
+def grades_by_rater(loader: JudgmentLoader, source: Source, criterion: Criterion) -> Mapping[int, dict[int, float]]:
     """Return for each item the grade of each of the source's raters who were asked; NaN where ungraded."""
-    judged = boards.judgments(criterion)
+    judged = loader.judgments(criterion)
     mine = {rater.pk for rater in source.raters}
     columns = [column for column, rater in enumerate(judged.raters) if rater.pk in mine]
     grades: FloatArray = grades_of(judged.ratings.codes[:, columns], judged.ratings.numbers)
@@ -78,17 +79,17 @@ def grades_by_rater(boards: StudySources, source: Source, criterion: Criterion) 
     return found
 
 
-def _preferences(boards: StudySources, measure: Preferences, source: Source) -> Iterator[AnswerScore]:
+def _preferences(scorer: Scorer, measure: Preferences, source: Source) -> Iterator[AnswerScore]:
     """Each topic's wins over its comparisons, the raters' counted one by one."""
-    grades = grades_by_rater(boards, source, source.criterion)
+    grades = grades_by_rater(scorer.loader, source, source.criterion)
     said: dict[str, list[Preference]] = defaultdict(list)
-    rows = boards.items_under(source.criterion).filter(report__isnull=False, other_report__isnull=False)
+    rows = scorer.loader.items_under(source.criterion).filter(report__isnull=False, other_report__isnull=False)
     for item, topic, first, second in rows.values_list(
         "pk", "topic__pk", "report__run__name", "other_report__run__name"
     ):
         for rater, grade in grades.get(item, {}).items():
             winner = first if grade > 0 else second if grade < 0 else None
-            said[boards.topic_names[topic]].append(
+            said[scorer.topic_names[topic]].append(
                 Preference(str(topic), str(rater), (first, second), winner, ungraded=bool(np.isnan(grade)))
             )
     for topic_name, of_topic in sorted(said.items()):
@@ -98,7 +99,7 @@ def _preferences(boards: StudySources, measure: Preferences, source: Source) -> 
             yield AnswerScore(system, topic_name, score if score.ungraded < n else Score(None, NOT_JUDGED), n)
 
 
-READERS: dict[str, Callable[[StudySources, Any, Source], Iterator[AnswerScore]]] = {
+READERS: dict[str, Callable[[Scorer, Any, Source], Iterator[AnswerScore]]] = {
     "key points": score_key_points,
     "nuggets": score_nuggets,
     "citations": score_citations,

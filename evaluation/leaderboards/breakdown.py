@@ -18,7 +18,7 @@ from evaluation.data.judge_pairs import batched
 from evaluation.leaderboards.answer_points import OWN
 from evaluation.leaderboards.columns import Column as SourceColumn
 from evaluation.leaderboards.oracle_contexts import n_tokens, stored_tokenizers
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.measures.scores import Score, TopicMean, length_bins, mean_by_attribute
 from stats.measures.words import TOKENIZERS
 from stats.ranking.measure_names import NoLeaderboard
@@ -69,12 +69,12 @@ MEANS = (
 )
 
 
-def groupings(boards: StudySources) -> list[str]:
+def groupings(scorer: Scorer) -> list[str]:
     """Return by what the study's topics can be grouped: attributes with a few values, and lengths."""
-    attributes = boards.topic_attributes.values()
+    attributes = scorer.topic_attributes.values()
     names = sorted({name for of_topic in attributes for name in of_topic})
     found = [name for name in names if _groups([of_topic.get(name) for of_topic in attributes])]
-    return [*found, *offered_lengths(boards)]
+    return [*found, *offered_lengths(scorer)]
 
 
 def _groups(values: list[Any]) -> bool:
@@ -85,18 +85,18 @@ def _groups(values: list[Any]) -> bool:
 
 
 def break_down(
-    boards: StudySources,
+    scorer: Scorer,
     columns: Sequence[SourceColumn],
     by: str,
     lengths: LengthSlices = LengthSlices(),
 ) -> LeaderboardBreakdown:
     """Return each source's means by this grouping; `lengths` says how lengths are cut. Raises NoLeaderboard."""
-    offered = groupings(boards)
+    offered = groupings(scorer)
     if by == "length" and by not in offered:
         by = LENGTH
     if by not in offered:
         raise NoLeaderboard(f"Topics cannot be grouped by “{by}”. Choose one of: {', '.join(offered) or 'nothing'}.")
-    group_of = length_groups(boards, by, lengths) if by in (LENGTH, DOCUMENTS) else _attribute(boards, by)
+    group_of = length_groups(scorer, by, lengths) if by in (LENGTH, DOCUMENTS) else _attribute(scorer, by)
     means = {
         column.name: {
             str(system): {
@@ -124,21 +124,21 @@ def _scores(row: pd.Series[float]) -> dict[str, Score]:
     return {str(topic): Score(float(score)) for topic, score in row.items() if not pd.isna(score)}
 
 
-def _attribute(boards: StudySources, name: str) -> Any:
-    named = boards.topic_names
-    values = {named[pk]: str(of.get(name, "")) for pk, of in boards.topic_attributes.items() if pk in named}
+def _attribute(scorer: Scorer, name: str) -> Any:
+    named = scorer.topic_names
+    values = {named[pk]: str(of.get(name, "")) for pk, of in scorer.topic_attributes.items() if pk in named}
     return lambda _: values
 
 
-def offered_lengths(boards: StudySources) -> list[str]:
+def offered_lengths(scorer: Scorer) -> list[str]:
     """Return the lengths that the collection's topics can be grouped by."""
-    reports = Report.objects.filter(run__collection=boards.study.collection_id).exists()
-    return [name for name, there in ((LENGTH, reports), (DOCUMENTS, _spans(boards).exists())) if there]
+    reports = Report.objects.filter(run__collection=scorer.study.collection_id).exists()
+    return [name for name, there in ((LENGTH, reports), (DOCUMENTS, _spans(scorer).exists())) if there]
 
 
-def offered_units(boards: StudySources) -> list[str]:
+def offered_units(scorer: Scorer) -> list[str]:
     """Return what lengths can be counted in: characters, and the tokens of each tokenizer there is."""
-    return units_of(boards.study.collection_id)
+    return units_of(scorer.study.collection_id)
 
 
 def units_of(collection: int) -> list[str]:
@@ -160,11 +160,11 @@ def read_edges(text: str) -> tuple[float, ...]:
     return edges
 
 
-def length_groups(boards: StudySources, by: str, slices: LengthSlices) -> Any:
+def length_groups(scorer: Scorer, by: str, slices: LengthSlices) -> Any:
     """Return for a system the bin of each topic's length: at the edges, or thirds of all. Raises NoLeaderboard."""
-    if slices.unit not in (units := offered_units(boards)):
+    if slices.unit not in (units := offered_units(scorer)):
         raise NoLeaderboard(f"Nothing is counted in “{slices.unit}”. Choose one of: {', '.join(units)}.")
-    found = _of_answers(boards, slices.unit) if by == LENGTH else {"": _of_documents(boards, slices.unit)}
+    found = _of_answers(scorer, slices.unit) if by == LENGTH else {"": _of_documents(scorer, slices.unit)}
     every = [length for of_run in found.values() for length in of_run.values()]
     if not every:
         raise NoLeaderboard(f"No text has a length in “{slices.unit}”.")
@@ -173,32 +173,31 @@ def length_groups(boards: StudySources, by: str, slices: LengthSlices) -> Any:
     return lambda system: length_bins(found.get(system, found.get("", {})), edges)
 
 
-def _of_answers(boards: StudySources, unit: str) -> Lengths:
+def _of_answers(scorer: Scorer, unit: str) -> Lengths:
     rows: Iterable[tuple[int, str, str, dict[str, Any]]]
     if unit == CHARACTERS:
-        rows = ((topic, run, text, {}) for topic, run, text in boards.report_texts())
+        rows = ((topic, run, text, {}) for topic, run, text in scorer.report_texts())
     else:
-        reports = Report.objects.filter(run__collection=boards.study.collection_id)
-        seen = boards.visibility.of(reports) if boards.visibility else reports
-        rows = seen.values_list("topic_id", "run__name", "text", "attributes").iterator(chunk_size=5_000)
+        reports = scorer.visibility.of(Report.objects.filter(run__collection=scorer.study.collection_id))
+        rows = reports.values_list("topic_id", "run__name", "text", "attributes").iterator(chunk_size=5_000)
     found: Lengths = {}
     for topic, run, text, attributes in rows:
         length = length_in(unit, text, attributes)
-        if length is not None and topic in boards.topic_names:
-            found.setdefault(run, {})[boards.topic_names[topic]] = length
+        if length is not None and topic in scorer.topic_names:
+            found.setdefault(run, {})[scorer.topic_names[topic]] = length
     return found
 
 
-def _of_documents(boards: StudySources, unit: str) -> dict[str, float]:
+def _of_documents(scorer: Scorer, unit: str) -> dict[str, float]:
     """Return by topic how long the documents together are that its key points were taken from, if all are counted."""
     of_topic: dict[int, set[int]] = {}
-    for topic, passage in _spans(boards).values_list("element__topic_id", "passage_id").distinct():
+    for topic, passage in _spans(scorer).values_list("element__topic_id", "passage_id").distinct():
         of_topic.setdefault(topic, set()).add(passage)
     lengths = _of_passages({one for passages in of_topic.values() for one in passages}, unit)
     return {
-        boards.topic_names[topic]: float(sum(lengths[one] for one in passages))
+        scorer.topic_names[topic]: float(sum(lengths[one] for one in passages))
         for topic, passages in of_topic.items()
-        if topic in boards.topic_names and passages <= lengths.keys()
+        if topic in scorer.topic_names and passages <= lengths.keys()
     }
 
 
@@ -219,9 +218,9 @@ def length_in(unit: str, text: str | None, attributes: Mapping[str, Any]) -> flo
     return None if counted is None else float(counted)
 
 
-def _spans(boards: StudySources) -> Any:
+def _spans(scorer: Scorer) -> Any:
     """Return the spans of the questions' key points, not of those that answers make."""
     spans = ElementSpan.objects.filter(
-        element__topic__collection=boards.study.collection_id, element__kind=RubricElement.Kind.KEY_POINT
+        element__topic__collection=scorer.study.collection_id, element__kind=RubricElement.Kind.KEY_POINT
     )
     return spans.exclude(element__attributes__has_key=OWN)

@@ -17,7 +17,7 @@ from evaluation.leaderboards.divergence import MeasureDivergence, chosen_pair, c
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.measure_correlations import MeasureCorrelations, correlate_measures
 from evaluation.leaderboards.measures.board import MeasuresBoard, measure_board
-from evaluation.leaderboards.sources import Source, StudySources, judges_among
+from evaluation.leaderboards.sources import Scorer, Source, judges_among
 from stats.ranking.measure_names import parse_measure
 from stats.refusals import Refused
 
@@ -26,27 +26,27 @@ MOST_AT_FIRST = 6
 UNSORTED_BOARD = "evaluation.leaderboards.computing:unsorted_board"
 
 
-def sources_by(study: Study, options: dict[str, Any]) -> StudySources:
-    """Return the study's sources by the rules among the options, which are taken out of them."""
+def scorer_by(study: Study, options: dict[str, Any]) -> Scorer:
+    """Return the study's scorer by the rules among the options, which are taken out of them."""
     rules = {name: options.pop(name) for name in ("combine", "oracle", "order", "confidence") if name in options}
-    return StudySources(study, **rules)
+    return Scorer.of(study, **rules)
 
 
-def read_test_parts(boards: StudySources, sources: Iterable[Source]) -> None:
+def read_test_parts(study: Study, sources: Iterable[Source]) -> None:
     """Count a reading of each judge that a command is about to show. Raises NotSplit, and Refused without one."""
     judges = judges_among(sources)
     if not judges:
         raise Refused("No judge is among these sources. Human judgments are not locked: leave --test out.")
     for judge in judges:
-        read_test_part(boards.study, judge, by=None, at=now())
+        read_test_part(study, judge, by=None, at=now())
 
 
 def leaderboard(study: Study, *, measure: str, source: list[str], sources: str, **options: Any) -> Leaderboard:
     """Score systems under one measure. Raises NothingToReport where nothing is judged for it."""
-    boards = sources_by(study, options)
+    scorer = scorer_by(study, options)
     options["most_sources"] = MOST_AT_FIRST if sources == "first" and not source else None
     options["without_judges"] = sources == "people"
-    board = measure_leaderboard(boards, parse_measure(measure), sources=source, **options)
+    board = measure_leaderboard(scorer, parse_measure(measure), sources=source, **options)
     if not board.columns:
         listed = ", ".join(offered_measures(study)) or "none yet"
         raise NothingToReport(f"There are no judgments for {board.measure.name}. Available measures: {listed}.")
@@ -63,7 +63,7 @@ def measures_board(study: Study, *, sort: str, **options: Any) -> MeasuresBoard 
 def unsorted_board(study: Study, *, column: list[str], **options: Any) -> MeasuresBoard | None:
     if not offered_measures(study):
         return None
-    return measure_board(sources_by(study, options), column, **options)
+    return measure_board(scorer_by(study, options), column, **options)
 
 
 def correlations(study: Study, *, column: list[str], measure: str, **options: Any) -> MeasureCorrelations | None:
@@ -71,14 +71,14 @@ def correlations(study: Study, *, column: list[str], measure: str, **options: An
     also = offered_measures(study)
     if not also:
         return None
-    boards = sources_by(study, options)
-    return correlate_measures(boards, matrix_of(also), columns=column, varied=measure, also=also, **options)
+    scorer = scorer_by(study, options)
+    return correlate_measures(scorer, matrix_of(also), columns=column, varied=measure, also=also, **options)
 
 
 def divergence(
     study: Study, *, measure: str, other: str, source: str, other_source: str, part: Any, **options: Any
 ) -> MeasureDivergence:
     """Hold two measures, or two sources of one, against each other."""
-    boards = sources_by(study, options)
-    pair = chosen_pair(boards, measure, other, source=source, other_source=other_source)
-    return compare_places(boards, *pair, part=part)
+    scorer = scorer_by(study, options)
+    pair = chosen_pair(scorer.loader, measure, other, source=source, other_source=other_source)
+    return compare_places(scorer, *pair, part=part)

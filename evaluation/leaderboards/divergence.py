@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from collection.models import Study
 from collection.rankings import Order
-from collection.splits import AskedPart, TestPartLocked
+from collection.splits import AskedPart
 from collection.web.tables import Column, Table
-from evaluation.data.visibility import LOCKED, Visibility
-from evaluation.leaderboards.leaderboard import wanted_sources
+from evaluation.data.visibility import Visibility
 from evaluation.leaderboards.scores import score
-from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.leaderboards.sources import JudgmentLoader, Scorer, Source
 from stats.plurals import counted
 from stats.ranking.common_topics import on_common_topics
 from stats.ranking.leaderboard import Divergence, divergent_systems
@@ -140,7 +139,7 @@ class MeasureDivergence:
 
 
 def chosen_pair(
-    boards: StudySources, measure: str, other: str = "", *, source: str = "", other_source: str = ""
+    loader: JudgmentLoader, measure: str, other: str = "", *, source: str = "", other_source: str = ""
 ) -> tuple[Asked, Asked]:
     """Return the two measures with their sources. Raises NoLeaderboard.
 
@@ -148,28 +147,22 @@ def chosen_pair(
     what the other measure needs, else the first that did.
     """
     measures = [parse_measure(measure), parse_measure(other or measure)]
-    one = _source(boards, measures[0], source)
-    two = _source(boards, measures[1], other_source, like=one)
+    one = _source(loader, measures[0], source)
+    two = _source(loader, measures[1], other_source, like=one)
     if measures[0].name == measures[1].name and one.name == two.name:
         raise NoLeaderboard("Both measures and sources are the same: choose another measure or source.")
     return (measures[0], one), (measures[1], two)
 
 
-def compare_places(
-    boards: StudySources, one: Asked, other: Asked, *, part: AskedPart = "development"
-) -> MeasureDivergence:
+def compare_places(scorer: Scorer, one: Asked, other: Asked, *, part: AskedPart = "development") -> MeasureDivergence:
     """Compare where the two place the systems, as far as both sources may be seen. Raises as `visibility_of` does."""
-    seen = boards.seen([one[1], other[1]], part=part)
-    assert seen.visibility is not None  # seen
-    if seen.visibility.hidden:
-        raise TestPartLocked(LOCKED)
+    seen = scorer.seen([one[1], other[1]], part=part, named=True)
     scored = (NamedScores(0, of.name, by, score(seen, of, by).scored) for of, by in (one, other))
     return place_systems(seen, *scored)
 
 
-def place_systems(boards: StudySources, one: NamedScores, other: NamedScores) -> MeasureDivergence:
+def place_systems(scorer: Scorer, one: NamedScores, other: NamedScores) -> MeasureDivergence:
     """Return where the two place the systems, on the topics that both score. `boards` are what is visible."""
-    assert boards.visibility is not None  # seen
     tables = list(on_common_topics({one.key: one.table, other.key: other.table}).values())
     reason = one.reason or other.reason
     means = [
@@ -180,9 +173,9 @@ def place_systems(boards: StudySources, one: NamedScores, other: NamedScores) ->
     if not reason and not systems:
         reason = f"{one.key} and {other.key} have no topic on which both score a system."
     return MeasureDivergence(
-        study=boards.study,
-        visibility=boards.visibility,
-        order=boards.order,
+        study=scorer.study,
+        visibility=scorer.visibility,
+        order=scorer.order,
         one=one,
         other=other,
         topics=() if reason else tuple(map(str, tables[0].columns)),
@@ -192,20 +185,20 @@ def place_systems(boards: StudySources, one: NamedScores, other: NamedScores) ->
     )
 
 
-def named_board(boards: StudySources, key: str, among: Sequence[NamedScores] = ()) -> NamedScores:
+def named_board(scorer: Scorer, key: str, among: Sequence[NamedScores] = ()) -> NamedScores:
     """Return the board with this key, scored unless it is `among` these. Raises NoLeaderboard."""
     if found := next((board for board in among if board.key == key), None):
         return found
     if SEPARATOR not in key:
         raise NoLeaderboard(f"There is no “{key}”. Choose one of: {'; '.join(board.key for board in among)}.")
-    measure, source = asked_of(boards, key)
-    return NamedScores(0, measure.name, source, score(boards, measure, source).scored)
+    measure, source = asked_of(scorer.loader, key)
+    return NamedScores(0, measure.name, source, score(scorer, measure, source).scored)
 
 
-def asked_of(boards: StudySources, key: str) -> Asked:
+def asked_of(loader: JudgmentLoader, key: str) -> Asked:
     """Return what a board's key asks for; a measure alone is by its first source. Raises NoLeaderboard."""
     measure = parse_measure(measure_of(key))
-    return measure, _source(boards, measure, key.partition(SEPARATOR)[2])
+    return measure, _source(loader, measure, key.partition(SEPARATOR)[2])
 
 
 def board_key(measure: str, source: Source) -> str:
@@ -218,9 +211,9 @@ def measure_of(key: str) -> str:
     return key.partition(SEPARATOR)[0]
 
 
-def _source(boards: StudySources, measure: SystemMeasure, name: str, *, like: Source | None = None) -> Source:
+def _source(loader: JudgmentLoader, measure: SystemMeasure, name: str, *, like: Source | None = None) -> Source:
     """Return the source of this name; without one the same as `like`, else the first. Raises NoLeaderboard."""
-    found = wanted_sources(boards, measure, [name] if name else [])
+    found = loader.wanted(measure, [name] if name else [])
     if not found:
         raise NoLeaderboard(f"There are no judgments for {measure.name}.")
     same = (one for one in found if like and one.raters == like.raters and one.kind == like.kind)

@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from collection.judgments.declarations import doubt_about_sample, irrelevant_by_origin
-from collection.models import Rater, Study
+from collection.models import Study
 from collection.rankings import ORDERS, Order
 from evaluation.charts.leaderboard import ScorePoint
 from evaluation.data.confidence import Confidence
-from evaluation.data.visibility import LOCKED, AskedPart, TestPartLocked, Visibility
+from evaluation.data.visibility import AskedPart, Visibility
 from evaluation.leaderboards.breakdown import LeaderboardBreakdown, LengthSlices, break_down
 from evaluation.leaderboards.columns import TOP_SYSTEMS, Agreement, Cell, Column, Row, sorted_systems
 from evaluation.leaderboards.corrected.correction import Corrected, correct_judges
 from evaluation.leaderboards.oracle_contexts import told
 from evaluation.leaderboards.scores import score
 from evaluation.leaderboards.serializers import TOP
-from evaluation.leaderboards.sources import Combine, Source, SourceScores, StudySources
+from evaluation.leaderboards.sources import Combine, Scorer, SourceScores
 from stats.answers_in_words import first_system
 from stats.pattern_intervals import undefined
 from stats.plurals import counted
 from stats.qrels import COMBINES
 from stats.ranking.common_topics import CommonTopics, TopicChoice, common_topics, named
 from stats.ranking.leaderboard import Flip, Standing, divergent_systems, flipped_pairs
-from stats.ranking.measure_names import NoLeaderboard, SystemMeasure
+from stats.ranking.measure_names import SystemMeasure
 from stats.ranking.qrels_scoring import QrelsMeasure
 from stats.ranking.rank_correlation import Correlation, several_over_topics
 
@@ -214,7 +214,7 @@ class Leaderboard:
 
 
 def measure_leaderboard(
-    boards: StudySources,
+    scorer: Scorer,
     measure: SystemMeasure,
     *,
     sources: Sequence[str] = (),
@@ -233,32 +233,32 @@ def measure_leaderboard(
     are compared on the topics that they share (“common”: unfinished and failing judges have no say in which these are;
     “all”: they have), or each stands on its own, without ranks. Raises NoLeaderboard, and as `visibility_of` does.
     """
-    wanted = wanted_sources(boards, measure, sources, without_judges=without_judges)
-    boards, visibility = _seen(boards, wanted, part, named=bool(sources))
-    there = list(boards.marked(source for source in wanted if boards.shows(source)))
+    wanted = scorer.loader.wanted(measure, sources, without_judges=without_judges)
+    scorer = scorer.seen(wanted, part=part, named=bool(sources))
+    there = scorer.loader.marked(filter(scorer.loader.shows, wanted))
     all_shown = bool(sources) or len(there) <= (most_sources or len(there))
-    shown, by_kappa = (there, True) if all_shown else boards.first(there)
-    scored = [score(boards, measure, source) for source in shown]
+    shown, by_kappa = (there, True) if all_shown else scorer.loader.first(there)
+    scored = [score(scorer, measure, source) for source in shown]
     columns, common = compare_on_topics(scored, topics)
-    confidence = boards.confidence if measure.of_answers else None
+    confidence = scorer.loader.confidence if measure.of_answers else None
     return Leaderboard(
-        study=boards.study,
+        study=scorer.study,
         measure=measure,
-        visibility=visibility,
-        combine=boards.combine,
-        order=boards.order,
-        oracle=boards.oracle,
+        visibility=scorer.visibility,
+        combine=scorer.loader.combine,
+        order=scorer.order,
+        oracle=scorer.oracle,
         top=top,
-        families={run.name: run.system.family for run in boards.runs.values()},
+        families={run.name: run.system.family for run in scorer.runs.values()},
         columns=columns,
         common=common,
         topics=topics,
-        breakdown=break_down(boards, columns, by, lengths) if by else None,
-        corrected=() if confidence and confidence.at_least is not None else correct_judges(boards, measure, columns),
+        breakdown=break_down(scorer, columns, by, lengths) if by else None,
+        corrected=() if confidence and confidence.at_least is not None else correct_judges(scorer, measure, columns),
         left_out=tuple(source.name for source in there if source not in shown),
         chosen_by_kappa=by_kappa,
         confidence=confidence,
-        doubt=doubt_about_sample(boards.study) if measure.of_rankings else "",
+        doubt=doubt_about_sample(scorer.study) if measure.of_rankings else "",
     )
 
 
@@ -293,34 +293,6 @@ def _columns(scored: Sequence[SourceScores], common: CommonTopics, topics: Topic
             shown = tuple(topic for topic in shown if topic in mine)
             unordered = unordered or ASIDE.format(mark=mark, n=len(shown), of=of)
         yield Column(board=board, scored=board.scored, topics=shown, unordered=unordered)
-
-
-def wanted_sources(
-    boards: StudySources, measure: SystemMeasure, names: Sequence[str] = (), *, without_judges: bool = False
-) -> list[Source]:
-    """Return the sources of these names; without a name all, or all but judges. Raises NoLeaderboard."""
-    found = boards.sources(measure)
-    there = [source.name for source in found]
-    for name in names:
-        if name not in there:
-            listed = ", ".join(there) or "none yet"
-            raise NoLeaderboard(f"“{name}” has no judgments for {measure.name}. Sources that have: {listed}.")
-    return [
-        source
-        for source in found
-        if (not names or source.name in names) and not (without_judges and source.kind == Rater.Kind.JUDGE)
-    ]
-
-
-def _seen(
-    boards: StudySources, wanted: Sequence[Source], part: AskedPart, *, named: bool = False
-) -> tuple[StudySources, Visibility]:
-    """Return what may be seen of the wanted sources; a judge that was asked for by name must not be locked."""
-    seen = boards.seen(wanted, part=part)
-    assert seen.visibility is not None  # seen
-    if named and seen.visibility.hidden:
-        raise TestPartLocked(LOCKED)
-    return seen, seen.visibility
 
 
 def _agreement(reference: Column, other: Column) -> Agreement:

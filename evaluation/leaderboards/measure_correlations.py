@@ -28,7 +28,7 @@ from evaluation.leaderboards.divergence import (
     place_systems,
 )
 from evaluation.leaderboards.scores import score
-from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.leaderboards.sources import JudgmentLoader, Scorer, Source
 from stats.answers_in_words import furthest_orders
 from stats.pattern_intervals import Estimate, undefined
 from stats.ranking.common_topics import CommonTopics, common_topics, on_common_topics
@@ -192,7 +192,7 @@ def _variant_row(one: Variant) -> list[Any]:
 
 
 def correlate_measures(
-    boards: StudySources,
+    scorer: Scorer,
     measures: Sequence[str],
     *,
     coefficient: Correlation = "kendall",
@@ -216,39 +216,38 @@ def correlate_measures(
     """
     asked = [*(map(measure_of, columns) if columns else measures)]
     asked += filter(None, (varied, measure_of(reference), measure_of(other)))
-    boards = boards.seen((source for name in asked for source in boards.sources(parse_measure(name))), part=part)
-    assert boards.visibility is not None  # seen
-    boards.set_apart(apart)
-    named = list(_columns(boards, columns) if columns else _named_boards(boards, measures))
+    scorer = scorer.seen((source for name in asked for source in scorer.loader.sources(parse_measure(name))), part=part)
+    scorer.set_apart(apart)
+    named = list(_columns(scorer, columns) if columns else _named_boards(scorer, measures))
     kept = named[:MOST_BOARDS]
-    chosen = named_board(boards, reference, kept) if reference else None
+    chosen = named_board(scorer, reference, kept) if reference else None
     chosen = chosen or next((board for board in kept if board.source.kind == Rater.Kind.ASSESSOR), None)
     chosen = chosen or next(iter(kept), None)
-    against = named_board(boards, other, kept) if other else _next_measure(kept, chosen)
+    against = named_board(scorer, other, kept) if other else _next_measure(kept, chosen)
     varied = varied or next((name for name in measures if "@" in name or name == "coverage"), "")
     measure = parse_measure(varied) if varied else None
     return MeasureCorrelations(
-        study=boards.study,
-        visibility=boards.visibility,
-        order=boards.order,
-        apart=boards.apart,
+        study=scorer.study,
+        visibility=scorer.visibility,
+        order=scorer.order,
+        apart=scorer.apart,
         boards=tuple(kept),
-        choices=tuple(_choices(boards, dict.fromkeys([*measures, *also]))),
+        choices=tuple(_choices(scorer.loader, dict.fromkeys([*measures, *also]))),
         left_out=len(named) - len(kept),
         coefficient=coefficient,
         common=common_topics({board.key: board.table for board in kept}),
         matrix=_matrix(kept, coefficient),
         reference=chosen,
         varied=varied,
-        by_threshold=tuple(_by_threshold(boards, measure, chosen)) if measure and chosen else (),
-        by_k=tuple(_by_k(boards, measure, chosen)) if measure and chosen else (),
-        divergence=place_systems(boards, chosen, against) if chosen and against else None,
+        by_threshold=tuple(_by_threshold(scorer, measure, chosen)) if measure and chosen else (),
+        by_k=tuple(_by_k(scorer, measure, chosen)) if measure and chosen else (),
+        divergence=place_systems(scorer, chosen, against) if chosen and against else None,
     )
 
 
-def _choices(boards: StudySources, measures: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _choices(loader: JudgmentLoader, measures: Iterable[str]) -> Iterator[tuple[str, str]]:
     for measure in map(parse_measure, measures):
-        for source in boards.sources(measure):
+        for source in loader.sources(measure):
             key = board_key(measure.name, source)
             yield key, source.completeness.after(key)
 
@@ -285,39 +284,39 @@ def _with_ranges(tables: Mapping[str, pd.DataFrame], coefficient: Correlation) -
     return found
 
 
-def _columns(boards: StudySources, keys: Sequence[str]) -> Iterator[NamedScores]:
-    for number, (measure, source) in enumerate(dict.fromkeys(asked_of(boards, key) for key in keys), start=1):
-        yield NamedScores(number, measure.name, source, score(boards, measure, source).scored)
+def _columns(scorer: Scorer, keys: Sequence[str]) -> Iterator[NamedScores]:
+    for number, (measure, source) in enumerate(dict.fromkeys(asked_of(scorer.loader, key) for key in keys), start=1):
+        yield NamedScores(number, measure.name, source, score(scorer, measure, source).scored)
 
 
-def _named_boards(boards: StudySources, measures: Sequence[str]) -> Iterator[NamedScores]:
+def _named_boards(scorer: Scorer, measures: Sequence[str]) -> Iterator[NamedScores]:
     number = 0
     for name in measures:
         measure = parse_measure(name)
-        for source in boards.sources(measure):
+        for source in scorer.loader.sources(measure):
             number += 1
-            yield NamedScores(number, measure.name, source, score(boards, measure, source).scored)
+            yield NamedScores(number, measure.name, source, score(scorer, measure, source).scored)
 
 
-def _by_threshold(boards: StudySources, measure: SystemMeasure, reference: NamedScores) -> Iterator[Variant]:
+def _by_threshold(scorer: Scorer, measure: SystemMeasure, reference: NamedScores) -> Iterator[Variant]:
     """Yield the measure at each grade against the reference at the same grade, as CRUX's Table 2 compares them.
 
     A reference without a threshold, or on a scale with other grades, stays as it is.
     """
-    for source in boards.sources(measure):
+    for source in scorer.loader.sources(measure):
         values = [value for value in source.criterion.scale.values if value > min(source.criterion.scale.values)]
         alike = set(source.criterion.scale.values) == set(reference.source.criterion.scale.values)
         for value in values if len(values) > 1 else []:
             if name := _at_threshold(measure, value):
                 moved = _at_threshold(parse_measure(reference.measure), value) if alike else ""
-                yield _variant(boards, parse_measure(name), source, value, _moved(boards, reference, moved))
+                yield _variant(scorer, parse_measure(name), source, value, _moved(scorer, reference, moved))
 
 
-def _moved(boards: StudySources, reference: NamedScores, name: str) -> NamedScores:
+def _moved(scorer: Scorer, reference: NamedScores, name: str) -> NamedScores:
     """Return the reference under the measure of this name; itself without one."""
     if not name or name == reference.measure:
         return reference
-    return replace(reference, measure=name, scored=score(boards, parse_measure(name), reference.source).scored)
+    return replace(reference, measure=name, scored=score(scorer, parse_measure(name), reference.source).scored)
 
 
 def _at_threshold(measure: SystemMeasure, value: float) -> str:
@@ -329,22 +328,22 @@ def _at_threshold(measure: SystemMeasure, value: float) -> str:
     return f"{measure.name.split('>=')[0]}>={value:g}"
 
 
-def _by_k(boards: StudySources, measure: SystemMeasure, reference: NamedScores) -> Iterator[Variant]:
+def _by_k(scorer: Scorer, measure: SystemMeasure, reference: NamedScores) -> Iterator[Variant]:
     """Yield the measure at several k, as CRUX's Table 3 has them: last at |Z*|, where there is an oracle."""
     if not CUTOFF.search(measure.name):
         return
-    deepest = max((len(found) for topics in boards.rankings.values() for found in topics.values()), default=0)
+    deepest = max((len(found) for topics in scorer.rankings.values() for found in topics.values()), default=0)
     sizes: list[float | str] = [k for k in SIZES if k <= deepest]
-    sizes += ["oracle"] if boards.oracle else []
-    for source in boards.sources(measure):
+    sizes += ["oracle"] if scorer.oracle else []
+    for source in scorer.loader.sources(measure):
         for k in sizes:
-            yield _variant(boards, parse_measure(CUTOFF.sub(f"@{k}", measure.name)), source, k, reference)
+            yield _variant(scorer, parse_measure(CUTOFF.sub(f"@{k}", measure.name)), source, k, reference)
 
 
 def _variant(
-    boards: StudySources, measure: SystemMeasure, source: Source, setting: float | str, reference: NamedScores
+    scorer: Scorer, measure: SystemMeasure, source: Source, setting: float | str, reference: NamedScores
 ) -> Variant:
-    board = NamedScores(0, measure.name, source, score(boards, measure, source).scored)
+    board = NamedScores(0, measure.name, source, score(scorer, measure, source).scored)
     if reason := board.reason or reference.reason:
         none = undefined(reason)
         return Variant(source.name, setting, measure.name, None, reference.measure, None, 0, none, none)

@@ -7,7 +7,7 @@ from typing import Any
 
 from collection.models import Passage, Report
 from collection.models.studies import TaskType
-from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.leaderboards.sources import Scorer, Source
 from stats.measures.words import TOKENIZERS
 from stats.ranking.measure_names import NoLeaderboard, SystemMeasure
 from stats.ranking.oracle_contexts import Oracle, TokenCounts
@@ -16,25 +16,25 @@ from stats.ranking.oracle_contexts import Oracle, TokenCounts
 STORED_COUNTS = "token_counts"
 
 
-def load_oracle(boards: StudySources, measure: SystemMeasure, source: Source) -> Oracle | None:
+def load_oracle(scorer: Scorer, measure: SystemMeasure, source: Source) -> Oracle | None:
     """Return the oracle's context; for reports with the grades that the same source gave its passages, if it did."""
-    if boards.oracle is None:
+    if scorer.oracle is None:
         return None
-    contexts = boards.rankings.get(boards.oracle, {})
+    contexts = scorer.rankings.get(scorer.oracle, {})
     if measure.of_reports:
-        for criterion in boards.criteria:
-            if criterion.task_type == TaskType.RATING and (same := boards.same_source(source, criterion)):
-                grades = boards.grades(same)
-                return Oracle(boards.oracle, contexts, grades.tables, grades.minimum(measure))
-    return Oracle(boards.oracle, contexts)
+        for criterion in scorer.loader.criteria:
+            if criterion.task_type == TaskType.RATING and (same := scorer.loader.same_source(source, criterion)):
+                grades = scorer.grades(same)
+                return Oracle(scorer.oracle, contexts, grades.tables, grades.minimum(measure))
+    return Oracle(scorer.oracle, contexts)
 
 
-def load_tokens(boards: StudySources, measure: SystemMeasure, oracle: Oracle | None) -> TokenCounts:
+def load_tokens(scorer: Scorer, measure: SystemMeasure, oracle: Oracle | None) -> TokenCounts:
     """Return the token counts of the texts that density compares, by the measure's tokenizer. Raises NoLeaderboard."""
-    collection, topics = boards.study.collection_id, boards.topic_names
+    collection, topics = scorer.study.collection_id, scorer.topic_names
     wanted = {passage for context in oracle.contexts.values() for passage in context} if oracle else set()
     if not measure.of_reports:
-        wanted |= set(_first_passages(boards, measure, oracle))
+        wanted |= set(_first_passages(scorer, measure, oracle))
     passages = {
         name: n
         for name, *held in _rows(Passage.objects.filter(collection=collection), "passage_id", "text", "attributes")
@@ -58,8 +58,8 @@ def told(name: str) -> str:
     return tokenizer.meaning if tokenizer else f"counts by “{name}”, stored with the texts"
 
 
-def _first_passages(boards: StudySources, measure: SystemMeasure, oracle: Oracle | None) -> Iterator[str]:
-    for found in boards.rankings.values():
+def _first_passages(scorer: Scorer, measure: SystemMeasure, oracle: Oracle | None) -> Iterator[str]:
+    for found in scorer.rankings.values():
         for topic, ranking in found.items():
             yield from ranking[: oracle.size(topic) if measure.at_oracle and oracle else measure.cutoff]
 

@@ -26,7 +26,7 @@ from evaluation.leaderboards.serializers import (
 
 if TYPE_CHECKING:
     from evaluation.leaderboards.corrected.correction import Corrected
-    from evaluation.leaderboards.sources import Source, StudySources
+    from evaluation.leaderboards.sources import JudgmentLoader, Source
 
 MOST_IN_A_NAME = 3
 
@@ -41,22 +41,22 @@ class BoardsReport(StudyReport):
         return asked | ({"column": [*asked.get("column", []), *also]} if also else {})
 
     def read_test_part(self, subject: Study | Criterion, chosen: Mapping[str, Any]) -> None:
-        from evaluation.leaderboards.computing import read_test_parts, sources_by
+        from evaluation.leaderboards.computing import read_test_parts, scorer_by
 
         assert isinstance(subject, Study)
-        boards = sources_by(subject, dict(chosen))
-        read_test_parts(boards, self.sources_shown(boards, chosen))
+        loader = scorer_by(subject, dict(chosen)).loader
+        read_test_parts(subject, self.sources_shown(loader, chosen))
 
-    def sources_shown(self, boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
+    def sources_shown(self, loader: JudgmentLoader, chosen: Mapping[str, Any]) -> list[Source]:
         """Return the sources of which a command shows the test part."""
         raise NotImplementedError
 
 
-def sources_named(boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
+def sources_named(loader: JudgmentLoader, chosen: Mapping[str, Any]) -> list[Source]:
     """Return the sources of the columns that are asked for."""
     from evaluation.leaderboards.divergence import asked_of
 
-    return [asked_of(boards, key)[1] for key in chosen["column"]]
+    return [asked_of(loader, key)[1] for key in chosen["column"]]
 
 
 def _why(corrected: Corrected) -> str:
@@ -89,12 +89,12 @@ class LeaderboardReport(BoardsReport):
     def offered(self, subject: Study | Criterion, **how: Any) -> dict[str, Choices]:
         """Return the runs that may be the oracle, and what means can be broken down by: too little to be kept."""
         from evaluation.leaderboards.breakdown import groupings
-        from evaluation.leaderboards.sources import StudySources
+        from evaluation.leaderboards.sources import Scorer
 
         del how
         assert isinstance(subject, Study)
         runs = [(name, name) for name in subject.collection.runs.values_list("name", flat=True)]
-        by = [(name, name) for name in groupings(StudySources(subject))]
+        by = [(name, name) for name in groupings(Scorer.of(subject))]
         return {"oracle": [("", "The run named “oracle”, if it exists"), *runs], "by": [("", "–"), *by]}
 
     def as_dict(self, result: Any) -> dict[str, Any]:
@@ -125,11 +125,10 @@ class LeaderboardReport(BoardsReport):
     def chart_words(self, chosen: Mapping[str, Any]) -> list[str]:
         return [chosen["measure"], "people" if chosen["sources"] == "people" else "", *super().chart_words(chosen)]
 
-    def sources_shown(self, boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
-        from evaluation.leaderboards.leaderboard import wanted_sources
+    def sources_shown(self, loader: JudgmentLoader, chosen: Mapping[str, Any]) -> list[Source]:
         from stats.ranking.measure_names import parse_measure
 
-        return wanted_sources(boards, parse_measure(chosen["measure"]), chosen["source"])
+        return loader.wanted(parse_measure(chosen["measure"]), chosen["source"])
 
     def context(self, request: HttpRequest, study: Study, result: Any) -> dict[str, Any]:
         from evaluation.leaderboards.available_measures import offered_measures
@@ -188,8 +187,8 @@ class CorrelationsReport(BoardsReport):
             "coefficient_name": COEFFICIENTS[result.coefficient] if result else "",
         }
 
-    def sources_shown(self, boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
-        return sources_named(boards, chosen)
+    def sources_shown(self, loader: JudgmentLoader, chosen: Mapping[str, Any]) -> list[Source]:
+        return sources_named(loader, chosen)
 
 
 class DivergenceReport(BoardsReport):
@@ -200,11 +199,11 @@ class DivergenceReport(BoardsReport):
     options = DivergenceChoice
     compute = "evaluation.leaderboards.computing:divergence"
 
-    def sources_shown(self, boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
+    def sources_shown(self, loader: JudgmentLoader, chosen: Mapping[str, Any]) -> list[Source]:
         from evaluation.leaderboards.divergence import chosen_pair
 
         sources = {name: chosen[name] for name in ("source", "other_source")}
-        return [one[1] for one in chosen_pair(boards, chosen["measure"], chosen["other"], **sources)]
+        return [one[1] for one in chosen_pair(loader, chosen["measure"], chosen["other"], **sources)]
 
 
 class CorrelateReport(StudyReport):

@@ -1,4 +1,4 @@
-"""Leaderboards of a study: its judgments, source by source, as scores of systems on topics.
+"""Leaderboards of a study: a loader of its judgments, source by source, and a scorer of its systems by them.
 
 A source is all people together or one judge, under one criterion. Which criteria count follows from the measure: those
 of reports for measures of reports, of passages with rubric elements for measures of rankings, and for measures on qrels
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, Self, TypeVar, cast
 
 import numpy as np
 from django.db.models import QuerySet
@@ -32,7 +32,16 @@ from evaluation.data.confidence import (
 from evaluation.data.drawn_labels import names_all
 from evaluation.data.judge_pairs import pair_judges
 from evaluation.data.judgments import CriterionRatings, load_criterion
-from evaluation.data.visibility import AskedPart, Part, Visibility, parts_of, visibility_of
+from evaluation.data.visibility import (
+    EVERYTHING,
+    LOCKED,
+    AskedPart,
+    Part,
+    TestPartLocked,
+    Visibility,
+    parts_of,
+    visibility_of,
+)
 from evaluation.leaderboards.grade_tables import Layout, load_layout
 from evaluation.leaderboards.label_draws import label_draw, read_draws
 from stats.agreement.aggregation import majority, median
@@ -104,10 +113,10 @@ def judges_among(sources: Iterable[Source]) -> list[Rater]:
     return sorted(found.values(), key=lambda judge: (judge.name, judge.pk))
 
 
-class StudySources:
-    """Reads what leaderboards of a study need, each part once, however many measures are asked of it.
+class JudgmentLoader:
+    """Loads each criterion's judgments once, and gives of them what is visible: everything until `seen` says of whom.
 
-    They are of all topics and of everybody until `seen` makes of them what may be shown.
+    Several people become one by `combine`; people count who were as confident of a question as `confidence`.
     """
 
     def __init__(
@@ -115,73 +124,38 @@ class StudySources:
         study: Study,
         *,
         combine: Combine = "majority",
-        oracle: str | None = None,
-        order: Order = "score",
         confidence: float | None = None,
+        visibility: Visibility = EVERYTHING,
     ) -> None:
         self.study = study
         self.combine = combine
-        self.order = order
-        self._confidence = confidence
-        self._oracle = oracle
-        self.visibility: Visibility | None = None
-        self.apart: tuple[str, ...] = ()
-        self._judged: dict[int, CriterionRatings] = {}
-        self._layouts: dict[str, Layout] = {}
-        self._once: dict[str, Any] = {}
+        self.at_least = confidence
+        self.visibility = visibility
+        self._loaded: dict[int, CriterionRatings] = {}
+        self._visible: dict[int, CriterionRatings] = {}
         self._completeness: dict[Part, JudgesOfStudies] = {}
 
-    def seen(self, sources: Iterable[Source], *, part: AskedPart = "development") -> StudySources:
-        """Return the boards of the topics that may be seen of these sources now. Raises as `visibility_of` does."""
-        rules: dict[str, Any] = {"combine": self.combine, "order": self.order, "confidence": self._confidence}
-        seen = StudySources(self.study, oracle=self._oracle, **rules)
-        seen.visibility = visibility_of(parts_of(self.study), judges_among(sources), part=part)
-        seen._completeness = self._completeness
-        seen._judged = {pk: seen._visible(judged) for pk, judged in self._judged.items()}
+    def seen(
+        self, sources: Iterable[Source], *, part: AskedPart = "development", named: bool = False
+    ) -> JudgmentLoader:
+        """Return what may be seen of these sources now. Raises as `visibility_of` does, of `named` ones for each."""
+        visibility = visibility_of(parts_of(self.study), judges_among(sources), part=part)
+        if named and visibility.hidden:
+            raise TestPartLocked(LOCKED)
+        seen = JudgmentLoader(self.study, combine=self.combine, confidence=self.at_least, visibility=visibility)
+        seen._loaded, seen._completeness = self._loaded, self._completeness
         return seen
-
-    def _visible(self, judged: CriterionRatings) -> CriterionRatings:
-        topics = self.visibility.topics if self.visibility else None
-        return judged if topics is None else judged.of_topics(topics)
 
     def shows(self, source: Source) -> bool:
         """Whether the source may be shown, and judged anything of the visible topics."""
-        if self.visibility is None or source.is_text:
+        if self.visibility is EVERYTHING or source.is_text:
             return True
         hidden = {rater.pk for rater in source.raters} & self.visibility.hidden
         return not hidden and bool(self.judgments(source.criterion).asked[:, list(source.columns)].any())
 
-    def set_apart(self, names: Sequence[str]) -> None:
-        """Leave these runs out of all scores from now on. Raises as `check_runs` does."""
-        self.check_runs(names)
-        self.apart = tuple(names)
-
-    def check_runs(self, names: Sequence[str]) -> None:
-        """Raise NoLeaderboard where there is no run of one of these names."""
-        there = {run.name for run in self.runs.values()}
-        for name in names:
-            if name not in there:
-                raise NoLeaderboard(f"There is no run “{name}” to set apart. Choose among: {', '.join(sorted(there))}.")
-
     @cached_property
     def criteria(self) -> list[Criterion]:
         return list(self.study.criteria.select_related("study__collection", "scale"))
-
-    @cached_property
-    def runs(self) -> dict[int, Run]:
-        """Return the collection's runs with their systems, by name, by primary key."""
-        runs = Run.objects.filter(collection=self.study.collection_id).select_related("system").order_by("name")
-        return {run.pk: run for run in runs}
-
-    @cached_property
-    def oracle(self) -> str | None:
-        """The run whose passages define what can be answered: the one asked for, else the one called “oracle”."""
-        names = {run.name for run in self.runs.values()}
-        if self._oracle and self._oracle not in names:
-            raise NoLeaderboard(
-                f"There is no run “{self._oracle}” to use as the oracle. Choose one of: {', '.join(sorted(names))}."
-            )
-        return self._oracle or (ORACLE if ORACLE in names else None)
 
     def sources(self, measure: SystemMeasure) -> list[Source]:
         """Return who judged what the measure needs: people first, then judges, by criterion; marked ones last."""
@@ -199,9 +173,25 @@ class StudySources:
         )
         return self.marked(source for source in named if self.shows(source))
 
+    def wanted(
+        self, measure: SystemMeasure, names: Sequence[str] = (), *, without_judges: bool = False
+    ) -> list[Source]:
+        """Return the sources of these names; without a name all, or all but judges. Raises NoLeaderboard."""
+        found = self.sources(measure)
+        there = [source.name for source in found]
+        for name in names:
+            if name not in there:
+                listed = ", ".join(there) or "none yet"
+                raise NoLeaderboard(f"“{name}” has no judgments for {measure.name}. Sources that have: {listed}.")
+        return [
+            source
+            for source in found
+            if (not names or source.name in names) and not (without_judges and source.kind == Rater.Kind.JUDGE)
+        ]
+
     def marked(self, sources: Iterable[Source]) -> list[Source]:
         """Return the sources with how complete the judges are on the visible part, marked ones last."""
-        part = Part.TEST if self.visibility is not None and self.visibility.part == "test" else Part.DEVELOPMENT
+        part = Part.TEST if self.visibility.part == "test" else Part.DEVELOPMENT
         if part not in self._completeness:
             self._completeness[part] = judges_of_studies([self.study], part=part)
         known = self._completeness[part]
@@ -228,39 +218,17 @@ class StudySources:
         kept = [source for source in sources if source.kind != Rater.Kind.JUDGE or source.name in shown]
         return kept, bool(known)
 
-    def grades(self, source: Source) -> SourceGrades:
-        """Return the source's grades by topic; of several people by the rule for combining them."""
-        return self.once(
-            f"grades of {source.kind} {source.columns} under {source.criterion.pk}", lambda: self._grades(source)
-        )
-
-    def _grades(self, source: Source) -> SourceGrades:
-        criterion, layout = source.criterion, self._layout(source.criterion.task_type)
-        items = np.asarray(self.judgments(criterion).ratings.items, dtype=np.int64)
-        known = layout.place(items, self._combined_grades(source))
-        draws = self.once(f"draws of {criterion.task_type}", lambda: read_draws(criterion, layout))
-        tables = layout.tables(known)
-        irrelevant = names_all(criterion, source.declared_as)
-        if irrelevant:
-            asked = self.judgments(criterion).asked[:, list(source.columns)].any(axis=1)
-            named = layout.tables(layout.place(items, np.where(asked, 1.0, np.nan)))
-            tables = {topic: table.with_unnamed(named[topic].grades, grade=0) for topic, table in tables.items()}
-        return SourceGrades(
-            tables=tables,
-            threshold=criterion.threshold,
-            scale=tuple(map(float, criterion.scale.values)),
-            asked=layout.asked if criterion.task_type == TaskType.KEY_POINT else None,
-            draw=None if irrelevant else label_draw(draws, layout, known),
-        )
-
     def item_grades(self, source: Source) -> dict[int, float]:
         """Return the source's grade of each item that anybody judged, by primary key; NaN where it gave none."""
         items = self.judgments(source.criterion).ratings.items
-        return dict(zip(items, self._combined_grades(source).tolist(), strict=True))
+        return dict(zip(items, self.combined_grades(source).tolist(), strict=True))
 
-    def _combined_grades(self, source: Source) -> FloatArray:
+    def combined_grades(self, source: Source) -> FloatArray:
+        """Return the source's grades of the same items in their order, several people's as one."""
         ratings = self.judgments(source.criterion).ratings
-        return combined(grades_of(ratings.codes[:, list(source.columns)], ratings.numbers), self.combine)
+        grades = grades_of(ratings.codes[:, list(source.columns)], ratings.numbers)
+        rule = majority if self.combine == "majority" else median
+        return grades[:, 0] if len(source.columns) == 1 else rule(grades, ties=TIES_OF_PEOPLE).grades
 
     def items_under(self, criterion: Criterion) -> QuerySet[Item]:
         """Return the visible items that are asked under the criterion.
@@ -269,7 +237,7 @@ class StudySources:
         """
         items = Item.objects.filter(study=self.study, task_type=criterion.task_type).exclude(element__masked=True)
         items = items.exclude(element__in=dropped_elements(self.study.collection_id))
-        return self.visibility.of(items) if self.visibility else items
+        return self.visibility.of(items)
 
     def criterion_named(self, task_type: str, name: str) -> Criterion | None:
         """Return the study's criterion of this task type and name, if it has one."""
@@ -287,6 +255,130 @@ class StudySources:
             None,
         )
 
+    def criteria_for(self, measure: SystemMeasure) -> list[Criterion]:
+        """Return the study's criteria whose judgments the measure is made of."""
+        found = {
+            one: place
+            for one in self.criteria
+            for place, (kind, name) in enumerate(measure.needs)
+            if kind == one.task_type and name in ("", one.name)
+        }
+        return sorted(found, key=lambda one: found[one] if measure.of_answers else 0)
+
+    def sources_of(self, criterion: Criterion | None) -> Iterator[Source]:
+        """Yield who judged under the criterion, where there is one: all people together, then each judge."""
+        if criterion is None:
+            return
+        judged = self.judgments(criterion)
+        people = judged.columns(Rater.Kind.ASSESSOR)
+        if people:
+            raters = tuple(judged.raters[column] for column in people)
+            yield Source(PEOPLE, Rater.Kind.ASSESSOR, criterion, raters, tuple(people))
+        for column in judged.columns(Rater.Kind.JUDGE):
+            name = str(judged.ratings.raters[column])
+            yield Source(name, Rater.Kind.JUDGE, criterion, (judged.raters[column],), (column,))
+
+    def judgments(self, criterion: Criterion) -> CriterionRatings:
+        """Return the judgments under the criterion on the visible topics."""
+        if criterion.pk not in self._visible:
+            if criterion.pk not in self._loaded:
+                self._loaded[criterion.pk] = load_criterion(criterion)
+            judged = self.visibility.of_ratings(self._loaded[criterion.pk])
+            if self.at_least is not None and criterion.task_type in OF_ANSWERS:
+                said = self.judgments(confidence_asked(self.criteria))
+                judged = of_the_confident(judged, said, at_least=self.at_least)
+            self._visible[criterion.pk] = judged
+        return self._visible[criterion.pk]
+
+    @property
+    def confidence(self) -> Confidence | None:
+        """What people said of their confidence on the visible topics, where they were asked. Raises NoLeaderboard."""
+        asked = any(one.task_type == TaskType.CONFIDENCE for one in self.criteria)
+        if not asked and self.at_least is None:
+            return None
+        return confidence_said(self.judgments(confidence_asked(self.criteria)), at_least=self.at_least)
+
+    def submit(self, criterion: Criterion, grades: Mapping[str, Mapping[int, float | None]]) -> None:
+        """Take grades by judges that are not stored, by name and item, beside the criterion's judgments."""
+        self._loaded[criterion.pk] = load_criterion(criterion, submitted=grades)
+
+
+class Scorer:
+    """What scores of a study's systems are made of, each part read once, however many measures are asked of it."""
+
+    def __init__(self, loader: JudgmentLoader, *, oracle: str | None = None, order: Order = "score") -> None:
+        self.loader = loader
+        self.study = loader.study
+        self.visibility = loader.visibility
+        self.order = order
+        self.apart: tuple[str, ...] = ()
+        self._oracle = oracle
+        self._once: dict[str, Any] = {}
+
+    @classmethod
+    def of(cls, study: Study, *, oracle: str | None = None, order: Order = "score", **rules: Any) -> Self:
+        """Return what scores the study's systems by all its judgments; `rules` are those of its `JudgmentLoader`."""
+        return cls(JudgmentLoader(study, **rules), oracle=oracle, order=order)
+
+    def seen(self, sources: Iterable[Source], *, part: AskedPart = "development", named: bool = False) -> Scorer:
+        """Return what may be seen of these sources now. Raises as `JudgmentLoader.seen` does."""
+        loader = self.loader.seen(sources, part=part, named=named)
+        return Scorer(loader, oracle=self._oracle, order=self.order)
+
+    def set_apart(self, names: Sequence[str]) -> None:
+        """Leave these runs out of all scores from now on. Raises as `check_runs` does."""
+        self.check_runs(names)
+        self.apart = tuple(names)
+
+    def check_runs(self, names: Sequence[str]) -> None:
+        """Raise NoLeaderboard where there is no run of one of these names."""
+        there = {run.name for run in self.runs.values()}
+        for name in names:
+            if name not in there:
+                raise NoLeaderboard(f"There is no run “{name}” to set apart. Choose among: {', '.join(sorted(there))}.")
+
+    @cached_property
+    def runs(self) -> dict[int, Run]:
+        """Return the collection's runs with their systems, by name, by primary key."""
+        runs = Run.objects.filter(collection=self.study.collection_id).select_related("system").order_by("name")
+        return {run.pk: run for run in runs}
+
+    @cached_property
+    def oracle(self) -> str | None:
+        """The run whose passages define what can be answered: the one asked for, else the one called “oracle”."""
+        names = {run.name for run in self.runs.values()}
+        if self._oracle and self._oracle not in names:
+            raise NoLeaderboard(
+                f"There is no run “{self._oracle}” to use as the oracle. Choose one of: {', '.join(sorted(names))}."
+            )
+        return self._oracle or (ORACLE if ORACLE in names else None)
+
+    def grades(self, source: Source) -> SourceGrades:
+        """Return the source's grades by topic; of several people by the rule for combining them."""
+        return self.once(
+            f"grades of {source.kind} {source.columns} under {source.criterion.pk}", lambda: self._grades(source)
+        )
+
+    def _grades(self, source: Source) -> SourceGrades:
+        criterion, layout = source.criterion, self._layout(source.criterion.task_type)
+        judged = self.loader.judgments(criterion)
+        items = np.asarray(judged.ratings.items, dtype=np.int64)
+        known = layout.place(items, self.loader.combined_grades(source))
+        draws = self.once(f"draws of {criterion.task_type}", lambda: read_draws(criterion, layout))
+        tables = layout.tables(known)
+        irrelevant = names_all(criterion, source.declared_as)
+        if irrelevant:
+            asked = judged.asked[:, list(source.columns)].any(axis=1)
+            named = layout.tables(layout.place(items, np.where(asked, 1.0, np.nan)))
+            tables = {topic: table.with_unnamed(named[topic].grades, grade=0) for topic, table in tables.items()}
+        return SourceGrades(
+            tables=tables,
+            threshold=criterion.threshold,
+            scale=tuple(map(float, criterion.scale.values)),
+            asked=layout.asked if criterion.task_type == TaskType.KEY_POINT else None,
+            draw=None if irrelevant else label_draw(draws, layout, known),
+        )
+
     def once(self, name: str, read: Callable[[], T]) -> T:
         """Return what `read` returned when it was first called under this name."""
         if name not in self._once:
@@ -300,8 +392,7 @@ class StudySources:
 
     def report_texts(self) -> list[tuple[int, str, str]]:
         """Return the topic's primary key, the run and the text of every report."""
-        rows = Report.objects.filter(run__collection=self.study.collection_id)
-        reports = self.visibility.of(rows) if self.visibility else rows
+        reports = self.visibility.of(Report.objects.filter(run__collection=self.study.collection_id))
         return self.once("reports", lambda: list(reports.values_list("topic_id", "run__name", "text")))
 
     @cached_property
@@ -317,7 +408,7 @@ class StudySources:
     def topic_names(self) -> dict[int, str]:
         """The ids of the visible topics by primary key."""
         names = dict(self.study.collection.topics.order_by("pk").values_list("pk", "topic_id"))
-        topics = self.visibility.topics if self.visibility else None
+        topics = self.visibility.topics
         return names if topics is None else {pk: name for pk, name in names.items() if pk in topics}
 
     def reports(self, source: Source) -> Rankings:
@@ -328,67 +419,17 @@ class StudySources:
                 found.setdefault(run, {})[topic] = [run]
         return dict(sorted(found.items()))
 
-    def criteria_for(self, measure: SystemMeasure) -> list[Criterion]:
-        """Return the study's criteria whose judgments the measure is made of."""
-        found = {
-            one: place
-            for one in self.criteria
-            for place, (kind, name) in enumerate(measure.needs)
-            if kind == one.task_type and name in ("", one.name)
-        }
-        return sorted(found, key=lambda one: found[one] if measure.of_answers else 0)
-
-    def sources_of(self, criterion: Criterion) -> Iterator[Source]:
-        """Yield who judged under the criterion: all people together, then each judge."""
-        judged = self.judgments(criterion)
-        people = judged.columns(Rater.Kind.ASSESSOR)
-        if people:
-            raters = tuple(judged.raters[column] for column in people)
-            yield Source(PEOPLE, Rater.Kind.ASSESSOR, criterion, raters, tuple(people))
-        for column in judged.columns(Rater.Kind.JUDGE):
-            name = str(judged.ratings.raters[column])
-            yield Source(name, Rater.Kind.JUDGE, criterion, (judged.raters[column],), (column,))
-
     def circular_systems(self, source: Source) -> frozenset[str]:
         if not source.family:
             return frozenset()
         return frozenset(run.name for run in self.runs.values() if run.system.family == source.family)
 
-    def judgments(self, criterion: Criterion) -> CriterionRatings:
-        """Return the judgments under the criterion on the visible topics, read once."""
-        if criterion.pk not in self._judged:
-            judged = self._visible(load_criterion(criterion))
-            if self._confidence is not None and criterion.task_type in OF_ANSWERS:
-                said = self.judgments(confidence_asked(self.criteria))
-                judged = of_the_confident(judged, said, at_least=self._confidence)
-            self._judged[criterion.pk] = judged
-        return self._judged[criterion.pk]
-
-    @property
-    def confidence(self) -> Confidence | None:
-        """What people said of their confidence on the visible topics, where they were asked. Raises NoLeaderboard."""
-        asked = any(one.task_type == TaskType.CONFIDENCE for one in self.criteria)
-        if not asked and self._confidence is None:
-            return None
-        return confidence_said(self.judgments(confidence_asked(self.criteria)), at_least=self._confidence)
-
-    def submit(self, criterion: Criterion, grades: Mapping[str, Mapping[int, float | None]]) -> None:
-        """Take grades by judges that are not stored, by name and item, beside the criterion's judgments."""
-        self._judged[criterion.pk] = self._visible(load_criterion(criterion, submitted=grades))
-
     def _layout(self, task_type: str) -> Layout:
-        if task_type not in self._layouts:
-            self._layouts[task_type] = load_layout(self.study, task_type, self.topic_names, self.runs)
-        return self._layouts[task_type]
+        return self.once(
+            f"layout of {task_type}", lambda: load_layout(self.study, task_type, self.topic_names, self.runs)
+        )
 
 
 def yes(grade: float | None, at: float) -> bool | None:
     """Whether the grade is a yes; None where there is none."""
     return None if grade is None or np.isnan(grade) else grade >= at
-
-
-def combined(grades: FloatArray, combine: Combine) -> FloatArray:
-    """Make one grade an item, shape (n,), of grades of shape (n, raters)."""
-    if grades.shape[1] == 1:
-        return grades[:, 0]
-    return (majority if combine == "majority" else median)(grades, ties=TIES_OF_PEOPLE).grades

@@ -22,7 +22,7 @@ from collection.models.studies import TaskType
 from collection.web.options import Choices
 from collection.web.tables import Column, Link, Table
 from evaluation.data.visibility import Visibility, tested_elsewhere
-from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.leaderboards.sources import JudgmentLoader, Scorer, Source
 from evaluation.rubrics.choosing import named_or_first
 from evaluation.rubrics.redundancy import rating_sources
 from stats.answers_in_words import in_percent
@@ -210,40 +210,40 @@ PASSAGES = (
 
 def offered(study: Study) -> dict[str, Choices]:
     """Return whose grades of passages there are, and under which criteria people judged relevance."""
-    boards = StudySources(study)
-    relevance = [one.criterion.name for one in relevance_sources(boards)]
-    sources = [(one.name, one.shown) for one in rating_sources(boards)]
+    scorer = Scorer.of(study)
+    relevance = [one.criterion.name for one in relevance_sources(scorer.loader)]
+    sources = [(one.name, one.shown) for one in rating_sources(scorer.loader)]
     return {"source": sources, "relevance": [(name, name) for name in relevance]}
 
 
 def bank_check_of(study: Study, **options: Any) -> BankCheck:
-    return check_bank(StudySources(study), **options)
+    return check_bank(Scorer.of(study), **options)
 
 
-def relevance_sources(boards: StudySources) -> list[Source]:
+def relevance_sources(loader: JudgmentLoader) -> list[Source]:
     """Return people under each criterion of relevance that they judged."""
-    criteria = [criterion for criterion in boards.criteria if criterion.task_type == TaskType.RELEVANCE]
-    return [one for criterion in criteria for one in boards.sources_of(criterion) if one.kind == Rater.Kind.ASSESSOR]
+    criteria = [criterion for criterion in loader.criteria if criterion.task_type == TaskType.RELEVANCE]
+    return [one for criterion in criteria for one in loader.sources_of(criterion) if one.kind == Rater.Kind.ASSESSOR]
 
 
 def check_bank(
-    boards: StudySources, *, source: str = "", relevance: str = "", minimum: float = 4.0, likeness: float = 0.9
+    scorer: Scorer, *, source: str = "", relevance: str = "", minimum: float = 4.0, likeness: float = 0.9
 ) -> BankCheck:
     """Check the bank by a source's grades beside people's relevance, the first of each if none is named.
 
     Raises NoLeaderboard where there is no such source, criterion or grade.
     """
-    graders = [(one.name, one) for one in rating_sources(boards)]
-    people = [(one.criterion.name, one) for one in relevance_sources(boards)]
+    graders = [(one.name, one) for one in rating_sources(scorer.loader)]
+    people = [(one.criterion.name, one) for one in relevance_sources(scorer.loader)]
     grader = named_or_first(source, graders, "source of grades of passages") if graders or source else None
     labels = named_or_first(relevance, people, "relevance by people") if people or relevance else None
-    texts = _texts(boards)
+    texts = _texts(scorer)
     by_kind: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
     for (topic, kind, name), text in texts.items():
         by_kind[kind][topic].append((name, text))
-    graded = _graded(boards, grader, labels, minimum) if grader and labels else None
+    graded = _graded(scorer, grader, labels, minimum) if grader and labels else None
     return BankCheck(
-        study=boards.study,
+        study=scorer.study,
         likeness=likeness,
         duplicates=tuple(one for of_kind in by_kind.values() for one in duplicates(of_kind, likeness=likeness)),
         texts={(topic, name): text for (topic, _, name), text in texts.items()},
@@ -253,23 +253,22 @@ def check_bank(
     )
 
 
-def _texts(boards: StudySources) -> dict[tuple[str, str, str], str]:
+def _texts(scorer: Scorer) -> dict[tuple[str, str, str], str]:
     """Return the text of every rubric element of the study's topics that counts, by topic, kind and id."""
-    listed = RubricElement.objects.filter(topic__items__study=boards.study, masked=False).distinct()
-    listed = listed.exclude(pk__in=dropped_elements(boards.study.collection_id))
+    listed = RubricElement.objects.filter(topic__items__study=scorer.study, masked=False).distinct()
+    listed = listed.exclude(pk__in=dropped_elements(scorer.study.collection_id))
     rows = listed.order_by("topic__pk", "kind", "position").values_list("topic__topic_id", "kind", "element_id", "text")
     return {(topic, kind, name): text for topic, kind, name, text in rows}
 
 
-def _graded(boards: StudySources, grader: Source, labels: Source, minimum: float) -> GradesBesideRelevance:
+def _graded(scorer: Scorer, grader: Source, labels: Source, minimum: float) -> GradesBesideRelevance:
     scale = grader.criterion.scale.values
     if minimum > max(scale):
         raise NoLeaderboard(f"No grade of “{grader.criterion}” is {minimum:g} or more: its highest is {max(scale):g}.")
-    seen = boards.seen([grader])
-    assert seen.visibility is not None  # `seen` sets it
+    seen = scorer.seen([grader])
     tables = seen.grades(grader).tables
     relevance = _relevance(seen, labels)
-    elsewhere = tested_elsewhere(boards.study)
+    elsewhere = tested_elsewhere(scorer.study)
     graded = {topic: [name for name, n in table.n_there.items() if n] for topic, table in tables.items()}
     return GradesBesideRelevance(
         source=grader,
@@ -284,10 +283,10 @@ def _graded(boards: StudySources, grader: Source, labels: Source, minimum: float
     )
 
 
-def _relevance(boards: StudySources, people: Source) -> Relevance:
+def _relevance(scorer: Scorer, people: Source) -> Relevance:
     """Return what people said of each topic's passages; nothing of those on which they gave no grade."""
     found: dict[str, dict[str, bool]] = {}
-    for topic, table in boards.grades(people).tables.items():
+    for topic, table in scorer.grades(people).tables.items():
         labels: Sequence[float] = table.grades[:, 0].tolist()
         found[topic] = {
             passage: grade >= people.criterion.threshold

@@ -21,7 +21,7 @@ from collection.models.studies import TaskType
 from collection.web.reports import NothingToReport
 from collection.web.tables import Table
 from evaluation.data.visibility import Visibility, tested_elsewhere
-from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.leaderboards.sources import Scorer, Source
 from evaluation.rubrics.choosing import named_or_first
 from evaluation.rubrics.redundancy import rating_sources
 from evaluation.rubrics.serializers import MOST_PASSAGES
@@ -220,17 +220,19 @@ class GradedAnswer:
 
 
 def graded_passage_of(study: Study, **options: Any) -> GradedPassage:
-    return graded_passage(StudySources(study), **options)
+    return graded_passage(Scorer.of(study), **options)
 
 
 def graded_answer_of(study: Study, **options: Any) -> GradedAnswer:
-    return graded_answer(StudySources(study), **options)
+    return graded_answer(Scorer.of(study), **options)
 
 
-def graded_passage(boards: StudySources, *, topic: str, passage: str, criterion: str = "") -> GradedPassage:
+def graded_passage(scorer: Scorer, *, topic: str, passage: str, criterion: str = "") -> GradedPassage:
     """Return a passage's questions by rater. Raises NoLeaderboard where nobody was asked, or it may not be shown."""
-    criteria = [one for one in boards.criteria if one.task_type == TaskType.RATING and criterion in ("", one.name)]
-    items = Item.objects.filter(study=boards.study, task_type=TaskType.RATING, topic__topic_id=topic)
+    criteria = [
+        one for one in scorer.loader.criteria if one.task_type == TaskType.RATING and criterion in ("", one.name)
+    ]
+    items = Item.objects.filter(study=scorer.study, task_type=TaskType.RATING, topic__topic_id=topic)
     asked = list(
         items.filter(passage__passage_id=passage, element__masked=False)
         .select_related("topic", "element", "passage")
@@ -240,11 +242,11 @@ def graded_passage(boards: StudySources, *, topic: str, passage: str, criterion:
         raise NoLeaderboard(f"The study asks no questions about “{passage}” on the topic “{topic}”.")
     chosen, first = criteria[0], asked[0]
     assert first.passage is not None
-    sources = list(boards.sources_of(chosen))
-    visibility = _visibility(boards, sources, first.topic_id)
-    raters, cells = _said(boards.study, chosen, asked)
+    sources = list(scorer.loader.sources_of(chosen))
+    visibility = _visibility(scorer, sources, first.topic_id)
+    raters, cells = _said(scorer.study, chosen, asked)
     return GradedPassage(
-        study=boards.study,
+        study=scorer.study,
         criterion=chosen,
         visibility=visibility,
         topic=first.topic,
@@ -260,15 +262,14 @@ def graded_passage(boards: StudySources, *, topic: str, passage: str, criterion:
             )
             for number, item in enumerate(asked, start=1)
         ),
-        relevance=_relevance(boards.study, first),
+        relevance=_relevance(scorer.study, first),
     )
 
 
-def _visibility(boards: StudySources, sources: list[Source], topic: int) -> Visibility:
+def _visibility(scorer: Scorer, sources: list[Source], topic: int) -> Visibility:
     """Return what is visible of these sources. Raises NoLeaderboard where the topic, by its key, is not."""
-    seen = boards.seen(sources)
-    assert seen.visibility is not None  # `seen` sets it
-    if topic not in seen.topic_names or topic in tested_elsewhere(boards.study):
+    seen = scorer.seen(sources)
+    if topic not in seen.topic_names or topic in tested_elsewhere(scorer.study):
         raise NoLeaderboard(NOT_SHOWN)
     return seen.visibility
 
@@ -314,7 +315,7 @@ def _relevance(study: Study, item: Item) -> tuple[tuple[str, str, float | None],
 
 
 def graded_answer(
-    boards: StudySources,
+    scorer: Scorer,
     *,
     source: str = "",
     run: str = "",
@@ -327,12 +328,11 @@ def graded_answer(
     The first source, run and topic where none is named; `minimum` is the criterion's threshold by default. Raises
     NoLeaderboard where there is no such thing.
     """
-    sources = [(one.name, one) for one in rating_sources(boards)]
+    sources = [(one.name, one) for one in rating_sources(scorer.loader)]
     _check_there(sources)
     chosen = named_or_first(source, sources, "source of grades of passages")
-    seen = boards.seen([chosen])
-    assert seen.visibility is not None  # `seen` sets it
-    elsewhere = {seen.topic_names[pk] for pk in tested_elsewhere(boards.study) if pk in seen.topic_names}
+    seen = scorer.seen([chosen])
+    elsewhere = {seen.topic_names[pk] for pk in tested_elsewhere(scorer.study) if pk in seen.topic_names}
     tables = {
         name: table
         for name, table in seen.grades(chosen).tables.items()
@@ -347,15 +347,15 @@ def graded_answer(
     at = chosen.criterion.threshold if minimum is None else minimum
     top = ranking[:k]
     grades = table.of(top)
-    held = Passage.objects.filter(collection=boards.study.collection_id, passage_id__in=top)
+    held = Passage.objects.filter(collection=scorer.study.collection_id, passage_id__in=top)
     texts = dict(held.values_list("passage_id", "text"))
-    asked = Topic.objects.get(collection=boards.study.collection_id, topic_id=topic)
+    asked = Topic.objects.get(collection=scorer.study.collection_id, topic_id=topic)
     questions = dict(asked.rubric_elements.values_list("element_id", "text"))
     answered: dict[int, list[int]] = defaultdict(list)
     for row, column in np.argwhere(grades >= at).tolist():
         answered[column].append(row + 1)
     return GradedAnswer(
-        study=boards.study,
+        study=scorer.study,
         source=chosen,
         visibility=seen.visibility,
         topic=topic,

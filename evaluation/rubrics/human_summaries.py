@@ -10,7 +10,7 @@ import numpy as np
 
 from collection.models import Rater
 from collection.models.studies import TaskType
-from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.leaderboards.sources import JudgmentLoader, Scorer, Source
 from stats.answers_in_words import summaries_cover
 from stats.measures.crux import coverage, oracle_answers
 from stats.measures.grades import GradeTable
@@ -42,20 +42,20 @@ class SummaryCoverage:
 
 
 def coverage_of_summaries(
-    boards: StudySources, source: Source, tables: Mapping[str, GradeTable], *, run: str
+    scorer: Scorer, source: Source, tables: Mapping[str, GradeTable], *, run: str
 ) -> SummaryCoverage:
     """Return the coverage of the run’s reports over the questions that the passages in `tables` answer.
 
     The same people must have judged the reports, or a judge of the same engine and model. Raises NoLeaderboard.
     """
-    runs = sorted({name for _, name, _ in boards.report_texts()})
+    runs = sorted({name for _, name, _ in scorer.report_texts()})
     if run not in runs:
         raise NoLeaderboard(f"No run “{run}” has reports. Choose one of: {', '.join(runs) or 'none'}.")
-    same = _judge_of_reports(boards, source)
+    same = _judge_of_reports(scorer.loader, source)
     if same is None:
         raise NoLeaderboard(f"{source.name} judged no reports here: have “{run}” judged for answerability first.")
     criterion = same.criterion
-    reports, at = boards.grades(same).tables, source.criterion.threshold
+    reports, at = scorer.grades(same).tables, source.criterion.threshold
     scores = []
     for topic, table in tables.items():
         if (judged := reports.get(topic)) is None or run not in judged.passages:
@@ -76,13 +76,13 @@ def coverage_of_summaries(
     )
 
 
-def _judge_of_reports(boards: StudySources, source: Source) -> Source | None:
+def _judge_of_reports(loader: JudgmentLoader, source: Source) -> Source | None:
     """Return the source under a criterion of reports; a judge rates passages and reports by a prompt each."""
-    of_reports = [one for one in boards.criteria if one.task_type == TaskType.ANSWERABILITY]
+    of_reports = [one for one in loader.criteria if one.task_type == TaskType.ANSWERABILITY]
     for criterion in of_reports:
-        if same := boards.same_source(source, criterion):
+        if same := loader.same_source(source, criterion):
             return same
-    found = (one for criterion in of_reports for one in boards.sources_of(criterion))
+    found = (one for criterion in of_reports for one in loader.sources_of(criterion))
     judges = (one for one in found if one.kind == source.kind == Rater.Kind.JUDGE)
     return next((one for one in judges if _model(one) == _model(source) != (None, None)), None)
 

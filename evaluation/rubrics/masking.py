@@ -24,7 +24,7 @@ from collection.models.studies import TaskType
 from collection.web.options import Choices
 from collection.web.reports import NothingToReport
 from collection.web.tables import Column, Link, Table
-from evaluation.leaderboards.sources import GROUNDED, Source, StudySources
+from evaluation.leaderboards.sources import GROUNDED, JudgmentLoader, Scorer, Source
 from evaluation.rubrics.redundancy import check_run, passages_of
 from stats.answers_in_words import elements_unfulfilled
 from stats.ranking.measure_names import NoLeaderboard
@@ -147,34 +147,34 @@ def _named(element: RubricElement) -> tuple[Link, str, str]:
 
 def offered(study: Study) -> dict[str, Choices]:
     """Return whose grades there are, under which criteria, and which passages may count."""
-    boards = StudySources(study)
-    there = masking_sources(boards)
+    scorer = Scorer.of(study)
+    there = masking_sources(scorer.loader)
     criteria = dict.fromkeys(one.criterion.name for one in there)
     return {
         "source": list({one.name: one.shown for one in there}.items()),
         "criterion": [("", "The first"), *((name, name) for name in criteria)] if len(criteria) > 1 else [],
-        "run": passages_of(boards),
+        "run": passages_of(scorer),
     }
 
 
 def masking_of(study: Study, **options: Any) -> MaskingByGrades:
-    return masking_by_grades(StudySources(study), **options)
+    return masking_by_grades(Scorer.of(study), **options)
 
 
-def masking_sources(boards: StudySources) -> list[Source]:
+def masking_sources(loader: JudgmentLoader) -> list[Source]:
     """Return whose grades elements may be masked by, criterion by criterion."""
     criteria = [
         criterion
-        for criterion in boards.criteria
+        for criterion in loader.criteria
         if criterion.task_type == TaskType.RATING
         or (criterion.task_type == TaskType.KEY_POINT and criterion.name == GROUNDED)
     ]
-    return boards.marked(source for criterion in criteria for source in boards.sources_of(criterion))
+    return loader.marked(source for criterion in criteria for source in loader.sources_of(criterion))
 
 
-def masking_by_grades(boards: StudySources, *, source: str = "", criterion: str = "", run: str = "") -> MaskingByGrades:
+def masking_by_grades(scorer: Scorer, *, source: str = "", criterion: str = "", run: str = "") -> MaskingByGrades:
     """Return what the grades of a source say, the first if none is named. Raises NoLeaderboard."""
-    there = masking_sources(boards)
+    there = masking_sources(scorer.loader)
     if not there:
         raise NothingToReport("No grades of passages yet. Single elements can be masked on their topic’s page.")
     chosen = next(
@@ -184,27 +184,27 @@ def masking_by_grades(boards: StudySources, *, source: str = "", criterion: str 
     if chosen is None:
         listed = ", ".join(f"{one.name} ({one.criterion.name})" for one in there)
         raise NoLeaderboard(f"There are no such grades of passages. Choose one of: {listed}.")
-    check_run(boards, run)
+    check_run(scorer, run)
     criteria = [chosen.criterion]
     if chosen.criterion.task_type == TaskType.KEY_POINT and (
-        utility := boards.criterion_named(TaskType.KEY_POINT, UTILITY)
+        utility := scorer.loader.criterion_named(TaskType.KEY_POINT, UTILITY)
     ):
         criteria.append(utility)
     before = RubricElement.objects.filter(masked=True, masking__criterion=chosen.criterion).count()
-    fulfilments = tuple(_fulfilments(boards, chosen, criteria, run))
-    return MaskingByGrades(boards.study, chosen, tuple(criteria), run, fulfilments, before)
+    fulfilments = tuple(_fulfilments(scorer, chosen, criteria, run))
+    return MaskingByGrades(scorer.study, chosen, tuple(criteria), run, fulfilments, before)
 
 
-def _fulfilments(boards: StudySources, source: Source, criteria: Sequence[Criterion], run: str) -> Iterator[Fulfilment]:
-    asked = [(boards.same_source(source, criterion), criterion.threshold) for criterion in criteria]
-    grades = [(boards.item_grades(same) if same else {}, at) for same, at in asked]
+def _fulfilments(scorer: Scorer, source: Source, criteria: Sequence[Criterion], run: str) -> Iterator[Fulfilment]:
+    asked = [(scorer.loader.same_source(source, criterion), criterion.threshold) for criterion in criteria]
+    grades = [(scorer.loader.item_grades(same) if same else {}, at) for same, at in asked]
     verdicts: dict[int, list[bool | None]] = defaultdict(list)
-    items = Item.objects.filter(study=boards.study, task_type=source.criterion.task_type, passage__isnull=False)
+    items = Item.objects.filter(study=scorer.study, task_type=source.criterion.task_type, passage__isnull=False)
     asked_of = items.filter(element__masked=False).exclude(element__attributes__has_key="run")
     for item, topic, key, passage in asked_of.values_list(
         "pk", "topic__topic_id", "element__pk", "passage__passage_id"
     ):
-        if not run or passage in boards.rankings[run].get(topic, ()):
+        if not run or passage in scorer.rankings[run].get(topic, ()):
             verdicts[key].append(_verdict(item, grades))
     elements = RubricElement.objects.filter(pk__in=list(verdicts)).select_related("topic__collection")
     for element in elements.order_by("topic__pk", "kind", "position"):

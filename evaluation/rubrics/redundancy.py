@@ -14,7 +14,7 @@ from collection.models.studies import TaskType
 from collection.web.options import Choices
 from collection.web.reports import NothingToReport
 from collection.web.tables import Column, Table
-from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.leaderboards.sources import JudgmentLoader, Scorer, Source
 from evaluation.rubrics.choosing import named_or_first
 from evaluation.rubrics.human_summaries import SummaryCoverage, coverage_of_summaries
 from stats.answers_in_words import passages_needed
@@ -149,34 +149,34 @@ CLASSES = (
 NAMES = ("required", "partly redundant", "fully redundant")
 
 
-def rating_sources(boards: StudySources) -> list[Source]:
+def rating_sources(loader: JudgmentLoader) -> list[Source]:
     """Return who rated passages on sub-questions."""
-    criteria = [criterion for criterion in boards.criteria if criterion.task_type == TaskType.RATING]
-    return boards.marked(source for criterion in criteria for source in boards.sources_of(criterion))
+    criteria = [criterion for criterion in loader.criteria if criterion.task_type == TaskType.RATING]
+    return loader.marked(source for criterion in criteria for source in loader.sources_of(criterion))
 
 
 def offered(study: Study) -> dict[str, Choices]:
     """Return whose ratings there are, the runs that rank passages, and those that have reports."""
-    boards = StudySources(study)
-    written = sorted({run for _, run, _ in boards.report_texts()})
+    scorer = Scorer.of(study)
+    written = sorted({run for _, run, _ in scorer.report_texts()})
     return {
-        "source": [(one.name, one.shown) for one in rating_sources(boards)],
-        "run": passages_of(boards),
+        "source": [(one.name, one.shown) for one in rating_sources(scorer.loader)],
+        "run": passages_of(scorer),
         "summaries": [("", "None"), *((name, name) for name in written)] if written else [],
     }
 
 
-def passages_of(boards: StudySources) -> Choices:
+def passages_of(scorer: Scorer) -> Choices:
     """Return the passages that may count: all, or those of a run."""
-    return [("", "All judged passages"), *((name, f"Passages ranked by {name}") for name in boards.rankings)]
+    return [("", "All judged passages"), *((name, f"Passages ranked by {name}") for name in scorer.rankings)]
 
 
 def redundancy_of(study: Study, **options: Any) -> Redundancy:
-    return measure_redundancy(StudySources(study), **options)
+    return measure_redundancy(Scorer.of(study), **options)
 
 
 def measure_redundancy(
-    boards: StudySources,
+    scorer: Scorer,
     *,
     source: str = "",
     order: Order = "gain",
@@ -189,34 +189,34 @@ def measure_redundancy(
     `run`: whose passages count, in its order; `others`: with those of other topics, as irrelevant; `summaries`: the run
     of the human summaries, whose coverage by the same source says whether the questions are good.
     """
-    there = [(one.name, one) for one in rating_sources(boards)]
+    there = [(one.name, one) for one in rating_sources(scorer.loader)]
     if not there:
         raise NothingToReport("No ratings of passages yet: assessors or a judge rate them on sub-questions.")
     chosen = named_or_first(source, there, "source of ratings of passages")
-    check_run(boards, run)
-    tables = _tables(boards, chosen, run)
-    classed = tuple(_classed(tables, chosen.criterion.threshold, order, boards.study.collection_id, others=others))
-    covered = coverage_of_summaries(boards, chosen, tables, run=summaries) if summaries else None
-    return Redundancy(boards.study, chosen, order, run, classed, covered)
+    check_run(scorer, run)
+    tables = _tables(scorer, chosen, run)
+    classed = tuple(_classed(tables, chosen.criterion.threshold, order, scorer.study.collection_id, others=others))
+    covered = coverage_of_summaries(scorer, chosen, tables, run=summaries) if summaries else None
+    return Redundancy(scorer.study, chosen, order, run, classed, covered)
 
 
-def check_run(boards: StudySources, run: str) -> None:
+def check_run(scorer: Scorer, run: str) -> None:
     """Refuse a run that ranks no passages. Raises NoLeaderboard."""
-    if run and run not in boards.rankings:
-        raise NoLeaderboard(f"No run “{run}” ranks passages. Choose one of: {', '.join(boards.rankings) or 'none'}.")
+    if run and run not in scorer.rankings:
+        raise NoLeaderboard(f"No run “{run}” ranks passages. Choose one of: {', '.join(scorer.rankings) or 'none'}.")
 
 
-def _tables(boards: StudySources, source: Source, run: str) -> dict[str, GradeTable]:
+def _tables(scorer: Scorer, source: Source, run: str) -> dict[str, GradeTable]:
     """Return the grades by topic of all sub-questions that were rated, those that these ratings masked too.
 
     The passages stand in the order of the run, or in that in which they were asked: the first is taken on ties.
     """
-    grades = boards.item_grades(source)
-    items = Item.objects.filter(study=boards.study, task_type=TaskType.RATING, passage__isnull=False)
-    asked = items.filter(Q(element__masked=False) | Q(element__masking__criterion__study=boards.study))
+    grades = scorer.loader.item_grades(source)
+    items = Item.objects.filter(study=scorer.study, task_type=TaskType.RATING, passage__isnull=False)
+    asked = items.filter(Q(element__masked=False) | Q(element__masking__criterion__study=scorer.study))
     ranks = {
         (topic, passage): rank
-        for topic, ranking in (boards.rankings[run].items() if run else ())
+        for topic, ranking in (scorer.rankings[run].items() if run else ())
         for rank, passage in enumerate(ranking)
     }
     rows: dict[str, list[tuple[int, tuple[str, str, float | None]]]] = defaultdict(list)

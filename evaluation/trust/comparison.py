@@ -11,7 +11,7 @@ from django.utils.module_loading import import_string
 
 from collection.models import Criterion
 from evaluation.data.judge_pairs import JudgePairs, PairedJudge, pair_judges
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from evaluation.trust.compared_judges import Choice, ComparedJudge, Cost, JudgeComparison
 from evaluation.trust.system_orders import measure_orders
 from stats.completeness import complete_first
@@ -52,10 +52,10 @@ def compare_judges_of(
     default the first that the judgments allow. Raises JudgeNotCompared where a name is no judge's that can be compared,
     and Refused where the measure is none.
     """
-    boards = StudySources(criterion.study)
+    scorer = Scorer.of(criterion.study)
     if submitted:
-        boards.submit(criterion, submitted)
-    pairs = pair_judges(boards.judgments(criterion))
+        scorer.loader.submit(criterion, submitted)
+    pairs = pair_judges(scorer.loader.judgments(criterion))
     names = _names(pairs.pairs)
     chosen, left_out = _chosen(pairs, names, () if every else judge, every=every)
     common = _common([pairs.pairs[place] for place in chosen])
@@ -77,7 +77,7 @@ def compare_judges_of(
     assert people.topics is not None  # load_criterion
     found = compare_judges(_yes(people, compared[0]), _yes_by(compared, grades), people.topics)
     held = their.index(against) if against else found.reference
-    measured = measure_orders(boards, criterion, compared, measure=measure)
+    measured = measure_orders(scorer, criterion, compared, measure=measure)
     spent = _spent({one.criterion for one in compared})
     judges = [
         ComparedJudge(

@@ -13,7 +13,7 @@ from collection.web.options import with_asked
 from evaluation.data.judge_pairs import PairedJudge
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.scores import score
-from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.leaderboards.sources import JudgmentLoader, Scorer, Source
 from evaluation.trust.compared_judges import JudgeOrder, Moved, Orders, most_moved
 from stats.intervals import Estimate, mean_interval, undefined
 from stats.judges.orders import RankedItems, correlate_orders, ranks_of, sum_measure
@@ -65,23 +65,23 @@ class MeasuredOrders:
 
 
 def measure_orders(
-    boards: StudySources, criterion: Criterion, pairs: Sequence[PairedJudge], *, measure: str = ""
+    scorer: Scorer, criterion: Criterion, pairs: Sequence[PairedJudge], *, measure: str = ""
 ) -> MeasuredOrders:
     """Order the systems by people and by each judge, on topics that people and all complete judges score.
 
     Without a `measure` by the first that the criterion's judgments allow. Raises Refused.
     """
     offered = tuple(
-        name for name in offered_measures(boards.study) if criterion in boards.criteria_for(parse_measure(name))
+        name for name in offered_measures(scorer.study) if criterion in scorer.loader.criteria_for(parse_measure(name))
     )
     if not measure and not offered:
         return MeasuredOrders(None)
     asked = parse_measure(measure or offered[0])
     offered = tuple(with_asked(offered, asked.name))
-    of_people = next(one for one in boards.sources_of(criterion) if one.kind == Rater.Kind.ASSESSOR)
-    sources = [of_people, *(_source(boards, one) for one in pairs)]
-    boards = boards.seen(sources)
-    shown, scored = _scores(boards, asked, sources)
+    of_people = next(one for one in scorer.loader.sources_of(criterion) if one.kind == Rater.Kind.ASSESSOR)
+    sources = [of_people, *(_source(scorer.loader, one) for one in pairs)]
+    scorer = scorer.seen(sources)
+    shown, scored = _scores(scorer, asked, sources)
 
     def none(reason: str) -> MeasuredOrders:
         return MeasuredOrders(Orders(asked.name, shown, offered, 0, {}, undefined(reason), reason))
@@ -102,7 +102,7 @@ def measure_orders(
     found = _orders(systems, people, {place: table(one.given) for place, one in enumerate(scored[1:])}, asked)
     read = {place: table(one.read) for place, one in enumerate(scored[1:]) if one.read is not None}
     again = _orders(systems, people, read, asked)
-    families = [boards.circular_systems(source) for source in sources[1:]]
+    families = [scorer.circular_systems(source) for source in sources[1:]]
     by_judge = {
         place: replace(
             one,
@@ -143,8 +143,8 @@ def _why(scored: _Scored, judge: PairedJudge) -> str:
     return f"{system}: {reason}{'; others likewise' if len(scored.withheld) > 1 else ''}"
 
 
-def _source(boards: StudySources, one: PairedJudge) -> Source:
-    return next(found for found in boards.sources_of(one.criterion) if found.raters == (one.judge,))
+def _source(loader: JudgmentLoader, one: PairedJudge) -> Source:
+    return next(found for found in loader.sources_of(one.criterion) if found.raters == (one.judge,))
 
 
 def _ranks(systems: Sequence[str], table: FloatArray) -> dict[str, float]:
@@ -175,16 +175,16 @@ def _difference(by_topic: FloatArray, measure: SystemMeasure) -> Estimate:
     return mean_interval(by_topic.tolist(), within=replace(measure.within, low=lowest))
 
 
-def _scores(boards: StudySources, measure: SystemMeasure, sources: Sequence[Source]) -> tuple[str, list[_Scored]]:
+def _scores(scorer: Scorer, measure: SystemMeasure, sources: Sequence[Source]) -> tuple[str, list[_Scored]]:
     """Return the measure's name and the scores by each source; no scores where people's are no order.
 
     Measures that are sums over the first passages are recalibrated too.
     """
-    grades = [boards.grades(source) for source in sources]
+    grades = [scorer.grades(source) for source in sources]
     sums = _as_sum(measure, grades)
     if sums is not None:
-        return sums[0].shown, _sums(boards, grades, sums)
-    scored = [score(boards, measure, source).scored for source in sources]
+        return sums[0].shown, _sums(scorer, grades, sums)
+    scored = [score(scorer, measure, source).scored for source in sources]
     found = [_Scored(one.rankable, None, {**one.few, **one.withheld}) for one in scored]
     return scored[0].shown or measure.name, [] if scored[0].estimated else found
 
@@ -201,19 +201,19 @@ def _as_sum(measure: SystemMeasure, grades: Sequence[SourceGrades]) -> list[Qrel
     return [one for one in found if one is not None]
 
 
-def _sums(boards: StudySources, grades: Sequence[SourceGrades], measures: Sequence[QrelsMeasure]) -> list[_Scored]:
+def _sums(scorer: Scorer, grades: Sequence[SourceGrades], measures: Sequence[QrelsMeasure]) -> list[_Scored]:
     """Return the scores of all sources at once. They share items: their criteria are of one task type."""
     import pandas as pd
 
     topics = list(grades[0].tables)
     labels = [np.concatenate([_highest(one.tables[topic].grades) for topic in topics]) for one in grades]
     known = [np.concatenate([(~np.isnan(one.tables[topic].grades)).mean(axis=1) for topic in topics]) for one in grades]
-    ranked = _ranked(boards, {topic: grades[0].tables[topic].passages for topic in topics}, measures[0].cutoff or 0)
-    unranked = unranked_topics(boards.rankings, topics)
+    ranked = _ranked(scorer, {topic: grades[0].tables[topic].passages for topic in topics}, measures[0].cutoff or 0)
+    unranked = unranked_topics(scorer.rankings, topics)
     gains = [measure.gains(of) for measure, of in zip(measures, labels, strict=True)]
     found = []
     for place, (measure, of_source, shares) in enumerate(zip(measures, gains, known, strict=True)):
-        judged = pd.DataFrame(ranked.judged(shares), index=list(boards.rankings), columns=topics)
+        judged = pd.DataFrame(ranked.judged(shares), index=list(scorer.rankings), columns=topics)
         withheld = measure.withheld(judged)
         tables = [ranked.scores(measure, of_source)]
         if place:
@@ -236,14 +236,14 @@ def _highest(grades: FloatArray) -> FloatArray:
     return np.where(known.any(axis=1), np.trunc(best), np.nan)
 
 
-def _ranked(boards: StudySources, passages: Mapping[str, Sequence[str]], depth: int) -> RankedItems:
+def _ranked(scorer: Scorer, passages: Mapping[str, Sequence[str]], depth: int) -> RankedItems:
     """Return what the runs rank down to this depth, as numbers of the passages, topic after topic."""
     starts = np.cumsum([0, *map(len, passages.values())])
-    tops = np.full((len(boards.rankings), len(passages), depth), -1, dtype=np.int64)
+    tops = np.full((len(scorer.rankings), len(passages), depth), -1, dtype=np.int64)
     sizes: IntArray = np.zeros(tops.shape[:2], dtype=np.int64)
     for number, (topic, names) in enumerate(passages.items()):
         places = {name: place for place, name in enumerate(names, start=int(starts[number]))}
-        for row, ranking in enumerate(boards.rankings.values()):
+        for row, ranking in enumerate(scorer.rankings.values()):
             top = ranking.get(topic, [])[:depth]
             tops[row, number, : len(top)] = [places.get(docno, -1) for docno in top]
             sizes[row, number] = len(top)

@@ -117,8 +117,7 @@ def raters_table(criterion: Criterion, *, part: AskedPart = "development") -> Ra
     versions = [load_criterion(criterion), *map(load_criterion, graded_versions(criterion))]
     judges = {rater.pk: rater for one in versions for rater in one.raters if rater.kind == Rater.Kind.JUDGE}
     visibility = visibility_of(parts_of(criterion.study), judges.values(), part=part)
-    if visibility.topics is not None:
-        versions = [one.of_topics(visibility.topics) for one in versions]
+    versions = list(map(visibility.of_ratings, versions))
     chosen = [
         (one, column)
         for one in versions

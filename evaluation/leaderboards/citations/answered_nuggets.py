@@ -15,7 +15,7 @@ from collection.texts.cited_reports import CitedReport
 from evaluation.leaderboards.answer_points import stated_importance
 from evaluation.leaderboards.nuggets.bank_nuggets import bank_nuggets
 from evaluation.leaderboards.nuggets.trees import BankNugget, trees_of
-from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.leaderboards.sources import Scorer, Source
 from stats.measures.cited_reports import AnsweredNugget
 
 Grades = dict[tuple[int, int], list[tuple[int | None, float]]]
@@ -52,13 +52,13 @@ class _Asked:
 class NuggetsOfReports:
     """The nuggets of every topic, or its sub-questions where it has none, with what a source says of reports."""
 
-    def __init__(self, boards: StudySources, source: Source) -> None:
-        self.elements = _elements(boards)
-        self._in_banks = bank_nuggets(boards)
-        self._importance = stated_importance(boards)
-        self._by_sentence = _read(boards, source, (TaskType.SENTENCE_NUGGET, "answers"))
+    def __init__(self, scorer: Scorer, source: Source) -> None:
+        self.elements = _elements(scorer)
+        self._in_banks = bank_nuggets(scorer)
+        self._importance = stated_importance(scorer)
+        self._by_sentence = _read(scorer, source, (TaskType.SENTENCE_NUGGET, "answers"))
         self._by_report = [
-            _read(boards, source, asked)
+            _read(scorer, source, asked)
             for asked in ((TaskType.NUGGET, "support"), (TaskType.ANSWERABILITY, "answerability"))
         ]
 
@@ -110,23 +110,23 @@ class NuggetsOfReports:
         return Answered(None, said_of_some, rightly, wrongly, undecided=bool(said))
 
 
-def _elements(boards: StudySources) -> dict[int, Sequence[RubricElement]]:
+def _elements(scorer: Scorer) -> dict[int, Sequence[RubricElement]]:
     kinds = RubricElement.Kind.NUGGET, RubricElement.Kind.SUB_QUESTION
     found: dict[int, dict[str, list[RubricElement]]] = defaultdict(lambda: defaultdict(list))
-    listed = RubricElement.objects.filter(topic__collection=boards.study.collection_id, masked=False, kind__in=kinds)
-    for one in listed.exclude(pk__in=dropped_elements(boards.study.collection_id)).order_by("position"):
+    listed = RubricElement.objects.filter(topic__collection=scorer.study.collection_id, masked=False, kind__in=kinds)
+    for one in listed.exclude(pk__in=dropped_elements(scorer.study.collection_id)).order_by("position"):
         found[one.topic_id][one.kind].append(one)
     return {topic: by_kind.get(kinds[0]) or by_kind[kinds[1]] for topic, by_kind in found.items()}
 
 
-def _read(boards: StudySources, source: Source, asked: tuple[str, str]) -> _Asked:
+def _read(scorer: Scorer, source: Source, asked: tuple[str, str]) -> _Asked:
     """Return what the source says of reports and elements, or of their sentences: a judge is known by its name."""
-    criterion = boards.criterion_named(*asked)
-    same = next((one for one in boards.sources_of(criterion) if one.name == source.name), None) if criterion else None
+    criterion = scorer.loader.criterion_named(*asked)
+    same = next((one for one in scorer.loader.sources_of(criterion) if one.name == source.name), None)
     found: Grades = defaultdict(list)
     if criterion and same:
-        grades = boards.item_grades(same)
-        items = boards.items_under(criterion).filter(report__isnull=False)
+        grades = scorer.loader.item_grades(same)
+        items = scorer.loader.items_under(criterion).filter(report__isnull=False)
         for item, *about, sentence in items.values_list("pk", "report__pk", "element__pk", "sentence__pk"):
             grade = grades.get(item, np.nan)
             if not np.isnan(grade):

@@ -10,7 +10,7 @@ from collection.models.studies import TaskType
 from collection.texts.cited_reports import CitedReport, cited_reports_of
 from evaluation.data.cited_sentences import CitationGrades, judged_sentences
 from evaluation.leaderboards.citations.answered_nuggets import NuggetsOfReports
-from evaluation.leaderboards.sources import NOT_JUDGED, Source, StudySources
+from evaluation.leaderboards.sources import NOT_JUDGED, JudgmentLoader, Scorer, Source
 from stats.measures.cited_reports import (
     JUDGED_IN_PART,
     AnsweredNugget,
@@ -25,9 +25,9 @@ from stats.measures.scores import Score
 from stats.ranking.answer_measures import AnswerScore, OfAnswers, argue_name
 
 
-def score_citations(boards: StudySources, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
+def score_citations(scorer: Scorer, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
     """Each report that the study asks about; what the source has not judged is left out and counted."""
-    return without_parts(_scores_of_citations(boards, measure, source))
+    return without_parts(_scores_of_citations(scorer, measure, source))
 
 
 def without_parts(scores: Iterable[AnswerScore]) -> Iterator[AnswerScore]:
@@ -38,13 +38,13 @@ def without_parts(scores: Iterable[AnswerScore]) -> Iterator[AnswerScore]:
         yield replace(one, score=replace(one.score, value=None, reason=reason), counts=()) if reason else one
 
 
-def _scores_of_citations(boards: StudySources, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
-    grades = citation_grades(boards, source)
-    for report in asked_reports(boards, source):
+def _scores_of_citations(scorer: Scorer, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
+    grades = citation_grades(scorer.loader, source)
+    for report in asked_reports(scorer, source):
         sentences = judged_sentences(report, grades)
         n_asked = sum(len(sentence.support) for sentence in sentences)
         n_judged = sum(one is not None for sentence in sentences for one in sentence.support)
-        topic = boards.topic_names[report.topic]
+        topic = scorer.topic_names[report.topic]
         if not n_judged:
             yield AnswerScore(report.run, topic, Score(None, NOT_JUDGED))
         elif figure := argue_name(measure.name):
@@ -54,23 +54,23 @@ def _scores_of_citations(boards: StudySources, measure: OfAnswers, source: Sourc
             yield AnswerScore(report.run, topic, scored(measure.name, sentences), n_asked)
 
 
-def score_nuggets_of_reports(boards: StudySources, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
+def score_nuggets_of_reports(scorer: Scorer, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
     """ARGUE's nugget coverage and F1 of each report that the study asks about; what is not judged is left out.
 
     `judged` of a score is the share of the topic's nuggets that are.
     """
-    return without_parts(_scores_of_nuggets(boards, measure, source))
+    return without_parts(_scores_of_nuggets(scorer, measure, source))
 
 
-def _scores_of_nuggets(boards: StudySources, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
-    nuggets = NuggetsOfReports(boards, source)
+def _scores_of_nuggets(scorer: Scorer, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
+    nuggets = NuggetsOfReports(scorer, source)
     by_citations = source.criterion.task_type == TaskType.CITATION_SUPPORT
-    grades = citation_grades(boards, source) if by_citations else None
-    for report in asked_reports(boards, source):
+    grades = citation_grades(scorer.loader, source) if by_citations else None
+    for report in asked_reports(scorer, source):
         sentences = judged_sentences(report, grades) if grades else []
         answered = nuggets.of_report(report)
         found = argue(sentences, answered)[argue_name(measure.name)]
-        score, topic = found.score, boards.topic_names[report.topic]
+        score, topic = found.score, scorer.topic_names[report.topic]
         if score.reason == JUDGED_IN_PART:
             yield AnswerScore(report.run, topic, score)
         elif score.value is None:
@@ -97,27 +97,27 @@ def scored(name: str, sentences: list[JudgedSentence]) -> Score:
     return bounded(partial(measure, citations="first" if name.endswith("(first)") else "all"), sentences)
 
 
-def asked_reports(boards: StudySources, source: Source) -> list[CitedReport]:
+def asked_reports(scorer: Scorer, source: Source) -> list[CitedReport]:
     """Return the cited reports that the study asks about under the source's criterion, visible, read once."""
-    items = boards.items_under(source.criterion).filter(report__isnull=False)
+    items = scorer.loader.items_under(source.criterion).filter(report__isnull=False)
 
     def read() -> list[CitedReport]:
         reports = {pk for pk in items.values_list("report__pk", flat=True).distinct() if pk is not None}
-        return [one for one in cited_reports_of(boards.study.collection) if one.pk in reports]
+        return [one for one in cited_reports_of(scorer.study.collection) if one.pk in reports]
 
-    return boards.once(f"cited reports under {source.criterion.pk}", read)
+    return scorer.once(f"cited reports under {source.criterion.pk}", read)
 
 
-def citation_grades(boards: StudySources, source: Source) -> CitationGrades:
+def citation_grades(loader: JudgmentLoader, source: Source) -> CitationGrades:
     """Return the source's grades of citations, and of sentences in need of one where it was asked."""
-    of_items = boards.item_grades(source)
-    rows = boards.items_under(source.criterion).values_list("pk", "sentence__pk", "passage__pk")
+    of_items = loader.item_grades(source)
+    rows = loader.items_under(source.criterion).values_list("pk", "sentence__pk", "passage__pk")
     support = {(sentence, passage): of_items[item] for item, sentence, passage in rows if item in of_items}
-    asked = boards.criterion_named(TaskType.CITATION_NEED, "citation_need")
-    same = boards.same_source(source, asked) if asked else None
+    asked = loader.criterion_named(TaskType.CITATION_NEED, "citation_need")
+    same = loader.same_source(source, asked) if asked else None
     if asked is None or same is None:
         return CitationGrades(support, {}, source.criterion.threshold)
-    needed = boards.item_grades(same)
-    sentences = boards.items_under(asked).values_list("pk", "sentence__pk")
+    needed = loader.item_grades(same)
+    sentences = loader.items_under(asked).values_list("pk", "sentence__pk")
     need = {sentence: needed[item] for item, sentence in sentences if item in needed}
     return CitationGrades(support, need, source.criterion.threshold, asked.threshold)

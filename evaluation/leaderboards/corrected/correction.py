@@ -24,7 +24,7 @@ from evaluation.leaderboards.corrected.draws import (
     sentence,
 )
 from evaluation.leaderboards.corrected.item_values import ItemValues, read_item_values
-from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.leaderboards.sources import JudgmentLoader, Scorer, Source
 from stats.answers_in_words import first_system
 from stats.calibration.recalibration import FOLDS
 from stats.calibration.topic_sums import LabelledItems, Shares
@@ -130,7 +130,7 @@ def _value(estimate: Estimate) -> float:
     return float("-inf") if estimate.value is None else estimate.value
 
 
-def correct_judges(boards: StudySources, measure: SystemMeasure, columns: Sequence[Column]) -> tuple[Corrected, ...]:
+def correct_judges(scorer: Scorer, measure: SystemMeasure, columns: Sequence[Column]) -> tuple[Corrected, ...]:
     """Return for each judge among the columns its scores as people's labels correct them, or why there are none."""
     sources = [column.board.source for column in columns]
     people = [source for source in sources if source.kind == Rater.Kind.ASSESSOR]
@@ -148,7 +148,7 @@ def correct_judges(boards: StudySources, measure: SystemMeasure, columns: Sequen
         try:
             if left_out:
                 raise NothingToCorrect(LEFT_OUT)
-            corrected = _correct(boards, measure, beside, column)
+            corrected = _correct(scorer, measure, beside, column)
         except NothingToCorrect as why:
             found.append(replace(none, reason=str(why)))
         else:
@@ -177,15 +177,15 @@ def _judged_alike(of_people: Criterion, of_judge: Criterion, measure: SystemMeas
     return measure.of_qrels or of_people == of_judge or is_graded_version(of_judge, of=of_people)
 
 
-def _correct(boards: StudySources, measure: SystemMeasure, people: Source, column: Column) -> Corrected:
+def _correct(scorer: Scorer, measure: SystemMeasure, people: Source, column: Column) -> Corrected:
     """Return the scores of the column's judge, corrected. Raises NothingToCorrect."""
     judge = column.board.source
     if isinstance(measure, QrelsMeasure):
-        return _corrected_rankings(boards, measure, people, column)
-    values = read_item_values(boards, measure, people, judge)
+        return _corrected_rankings(scorer, measure, people, column)
+    values = read_item_values(scorer, measure, people, judge)
     if values is None:
         raise NothingToCorrect(_no_sum(measure.name))
-    return _corrected_items(boards, measure, values, people, judge)
+    return _corrected_items(scorer, measure, values, people, judge)
 
 
 def _no_sum(name: str) -> str:
@@ -194,11 +194,11 @@ def _no_sum(name: str) -> str:
 
 
 def _corrected_items(
-    boards: StudySources, measure: SystemMeasure, values: ItemValues, people: Source, judge: Source
+    scorer: Scorer, measure: SystemMeasure, values: ItemValues, people: Source, judge: Source
 ) -> Corrected:
     """Correct scores of reports and answers, whose values belong to items."""
     ids, first, part_of = np.unique(values.items, return_index=True, return_inverse=True)
-    draws = DrawsOfItems.under(people.criterion, boards)
+    draws = DrawsOfItems.under(people.criterion, scorer)
     of_ids = draws.of(ids)
     labelled = np.isfinite(values.people[first])
     refuse_without_draw(labelled, of_ids.probabilities)
@@ -241,12 +241,12 @@ class Ready:
         return _ratios(self, self.ratio)
 
 
-def ready_to_correct(boards: StudySources, measure: QrelsMeasure, people: Source, judge: Source) -> Ready:
+def ready_to_correct(scorer: Scorer, measure: QrelsMeasure, people: Source, judge: Source) -> Ready:
     """Return what corrects a judge's scores of rankings: a passage's label is its highest grade.
 
     Raises NothingToCorrect.
     """
-    by_people, by_judge = boards.grades(people), boards.grades(judge)
+    by_people, by_judge = scorer.grades(people), scorer.grades(judge)
     asked, by_the_judge = (measure.at(of.threshold) for of in (by_people, by_judge))
     ratio = ratio_of(asked)
     if ratio is None and not asked.estimable:
@@ -256,8 +256,8 @@ def ready_to_correct(boards: StudySources, measure: QrelsMeasure, people: Source
             raise NothingToCorrect(sentence(reason))
     if by_people.names_all:
         raise NothingToCorrect(NAMED)
-    draws = DrawsOfItems.under(people.criterion, boards)
-    known = boards.once(f"labelled under {people.criterion.pk}", lambda: _labelled(boards, people, draws))
+    draws = DrawsOfItems.under(people.criterion, scorer)
+    known = scorer.once(f"labelled under {people.criterion.pk}", lambda: _labelled(scorer.loader, people, draws))
     refuse_without_draw(known, draws.draws.probabilities)
     draw = by_people.draw
     if draw is None:
@@ -265,17 +265,17 @@ def ready_to_correct(boards: StudySources, measure: QrelsMeasure, people: Source
     if draw.unusable:
         raise NothingToCorrect(sentence(draw.unusable))
     pool = PassagePool.of(draw, by_people, by_judge)
-    sizes = _cutoffs(boards, asked, pool.topics)
-    withheld = withheld_outside(boards.rankings, draw, sizes)
-    rankings = {name: of for name, of in boards.rankings.items() if name not in withheld}
+    sizes = _cutoffs(scorer, asked, pool.topics)
+    withheld = withheld_outside(scorer.rankings, draw, sizes)
+    rankings = {name: of for name, of in scorer.rankings.items() if name not in withheld}
     words = draws.in_words(draw.n_labelled, draw.n_items, len(pool.topics), draws.draws.probabilities[known])
     return Ready(asked, by_the_judge, ratio, pool, rankings, sizes, withheld, draw, words)
 
 
-def _corrected_rankings(boards: StudySources, measure: QrelsMeasure, people: Source, column: Column) -> Corrected:
+def _corrected_rankings(scorer: Scorer, measure: QrelsMeasure, people: Source, column: Column) -> Corrected:
     """Correct measures of rankings, whose values belong to passages."""
     judge = column.board.source
-    ready = ready_to_correct(boards, measure, people, judge)
+    ready = ready_to_correct(scorer, measure, people, judge)
     board = None
     if ready.rankings and ready.ratio is None:
         board = ready.sums().corrected()
@@ -285,9 +285,9 @@ def _corrected_rankings(boards: StudySources, measure: QrelsMeasure, people: Sou
     return Corrected(judge.name, judge.completeness, method, draw=ready.words, board=board, withheld=ready.withheld)
 
 
-def _labelled(boards: StudySources, people: Source, draws: DrawsOfItems) -> BoolArray:
+def _labelled(loader: JudgmentLoader, people: Source, draws: DrawsOfItems) -> BoolArray:
     """Return which of the items have people's label."""
-    grades = boards.item_grades(people)
+    grades = loader.item_grades(people)
     found = np.fromiter((grades.get(pk, np.nan) for pk in draws.items.tolist()), np.float64, len(draws.items))
     return np.isfinite(found)
 
@@ -415,8 +415,8 @@ def _within_bounds(mean: Estimate) -> Estimate:
     return replace(mean, value=None if mean.value is None else min(max(mean.value, 0.0), 1.0))
 
 
-def _cutoffs(boards: StudySources, measure: QrelsMeasure, topics: Sequence[str]) -> dict[str, int]:
+def _cutoffs(scorer: Scorer, measure: QrelsMeasure, topics: Sequence[str]) -> dict[str, int]:
     if not measure.at_oracle:
         return dict.fromkeys(topics, measure.cutoff or 0)
-    contexts = boards.rankings.get(boards.oracle or "", {})
+    contexts = scorer.rankings.get(scorer.oracle or "", {})
     return {topic: len(contexts.get(topic, ())) for topic in topics}

@@ -8,7 +8,7 @@ import numpy as np
 
 from collection.models import Criterion
 from evaluation.data.drawn_labels import Draws, draws_of_items
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.plurals import counted
 from stats.ratings import BoolArray, FloatArray, IntArray
 
@@ -58,12 +58,12 @@ class DrawsOfItems:
     draws: Draws
 
     @classmethod
-    def under(cls, criterion: Criterion, boards: StudySources) -> DrawsOfItems:
-        return boards.once(f"draws under {criterion.pk}", lambda: cls._read(boards, criterion))
+    def under(cls, criterion: Criterion, scorer: Scorer) -> DrawsOfItems:
+        return scorer.once(f"draws under {criterion.pk}", lambda: cls._read(scorer, criterion))
 
     @classmethod
-    def _read(cls, boards: StudySources, criterion: Criterion) -> DrawsOfItems:
-        under = boards.items_under(criterion).order_by("pk").values_list("pk", flat=True)
+    def _read(cls, scorer: Scorer, criterion: Criterion) -> DrawsOfItems:
+        under = scorer.loader.items_under(criterion).order_by("pk").values_list("pk", flat=True)
         items = np.array(list(under), dtype=np.int64)
         return cls(items, draws_of_items(criterion, items))
 

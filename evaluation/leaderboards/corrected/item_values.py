@@ -14,7 +14,7 @@ from collection.models.studies import TaskType
 from evaluation.leaderboards.answer_points import key_points, stated_importance
 from evaluation.leaderboards.answer_scores import grades_by_rater, rated
 from evaluation.leaderboards.answer_texts import unanswerable_topics
-from evaluation.leaderboards.sources import Source, StudySources, yes
+from evaluation.leaderboards.sources import JudgmentLoader, Scorer, Source, yes
 from stats.measures.cited_reports import support_of_grade
 from stats.measures.clapnq import WORTH
 from stats.measures.nuggets import CREDIT, WEIGHTS, support_of
@@ -49,9 +49,9 @@ class ItemValues:
     names: tuple[str, ...]
 
 
-def read_item_values(boards: StudySources, measure: SystemMeasure, people: Source, judge: Source) -> ItemValues | None:
+def read_item_values(scorer: Scorer, measure: SystemMeasure, people: Source, judge: Source) -> ItemValues | None:
     """Return the measure as a sum over the items that the judge was asked about; None if it is none."""
-    parts = PARTS[measure.family](boards, measure, people, judge) if measure.is_sum else None
+    parts = PARTS[measure.family](scorer, measure, people, judge) if measure.is_sum else None
     if parts is None:
         return None
     found = list(parts)
@@ -70,29 +70,29 @@ def read_item_values(boards: StudySources, measure: SystemMeasure, people: Sourc
     )
 
 
-def _asked(boards: StudySources, judge: Source) -> set[int]:
-    judged = boards.judgments(judge.criterion)
+def _asked(loader: JudgmentLoader, judge: Source) -> set[int]:
+    judged = loader.judgments(judge.criterion)
     rows = np.flatnonzero(judged.asked[:, list(judge.columns)].any(axis=1))
     return {judged.ratings.items[row] for row in rows.tolist()}
 
 
-def _of_reports(boards: StudySources, people: Source, judge: Source) -> list[tuple[int, int, str, int]]:
+def _of_reports(scorer: Scorer, people: Source, judge: Source) -> list[tuple[int, int, str, int]]:
     """Return each item about a report that the judge was asked about, with its topic, run and element."""
-    rows = boards.items_under(people.criterion).filter(report__isnull=False)
+    rows = scorer.loader.items_under(people.criterion).filter(report__isnull=False)
     parts = rows.values_list("pk", "topic__pk", "report__run__name", "element__pk")
-    asked, listed = _asked(boards, judge), boards.once(f"reports under {people.criterion.pk}", lambda: list(parts))
-    return [row for row in listed if row[0] in asked]
+    asked = _asked(scorer.loader, judge)
+    return [row for row in scorer.once(f"reports under {people.criterion.pk}", lambda: list(parts)) if row[0] in asked]
 
 
-def _yes_or_no(boards: StudySources, measure: SystemMeasure, people: Source, judge: Source) -> Iterator[Part]:
+def _yes_or_no(scorer: Scorer, measure: SystemMeasure, people: Source, judge: Source) -> Iterator[Part]:
     """A report's share of yes, over all of its items or over all key points of the topic."""
-    sizes = _n_key_points(boards) if measure.of_answers else {}
-    own = {pk for pk, _, run in _points(boards) if run} if sizes else set()
-    rows = [row for row in _of_reports(boards, people, judge) if row[3] not in own]
+    sizes = _n_key_points(scorer) if measure.of_answers else {}
+    own = {pk for pk, _, run in _points(scorer) if run} if sizes else set()
+    rows = [row for row in _of_reports(scorer, people, judge) if row[3] not in own]
     n_items: dict[tuple[int, str], int] = defaultdict(int)
     for _, topic, run, _ in rows:
         n_items[topic, run] += 1
-    by_people, by_judge = boards.item_grades(people), boards.item_grades(judge)
+    by_people, by_judge = scorer.loader.item_grades(people), scorer.loader.item_grades(judge)
     for item, topic, run, _ in rows:
         values = (
             _number(yes(by_people.get(item), people.criterion.threshold)),
@@ -105,42 +105,40 @@ def _number(flag: bool | None) -> float:
     return float("nan") if flag is None else float(flag)
 
 
-def _points(boards: StudySources) -> list[tuple[int, str, str]]:
-    return boards.once("key points", lambda: key_points(boards))
+def _points(scorer: Scorer) -> list[tuple[int, str, str]]:
+    return scorer.once("key points", lambda: key_points(scorer))
 
 
-def _n_key_points(boards: StudySources) -> dict[int, int]:
+def _n_key_points(scorer: Scorer) -> dict[int, int]:
     """Return how many final key points each topic has, by primary key."""
-    names = {name: pk for pk, name in boards.topic_names.items()}
+    names = {name: pk for pk, name in scorer.topic_names.items()}
     found: dict[int, int] = defaultdict(int)
-    for _, topic, run in _points(boards):
+    for _, topic, run in _points(scorer):
         if not run:
             found[names[topic]] += 1
     return found
 
 
-def _nuggets(boards: StudySources, measure: Nuggets, people: Source, judge: Source) -> Iterator[Part] | None:
+def _nuggets(scorer: Scorer, measure: Nuggets, people: Source, judge: Source) -> Iterator[Part] | None:
     """Credit for nuggets; which are vital must be known without labels, or the sum is over unknown items."""
-    importance = boards.once("stated importance", lambda: stated_importance(boards))
-    if measure.name.endswith(("vital", "weighted")) and boards.criterion_named(TaskType.NUGGET, "importance"):
-        rows = _of_reports(boards, people, judge)
+    importance = scorer.once("stated importance", lambda: stated_importance(scorer))
+    if measure.name.endswith(("vital", "weighted")) and scorer.loader.criterion_named(TaskType.NUGGET, "importance"):
+        rows = _of_reports(scorer, people, judge)
         if any(element not in importance for *_, element in rows):
             return None
-    return _credits(boards, importance, measure.name, people, judge)
+    return _credits(scorer, importance, measure.name, people, judge)
 
 
-def _credits(
-    boards: StudySources, importance: Mapping[int, str], name: str, people: Source, judge: Source
-) -> Iterator[Part]:
+def _credits(scorer: Scorer, importance: Mapping[int, str], name: str, people: Source, judge: Source) -> Iterator[Part]:
     weights: dict[str, float] = {"vital": 1.0, "okay": 0.0 if name.endswith("vital") else 1.0}
     if name.endswith("weighted"):
         weights = {str(importance): weight for importance, weight in WEIGHTS.items()}
-    rows = [(*row[:3], weights[importance.get(row[3], "okay")]) for row in _of_reports(boards, people, judge)]
+    rows = [(*row[:3], weights[importance.get(row[3], "okay")]) for row in _of_reports(scorer, people, judge)]
     rows = [row for row in rows if row[3]]
     totals: dict[tuple[int, str], float] = defaultdict(float)
     for _, topic, run, weight in rows:
         totals[topic, run] += weight
-    sides = [(boards.item_grades(source), source.criterion) for source in (people, judge)]
+    sides = [(scorer.loader.item_grades(source), source.criterion) for source in (people, judge)]
     for item, topic, run, weight in rows:
         values = [_credit(grades.get(item), criterion, strict="strict" in name) for grades, criterion in sides]
         yield item, topic, run, weight / totals[topic, run], values[0], values[1]
@@ -153,13 +151,13 @@ def _credit(grade: float | None, criterion: Criterion, *, strict: bool) -> float
     return float(CREDIT[support] == 1) if strict else CREDIT[support]
 
 
-def _citations(boards: StudySources, measure: Citations, people: Source, judge: Source) -> Iterator[Part]:
+def _citations(scorer: Scorer, measure: Citations, people: Source, judge: Source) -> Iterator[Part]:
     """The support of a report's citations, each of which is an item; one without a text here is none."""
-    rows = _of_reports(boards, people, judge)
+    rows = _of_reports(scorer, people, judge)
     n_items: dict[tuple[int, str], int] = defaultdict(int)
     for _, topic, run, _ in rows:
         n_items[topic, run] += 1
-    sides = [(boards.item_grades(source), source.criterion.threshold) for source in (people, judge)]
+    sides = [(scorer.loader.item_grades(source), source.criterion.threshold) for source in (people, judge)]
     for item, topic, run, _ in rows:
         values = [_support(grades.get(item), at, whole=measure.name == "citation-support") for grades, at in sides]
         yield item, topic, run, 1 / n_items[topic, run], values[0], values[1]
@@ -172,15 +170,15 @@ def _support(grade: float | None, threshold: float, *, whole: bool) -> float:
     return float(support == 1) if whole else support
 
 
-def _ratings(boards: StudySources, measure: Ratings, people: Source, judge: Source) -> Iterator[Part]:
+def _ratings(scorer: Scorer, measure: Ratings, people: Source, judge: Source) -> Iterator[Part]:
     """The mean grade of an answer, which is one item."""
-    left_out = boards.once("unanswerable", lambda: unanswerable_topics(boards)) if measure.of_answerable else set()
-    criteria = [boards.criterion_named(TaskType.ANSWER_EVALUATION, one) for one in measure.criteria]
+    left_out = scorer.once("unanswerable", lambda: unanswerable_topics(scorer)) if measure.of_answerable else set()
+    criteria = [scorer.loader.criterion_named(TaskType.ANSWER_EVALUATION, one) for one in measure.criteria]
     sides = [
-        [grades_by_rater(boards, source, criterion) if criterion else {} for criterion in criteria]
+        [grades_by_rater(scorer.loader, source, criterion) if criterion else {} for criterion in criteria]
         for source in (people, judge)
     ]
-    for item, topic, run, _ in _of_reports(boards, people, judge):
+    for item, topic, run, _ in _of_reports(scorer, people, judge):
         if topic in left_out:
             continue
         scores = [rated([of.get(item, {}) for of in by_rater])[0].value for by_rater in sides]
@@ -188,17 +186,17 @@ def _ratings(boards: StudySources, measure: Ratings, people: Source, judge: Sour
         yield item, topic, run, 1.0, values[0], values[1]
 
 
-def _preferences(boards: StudySources, measure: Preferences, people: Source, judge: Source) -> Iterator[Part]:
+def _preferences(scorer: Scorer, measure: Preferences, people: Source, judge: Source) -> Iterator[Part]:
     """Wins over comparisons: each pair counts for both of its systems, the mean over its raters."""
-    rows = boards.items_under(people.criterion).filter(report__isnull=False, other_report__isnull=False)
+    rows = scorer.loader.items_under(people.criterion).filter(report__isnull=False, other_report__isnull=False)
     parts = rows.values_list("pk", "topic__pk", "report__run__name", "other_report__run__name")
-    asked, pairs = _asked(boards, judge), boards.once(f"pairs under {people.criterion.pk}", lambda: list(parts))
+    asked, pairs = _asked(scorer.loader, judge), scorer.once(f"pairs under {people.criterion.pk}", lambda: list(parts))
     listed = [row for row in pairs if row[0] in asked]
     n_pairs: dict[tuple[int, str], int] = defaultdict(int)
     for _, topic, *systems in listed:
         for system in systems:
             n_pairs[topic, system] += 1
-    sides = [grades_by_rater(boards, source, source.criterion) for source in (people, judge)]
+    sides = [grades_by_rater(scorer.loader, source, source.criterion) for source in (people, judge)]
     tied = WORTH[measure.ties]
     for item, topic, first, second in listed:
         for system, sign in ((first, 1), (second, -1)):
@@ -213,7 +211,7 @@ def _won(grades: list[float], tied: float) -> float:
     return float(np.mean([1.0 if grade > 0 else tied if grade == 0 else 0.0 for grade in known]))
 
 
-PARTS: dict[str, Callable[[StudySources, Any, Source, Source], Iterator[Part] | None]] = {
+PARTS: dict[str, Callable[[Scorer, Any, Source, Source], Iterator[Part] | None]] = {
     "coverage": _yes_or_no,
     "key points": _yes_or_no,
     "nuggets": _nuggets,

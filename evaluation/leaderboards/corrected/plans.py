@@ -16,7 +16,7 @@ from evaluation.leaderboards.corrected.correction import Corrected, Ready, ready
 from evaluation.leaderboards.corrected.draws import NothingToCorrect
 from evaluation.leaderboards.leaderboard import measure_leaderboard
 from evaluation.leaderboards.scores import score
-from evaluation.leaderboards.sources import Source, StudySources
+from evaluation.leaderboards.sources import JudgmentLoader, Scorer, Source
 from stats.calibration.pilots import NoPlan, Pilot
 from stats.calibration.planning import Plan, more_labels, topics_answer
 from stats.plurals import counted
@@ -139,14 +139,14 @@ def plan_measure(
         raise NoPlan(f"Choose the system whose {asked.name} it is, or two different systems.")
     if asked.ratio == "AP":
         raise NoPlan(NO_AP)
-    boards, people, by_judge = _sources(criterion, asked, judge)
+    scorer, people, by_judge = _sources(criterion, asked, judge)
     try:
-        ready = ready_to_correct(boards, asked, people, by_judge)
+        ready = ready_to_correct(scorer, asked, people, by_judge)
         values, deviations = _by_topic(ready, systems)
     except NothingToCorrect as nothing:
         raise NoPlan(str(nothing)) from nothing
     signs = np.array([1.0, -1.0][: len(systems)])
-    graded = score(boards, asked, by_judge).scored.evaluated.reindex(index=list(systems), columns=ready.pool.topics)
+    graded = score(scorer, asked, by_judge).scored.evaluated.reindex(index=list(systems), columns=ready.pool.topics)
     judged = signs @ graded.fillna(0.0).to_numpy(dtype=np.float64)
     if len(systems) == 2 and difference is None:
         difference = float(judged.mean())
@@ -160,21 +160,21 @@ def plan_measure(
     return MeasurePlan(ready.asked.shown, systems, wanted, pilot.pilot, plan)
 
 
-def _sources(criterion: Criterion, measure: SystemMeasure, judge: str | None) -> tuple[StudySources, Source, Source]:
-    """Return the visible boards, the people under the criterion, and the judge. Raises NoPlan and JudgeNotFound."""
-    everything = StudySources(criterion.study)
-    people, by_judge = _people_and_judge(everything, criterion, measure, judge)
+def _sources(criterion: Criterion, measure: SystemMeasure, judge: str | None) -> tuple[Scorer, Source, Source]:
+    """Return what is visible, the people under the criterion, and the judge. Raises NoPlan and JudgeNotFound."""
+    everything = Scorer.of(criterion.study)
+    people, by_judge = _people_and_judge(everything.loader, criterion, measure, judge)
     if people is None or by_judge is None:
         raise NoPlan("A plan needs people’s labels and a judge that graded these passages.")
     return everything.seen([people, by_judge]), people, by_judge
 
 
 def _people_and_judge(
-    boards: StudySources, criterion: Criterion, measure: SystemMeasure, judge: str | None
+    loader: JudgmentLoader, criterion: Criterion, measure: SystemMeasure, judge: str | None
 ) -> tuple[Source | None, Source | None]:
     """Return the people under the criterion and the judge, called as `judge_choices` calls it. Raises JudgeNotFound."""
-    choice = find_judge(judge_choices(boards.judgments(criterion)), judge)
-    sources = boards.sources(measure)
+    choice = find_judge(judge_choices(loader.judgments(criterion)), judge)
+    sources = loader.sources(measure)
     people = (one for one in sources if one.kind == Rater.Kind.ASSESSOR and one.criterion == criterion)
     judges = (one for one in sources if one.raters == (choice.rater,) and one.criterion == choice.criterion)
     return next(people, None), next(judges, None)
@@ -202,7 +202,7 @@ def corrected_by(criterion: Criterion, *, measure: str, judge: str) -> Corrected
 
     Raises JudgeNotFound.
     """
-    boards, asked = StudySources(criterion.study), parse_measure(measure)
-    found = _people_and_judge(boards, criterion, asked, judge)
-    board = measure_leaderboard(boards, asked, sources=[one.name for one in found if one]) if all(found) else None
+    scorer, asked = Scorer.of(criterion.study), parse_measure(measure)
+    found = _people_and_judge(scorer.loader, criterion, asked, judge)
+    board = measure_leaderboard(scorer, asked, sources=[one.name for one in found if one]) if all(found) else None
     return next(iter(board.corrected), None) if board else None

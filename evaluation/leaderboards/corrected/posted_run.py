@@ -19,7 +19,7 @@ from collection.splits import AskedPart
 from evaluation.leaderboards.columns import Column
 from evaluation.leaderboards.corrected.correction import Corrected
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
-from evaluation.leaderboards.sources import PEOPLE, Combine, Source, StudySources
+from evaluation.leaderboards.sources import PEOPLE, Combine, Scorer, Source
 from stats.intervals import Estimate
 from stats.ranking.measure_names import NoLeaderboard, parse_measure
 from stats.ranking.qrels_scoring import QrelsMeasure
@@ -92,15 +92,13 @@ class PostedScores:
         }
 
 
-class _OneRun(StudySources):
+class _OneRun(Scorer):
     """What a leaderboard reads of the study, with this run in place of the collection's."""
 
-    def __init__(self, study: Study, run: dict[str, list[str]], *, combine: Combine) -> None:
-        super().__init__(study, combine=combine)
-        self.run = run
+    run: dict[str, list[str]]
 
-    def seen(self, sources: Any, *, part: AskedPart = "development") -> StudySources:
-        seen = super().seen(sources, part=part)
+    def seen(self, sources: Any, *, part: AskedPart = "development", named: bool = False) -> Scorer:
+        seen = super().seen(sources, part=part, named=named)
         visible = set(seen.topic_names.values())
         ranked: Rankings = {POSTED: {topic: docnos for topic, docnos in self.run.items() if topic in visible}}
         seen.rankings = ranked
@@ -131,11 +129,12 @@ def score_posted_run(
     if len(unknown) == len(rankings):
         some = ", ".join(unknown[:3])
         raise BadRun(f"None of the run’s {len(unknown)} topics is in the study’s collection, such as {some}.")
-    boards = _OneRun(study, rankings, combine=combine)
+    scorer = _OneRun.of(study, combine=combine)
+    scorer.run = rankings
     sources = [name for name in (PEOPLE, judge) if name] if judge else []
-    board = measure_leaderboard(boards, asked, sources=sources, part=part, topics="own")
+    board = measure_leaderboard(scorer, asked, sources=sources, part=part, topics="own")
     judged = {topic for column in board.columns for topic in column.topics}
-    scores = (*_by_sources(board, boards.shown, asked), *_corrected(board.corrected))
+    scores = (*_by_sources(board, scorer.shown, asked), *_corrected(board.corrected))
     missing = tuple(sorted(judged - rankings.keys()))
     return PostedScores(study, asked.name, scores, len(rankings) - len(unknown), unknown, missing)
 
@@ -165,13 +164,13 @@ def read_posted_run(run: str) -> dict[str, list[str]]:
     }
 
 
-def _by_sources(board: Leaderboard, boards: StudySources, measure: QrelsMeasure) -> Iterator[PostedScore]:
+def _by_sources(board: Leaderboard, scorer: Scorer, measure: QrelsMeasure) -> Iterator[PostedScore]:
     for column in board.columns:
         standing = column.by_system.get(POSTED)
         mean = standing.mean if standing else Estimate(None, reason=column.why_not(POSTED))
         if mean.value is None and (reason := column.why_not(POSTED)):
             mean = Estimate(None, reason=reason)
-        looked_at, unjudged = _counts(boards, column.board.source, measure)
+        looked_at, unjudged = _counts(scorer, column.board.source, measure)
         source = column.board.source
         yield PostedScore(
             source=source.name,
@@ -191,13 +190,13 @@ def _by_topic(column: Column) -> dict[str, float]:
     return {str(topic): value for topic, value in zip(column.table, values, strict=True) if not math.isnan(value)}
 
 
-def _counts(boards: StudySources, source: Source, measure: QrelsMeasure) -> tuple[int, int]:
+def _counts(scorer: Scorer, source: Source, measure: QrelsMeasure) -> tuple[int, int]:
     """Return how many passages the measure reads on the topics that the source judged, and how many lack its grade."""
-    grades = boards.grades(source)
+    grades = scorer.grades(source)
     cutoff = measure.at(grades.threshold).cutoff
     looked_at = unjudged = 0
     for topic, table in grades.tables.items():
-        for docno in boards.rankings[POSTED].get(topic, ())[:cutoff]:
+        for docno in scorer.rankings[POSTED].get(topic, ())[:cutoff]:
             looked_at += 1
             unjudged += not table.n_known(docno)
     return looked_at, unjudged

@@ -21,7 +21,7 @@ from evaluation.leaderboards.evaluation_files.values import (
     rows_of_leaderboard,
 )
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.measure_names import parse_measure
 
 # Where somebody waits for a page: some seconds.
@@ -30,9 +30,9 @@ MOST_CELLS_ON_A_PAGE = 40_000
 
 def board_of(study: Study, chosen: Mapping[str, Any]) -> Leaderboard:
     """Return the leaderboard that is the reference, of development topics. Raises Refused."""
-    boards = StudySources(study, combine=chosen["combine"], oracle=chosen["oracle"], order=chosen["order"])
+    scorer = Scorer.of(study, combine=chosen["combine"], oracle=chosen["oracle"], order=chosen["order"])
     sources = [chosen["source"]] if chosen["source"] else []
-    return measure_leaderboard(boards, parse_measure(chosen["board"]), sources=sources)
+    return measure_leaderboard(scorer, parse_measure(chosen["board"]), sources=sources)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Several measures of the same systems side by side: a table with a column for each measure by a source's judgments.
 
-The boards of RUBRIC at TREC RAG (Farzi and Dietz 2024, Figures 2 and 3) and of CRUX (Ju et al. 2025, Table 1), of any
+The scorer of RUBRIC at TREC RAG (Farzi and Dietz 2024, Figures 2 and 3) and of CRUX (Ju et al. 2025, Table 1), of any
 measures.
 """
 
@@ -12,15 +12,15 @@ from typing import Any
 
 from collection.models import Run, Study
 from collection.rankings import Order
-from collection.splits import AskedPart, TestPartLocked
+from collection.splits import AskedPart
 from evaluation.data.confidence import Confidence
-from evaluation.data.visibility import LOCKED, Visibility
+from evaluation.data.visibility import Visibility
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.columns import Column, Standings
 from evaluation.leaderboards.divergence import Asked, asked_of, board_key
 from evaluation.leaderboards.leaderboard import compare_on_topics
 from evaluation.leaderboards.scores import score
-from evaluation.leaderboards.sources import SourceScores, StudySources
+from evaluation.leaderboards.sources import JudgmentLoader, Scorer, SourceScores
 from stats.measures.rubric import LeaderboardMarks, leaderboard_marks
 from stats.ranking.answer_measures import direction_of
 from stats.ranking.common_topics import TopicChoice
@@ -218,7 +218,7 @@ class MeasuresBoard:
 
 
 def measure_board(
-    boards: StudySources,
+    scorer: Scorer,
     columns: Sequence[str] = (),
     *,
     apart: Sequence[str] = (),
@@ -233,37 +233,34 @@ def measure_board(
     All columns of one measure are compared on their common topics; another measure may have others. Raises
     NoLeaderboard, and as `visibility_of` does.
     """
-    offered = offered_measures(boards.study)
-    asked = list(dict.fromkeys(asked_of(boards, key) for key in columns or offered[:AT_FIRST]))
+    offered = offered_measures(scorer.study)
+    asked = list(dict.fromkeys(asked_of(scorer.loader, key) for key in columns or offered[:AT_FIRST]))
     if not asked:
         raise NoLeaderboard("There are no judgments to score systems by.")
-    boards = boards.seen([source for _, source in asked], part=part)
-    assert boards.visibility is not None  # seen
-    if columns and boards.visibility.hidden:
-        raise TestPartLocked(LOCKED)
-    set_apart = _set_apart(boards, apart)
-    kinds, groupings = _kinds(boards, by)
-    found = list(_columns(boards, [one for one in asked if boards.shows(one[1])], set_apart, topics))
+    scorer = scorer.seen([source for _, source in asked], part=part, named=bool(columns))
+    set_apart = _set_apart(scorer, apart)
+    kinds, groupings = _kinds(scorer, by)
+    found = list(_columns(scorer, [one for one in asked if scorer.loader.shows(one[1])], set_apart, topics))
     return MeasuresBoard(
-        study=boards.study,
-        visibility=boards.visibility,
-        order=boards.order,
-        oracle=boards.oracle,
+        study=scorer.study,
+        visibility=scorer.visibility,
+        order=scorer.order,
+        oracle=scorer.oracle,
         by=by,
         kinds=kinds,
         apart=set_apart,
         columns=tuple(found),
-        choices=tuple(_choices(boards, [*offered, *(measure.name for measure, _ in asked)])),
+        choices=tuple(_choices(scorer.loader, [*offered, *(measure.name for measure, _ in asked)])),
         groupings=groupings,
-        confidence=boards.confidence if any(measure.of_answers for measure, _ in asked) else None,
+        confidence=scorer.loader.confidence if any(measure.of_answers for measure, _ in asked) else None,
     )
 
 
 def _columns(
-    boards: StudySources, asked: Sequence[Asked], apart: Sequence[str], topics: TopicChoice
+    scorer: Scorer, asked: Sequence[Asked], apart: Sequence[str], topics: TopicChoice
 ) -> Iterator[MeasureColumn]:
     """Yield the columns as they were asked for; those of one measure share their topics."""
-    scored = {one: score(boards, *one) for one in asked}
+    scored = {one: score(scorer, *one) for one in asked}
     compared: dict[Asked, Column] = {}
     for measure in dict.fromkeys(measure for measure, _ in asked):
         mine = [one for one in asked if one[0] == measure]
@@ -275,14 +272,14 @@ def _columns(
         yield MeasureColumn(one[0], column, aside)
 
 
-def _set_apart(boards: StudySources, names: Sequence[str]) -> tuple[str, ...]:
-    boards.check_runs(names)
-    return tuple(names) or ((boards.oracle,) if boards.oracle else ())
+def _set_apart(scorer: Scorer, names: Sequence[str]) -> tuple[str, ...]:
+    scorer.check_runs(names)
+    return tuple(names) or ((scorer.oracle,) if scorer.oracle else ())
 
 
-def _kinds(boards: StudySources, by: str) -> tuple[dict[str, str], tuple[str, ...]]:
+def _kinds(scorer: Scorer, by: str) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the kind of each run, and by which attributes runs can be grouped. Raises NoLeaderboard."""
-    of_runs: dict[str, dict[str, Any]] = {run.name: _attributes(run) for run in boards.runs.values()}
+    of_runs: dict[str, dict[str, Any]] = {run.name: _attributes(run) for run in scorer.runs.values()}
     names = sorted({name for of_run in of_runs.values() for name in of_run})
     offered = tuple(name for name in names if len({str(of_run.get(name, "")) for of_run in of_runs.values()}) > 1)
     if by and by not in offered:
@@ -297,8 +294,8 @@ def _attributes(run: Run) -> dict[str, Any]:
     return {name: value for name, value in found.items() if isinstance(value, str | int) and len(str(value)) < LONGEST}
 
 
-def _choices(boards: StudySources, measures: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _choices(loader: JudgmentLoader, measures: Sequence[str]) -> Iterator[tuple[str, str]]:
     for measure in map(parse_measure, dict.fromkeys(measures)):
-        for source in boards.sources(measure):
+        for source in loader.sources(measure):
             key = board_key(measure.name, source)
             yield key, source.completeness.after(key)

@@ -19,7 +19,7 @@ from evaluation.leaderboards.serializers import MOST_COLUMNS, MeasuresChoice
 from stats.ranking.common_topics import TOPICS
 
 if TYPE_CHECKING:
-    from evaluation.leaderboards.sources import Source, StudySources
+    from evaluation.leaderboards.sources import JudgmentLoader, Source
 
 
 class MeasuresBoardReport(BoardsReport):
@@ -49,8 +49,8 @@ class MeasuresBoardReport(BoardsReport):
     def caption(self, subject: Study | Criterion, result: Any, table: Table) -> str:
         return f"{super().caption(subject, result, table)}. {table.note}".rstrip()
 
-    def sources_shown(self, boards: StudySources, chosen: Mapping[str, Any]) -> list[Source]:
-        return sources_named(boards, chosen)
+    def sources_shown(self, loader: JudgmentLoader, chosen: Mapping[str, Any]) -> list[Source]:
+        return sources_named(loader, chosen)
 
     def context(self, request: HttpRequest, study: Study, result: Any) -> dict[str, Any]:
         groups = result.groups() if result else []

@@ -9,7 +9,7 @@ from collection.banks.versions import newest_versions
 from collection.models import BankEntry, RubricElement
 from collection.models.studies import TaskType
 from evaluation.leaderboards.nuggets.trees import BankNugget, trees_of
-from evaluation.leaderboards.sources import NOT_JUDGED, Source, StudySources, yes
+from evaluation.leaderboards.sources import NOT_JUDGED, Scorer, Source, yes
 from stats.measures.nugget_banks import nugget_coverage, rubric_score
 from stats.measures.nuggets import CREDIT, support_of
 from stats.measures.scores import Score
@@ -22,16 +22,16 @@ KINDS = {
 }
 
 
-def bank_nuggets(boards: StudySources) -> dict[int, list[BankNugget]]:
+def bank_nuggets(scorer: Scorer) -> dict[int, list[BankNugget]]:
     """Return what is in the collection's banks, without masked elements, by the topics' primary keys.
 
     Of an element that is in several banks, what the bank with the newest version says counts.
     """
-    return boards.once("nuggets of banks", lambda: _read(boards))
+    return scorer.once("nuggets of banks", lambda: _read(scorer))
 
 
-def _read(boards: StudySources) -> dict[int, list[BankNugget]]:
-    entries = BankEntry.objects.filter(version__in=newest_versions(boards.study.collection), element__masked=False)
+def _read(scorer: Scorer) -> dict[int, list[BankNugget]]:
+    entries = BankEntry.objects.filter(version__in=newest_versions(scorer.study.collection), element__masked=False)
     names = ("element__kind", "parent__element", "importance", "weight", "element__aggregator", "element__weight")
     rows = entries.order_by("version__made_at", "version", "position")
     found: dict[int, dict[int, BankNugget]] = defaultdict(dict)
@@ -43,17 +43,17 @@ def _read(boards: StudySources) -> dict[int, list[BankNugget]]:
     return {topic: list(nuggets.values()) for topic, nuggets in found.items()}
 
 
-def score_bank(boards: StudySources, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
+def score_bank(scorer: Scorer, measure: OfAnswers, source: Source) -> Iterator[AnswerScore]:
     """The topic's nuggets of the kind that the source judged; one that nobody was asked about has no grade.
 
     Nuggets that are in no bank count as they are, beside those that are. Parts without an item of their own are left
     to their parent, where that has one.
     """
-    grades, criterion = boards.item_grades(source), source.criterion
+    grades, criterion = scorer.loader.item_grades(source), source.criterion
     lowest = min(map(float, criterion.scale.values))
-    kind, in_banks = KINDS[criterion.task_type], bank_nuggets(boards)
+    kind, in_banks = KINDS[criterion.task_type], bank_nuggets(scorer)
     known_credits: dict[tuple[str, int], dict[int, float | None]] = defaultdict(dict)
-    rows = boards.items_under(criterion).filter(report__isnull=False)
+    rows = scorer.loader.items_under(criterion).filter(report__isnull=False)
     for item, topic, run, element in rows.values_list("pk", "topic__pk", "report__run__name", "element__pk"):
         grade = grades.get(item)
         if criterion.task_type == TaskType.NUGGET:
@@ -67,7 +67,7 @@ def score_bank(boards: StudySources, measure: OfAnswers, source: Source) -> Iter
         there = {one.element for one in listed}
         listed += [BankNugget(element, kind, None, "", None, "") for element in known if element not in there]
         nuggets = list(trees_of(listed, known).values())
-        topic_name = boards.topic_names[topic]
+        topic_name = scorer.topic_names[topic]
         if all(credit is None for credit in known.values()):
             yield AnswerScore(run, topic_name, Score(None, NOT_JUDGED))
         else:

@@ -19,7 +19,7 @@ from evaluation.data.drawn_labels import NAMED
 from evaluation.leaderboards.corrected.plans import corrected_by, plan_measure
 from evaluation.leaderboards.corrected.posted_run import score_posted_run
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from evaluation.publishing.data_card import compile_data_card
 from evaluation.publishing.hole_filling import fill_qrels
 from evaluation.publishing.qrels import compile_qrels
@@ -46,7 +46,7 @@ def gold(drawn: Study) -> Study:
 
 
 def board_of(study: Study, measure: str) -> Leaderboard:
-    return measure_leaderboard(StudySources(study), parse_measure(measure), sources=["people"])
+    return measure_leaderboard(Scorer.of(study), parse_measure(measure), sources=["people"])
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -137,7 +137,7 @@ def test_ungraded_replies_stay_unjudged(gold: Study) -> None:
 
     declare(gold, irrelevant={judge.name: "It was asked about everything else."})
 
-    board = measure_leaderboard(StudySources(gold), parse_measure("nDCG@10"), sources=[judge.name])
+    board = measure_leaderboard(Scorer.of(gold), parse_measure("nDCG@10"), sources=[judge.name])
     assert not board.columns[0].means
 
 

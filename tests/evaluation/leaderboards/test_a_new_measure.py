@@ -11,7 +11,7 @@ import pytest
 from collection.models import Study
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.leaderboard import measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking import measures
 from stats.ranking.measure_names import parse_measure, registered
 from stats.ranking.qrels_scoring import parse_qrels_measure
@@ -57,7 +57,7 @@ def rank_biased_precision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
 
 @pytest.mark.usefixtures("rank_biased_precision")
 def test_a_file_in_the_folder_is_a_measure_everywhere(tied: Study) -> None:
-    board = measure_leaderboard(StudySources(tied), parse_measure(NAME))
+    board = measure_leaderboard(Scorer.of(tied), parse_measure(NAME))
 
     assert NAME in offered_measures(tied)
     assert len(board.columns[0].means) == 5

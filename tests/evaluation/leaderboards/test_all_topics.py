@@ -27,7 +27,7 @@ from collection.models import (
 from evaluation.data.topic_sample import topic_sample_of
 from evaluation.leaderboards.corrected.all_topics import means_over_all_topics
 from evaluation.leaderboards.leaderboard import measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.measure_names import parse_measure
 from tests.annotate.factories import NOON
 from tests.evaluation.judged import criterion_of
@@ -84,7 +84,7 @@ def answer(study: Study, rater: Rater) -> None:
 
 
 def test_weights_the_drawn_topics_by_their_strata(study: Study) -> None:
-    board = measure_leaderboard(StudySources(study), parse_measure("coverage"))
+    board = measure_leaderboard(Scorer.of(study), parse_measure("coverage"))
 
     found = means_over_all_topics(board)
 
@@ -132,7 +132,7 @@ def test_topics_that_were_added_later_are_said_and_leave_no_estimate(study: Stud
     open_study(study=study, at=NOON)
     study = Study.objects.get(pk=study.pk)
 
-    board = measure_leaderboard(StudySources(study), parse_measure("coverage"))
+    board = measure_leaderboard(Scorer.of(study), parse_measure("coverage"))
 
     found = means_over_all_topics(board)
     assert found is not None

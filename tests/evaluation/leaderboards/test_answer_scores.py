@@ -15,7 +15,7 @@ from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.breakdown import LENGTH, groupings
 from evaluation.leaderboards.export import leaderboard_as_dict
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.measure_names import NoLeaderboard, parse_measure
 from stats.ranking.measures.preferences import Preferences
 from tests.evaluation.answered import an_answered_study, an_item, element, give, report_of, write
@@ -33,7 +33,7 @@ def topics(study: Study) -> list[Topic]:
 
 
 def board_of(study: Study, measure: str, **options: str) -> Leaderboard:
-    return measure_leaderboard(StudySources(study), parse_measure(measure), **options)  # type: ignore[arg-type]
+    return measure_leaderboard(Scorer.of(study), parse_measure(measure), **options)  # type: ignore[arg-type]
 
 
 def means(board: Leaderboard, source: str = "people") -> dict[str, float]:
@@ -254,7 +254,7 @@ def test_means_are_broken_down_by_domain_and_by_length(answers: Study, ada_as_ra
     assert [mean.n for mean in by_domain.means["references"]["long"] if mean] == [2, 1]
     assert by_length is not None
     assert [mean.value for mean in by_length.means["references"]["short"] if mean] == [13.0]
-    assert groupings(StudySources(answers)) == ["answerable", "domain", LENGTH]
+    assert groupings(Scorer.of(answers)) == ["answerable", "domain", LENGTH]
     with pytest.raises(NoLeaderboard, match="cannot be grouped by “colour”"):
         board_of(answers, "length", by="colour")
 

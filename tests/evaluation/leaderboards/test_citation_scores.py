@@ -15,7 +15,7 @@ from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.corrected.item_values import read_item_values
 from evaluation.leaderboards.export import leaderboard_as_dict, tables_of_leaderboard
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.measure_names import parse_measure
 from stats.ranking.measures.citations import Citations
 from tests.annotate.cited_reports import a_cited_report, a_passage, with_cited_reports
@@ -57,7 +57,7 @@ def cited(collection: Collection, ada_as_rater: Rater) -> Study:
 
 
 def board_of(study: Study, measure: str) -> Leaderboard:
-    return measure_leaderboard(StudySources(study), parse_measure(measure))
+    return measure_leaderboard(Scorer.of(study), parse_measure(measure))
 
 
 @pytest.mark.parametrize(("measure", "expected"), MEASURES.items())
@@ -69,10 +69,10 @@ def test_a_report_is_scored_by_what_is_judged_of_it(cited: Study, measure: str, 
 
 
 def test_citations_without_a_grade_are_counted_not_zero(cited: Study) -> None:
-    boards, measure = StudySources(cited), Citations("citation-precision")
-    [people] = boards.sources(measure)
+    scorer, measure = Scorer.of(cited), Citations("citation-precision")
+    [people] = scorer.loader.sources(measure)
 
-    table = score_answers(boards, measure, people)
+    table = score_answers(scorer, measure, people)
 
     # Two documents of five have no text here.
     assert (table.n_ungraded, table.n_asked) == (2, 5)
@@ -133,7 +133,7 @@ def test_argue_by_hand_on_a_leaderboard_and_on_cited_reports(argued: Study, meas
 
     assert people.means == {"cited-1": pytest.approx(expected, abs=5e-5)}
     assert people.micro["cited-1"].value == pytest.approx(expected, abs=5e-5)
-    [run] = read_reports(StudySources(argued)).runs
+    [run] = read_reports(Scorer.of(argued)).runs
     share = run.share(measure.removeprefix("argue-").replace("-", " "))
     assert share.micro.value == people.micro["cited-1"].value
     assert share.macro.value == people.means["cited-1"]
@@ -184,10 +184,10 @@ def test_too_many_unjudged_nuggets_leave_bounds_and_no_score(argued: Study) -> N
 
 @pytest.mark.parametrize("measure", ["citation-support", "citation-precision"])
 def test_scores_of_citations_are_sums_over_them(cited: Study, measure: str) -> None:
-    boards = StudySources(cited)
-    [people] = boards.sources(parse_measure(measure))
+    scorer = Scorer.of(cited)
+    [people] = scorer.loader.sources(parse_measure(measure))
 
-    values = read_item_values(boards, parse_measure(measure), people, people)
+    values = read_item_values(scorer, parse_measure(measure), people, people)
 
     assert values is not None
     assert values.names == ("cited-1",)

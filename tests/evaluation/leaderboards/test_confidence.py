@@ -14,7 +14,7 @@ from collection.questions.shapes import TASK_TYPES
 from evaluation.leaderboards.export import leaderboard_as_dict
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.measures.board import measure_board
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.measure_names import NoLeaderboard, parse_measure
 from tests.evaluation.answered import an_answered_study, an_item, give, report_of
 from tests.factories import a_judge_rater
@@ -45,7 +45,7 @@ def answers(rosa: User, ada_as_rater: Rater, ben_as_rater: Rater) -> Study:
 
 
 def board_of(study: Study, measure: str, confidence: float | None = None) -> Leaderboard:
-    return measure_leaderboard(StudySources(study, confidence=confidence), parse_measure(measure))
+    return measure_leaderboard(Scorer.of(study, confidence=confidence), parse_measure(measure))
 
 
 def means(board: Leaderboard) -> list[dict[str, float]]:
@@ -88,7 +88,7 @@ def test_preferences_count_by_confidence_too(answers: Study) -> None:
 
 
 def test_the_board_of_several_measures_takes_it_too(answers: Study) -> None:
-    board = measure_board(StudySources(answers, confidence=4), ["faithful · people", "win-rate · people"])
+    board = measure_board(Scorer.of(answers, confidence=4), ["faithful · people", "win-rate · people"])
 
     assert [one.column.means["long"] for one in board.columns] == [4.0, 1.0]
     assert board.confidence is not None

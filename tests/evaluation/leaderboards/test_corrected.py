@@ -13,7 +13,7 @@ from django.test import Client
 from collection.models import Draw, Item, Judgment, RankedPassage, Rater, Study, User
 from evaluation.leaderboards.corrected.correction import NOT_BY_PEOPLE, Corrected
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.measure_names import parse_measure
 from tests.evaluation.judged import AT
 from tests.evaluation.leaderboards.test_samples import drawn, drawn_once, rosa
@@ -25,7 +25,7 @@ MEASURE = "P(rel=2)@10"
 
 
 def board_of(study: Study, measure: str) -> Leaderboard:
-    return measure_leaderboard(StudySources(study), parse_measure(measure))
+    return measure_leaderboard(Scorer.of(study), parse_measure(measure))
 
 
 def corrected_of(study: Study, measure: str) -> Corrected:

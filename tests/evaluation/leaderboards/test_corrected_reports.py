@@ -12,7 +12,7 @@ from evaluation.calibration.report import calibrate_population
 from evaluation.data.population import population_of
 from evaluation.leaderboards.corrected.item_values import read_item_values
 from evaluation.leaderboards.leaderboard import measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.measure_names import parse_measure
 from tests.evaluation.answered import an_answered_study, an_item, element, report_of
 from tests.evaluation.judged import AT, criterion_of, judge_items
@@ -23,7 +23,7 @@ __all__ = ["sampled"]  # a fixture
 
 
 def test_coverage_is_what_the_calibration_page_gives(sampled: Study) -> None:
-    [corrected] = measure_leaderboard(StudySources(sampled), parse_measure("coverage")).corrected
+    [corrected] = measure_leaderboard(Scorer.of(sampled), parse_measure("coverage")).corrected
     calibration = calibrate_population(population_of(criterion_of(sampled), None))
 
     for system in calibration.systems:
@@ -72,10 +72,10 @@ def answers(rosa: User, ada_as_rater: Rater) -> Study:
     ],
 )
 def test_the_sum_over_items_is_the_score_that_the_leaderboard_gives(answers: Study, measure: str) -> None:
-    boards = StudySources(answers)
-    people, judge = measure_leaderboard(boards, parse_measure(measure)).columns
+    scorer = Scorer.of(answers)
+    people, judge = measure_leaderboard(scorer, parse_measure(measure)).columns
 
-    values = read_item_values(StudySources(answers), parse_measure(measure), people.board.source, judge.board.source)
+    values = read_item_values(Scorer.of(answers), parse_measure(measure), people.board.source, judge.board.source)
 
     assert values is not None
     topics = dict(answers.collection.topics.values_list("pk", "topic_id"))
@@ -92,9 +92,9 @@ def test_the_sum_over_items_is_the_score_that_the_leaderboard_gives(answers: Stu
 
 @pytest.mark.parametrize("measure", ["KPP", "KPF"])
 def test_a_measure_of_any_passage_is_no_sum(answers: Study, measure: str) -> None:
-    people = StudySources(answers).sources(parse_measure(measure))
+    people = Scorer.of(answers).loader.sources(parse_measure(measure))
 
-    assert read_item_values(StudySources(answers), parse_measure(measure), people[0], people[-1]) is None
+    assert read_item_values(Scorer.of(answers), parse_measure(measure), people[0], people[-1]) is None
 
 
 def test_win_rates_of_a_drawn_part_are_corrected_for_both_systems(answers: Study) -> None:
@@ -104,7 +104,7 @@ def test_win_rates_of_a_drawn_part_are_corrected_for_both_systems(answers: Study
     )
     Judgment.objects.filter(rater__kind=Rater.Kind.ASSESSOR, item__in=items[3:]).delete()
 
-    [corrected] = measure_leaderboard(StudySources(answers), parse_measure("win-rate(ties=half)")).corrected
+    [corrected] = measure_leaderboard(Scorer.of(answers), parse_measure("win-rate(ties=half)")).corrected
 
     assert corrected.draw.startswith("3 of 4 items of 4 topics have human labels, drawn with probability 0.75")
     long, short = (corrected.scores[name].value for name in ("long", "short"))

@@ -14,7 +14,7 @@ from collection.models import Item, Rater, Report, Run, Study, System, User
 from collection.web.charts.drawing import draw
 from evaluation.charts.matrix import coefficients_chart
 from evaluation.leaderboards.measure_correlations import correlate_measures
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.rank_correlation import bootstrap_over_topics
 from stats.refusals import Refused
 from tests.evaluation.judged import criterion_of, judge_items
@@ -47,7 +47,7 @@ def ranked(study: Study, ada_as_rater: Rater, ben_as_rater: Rater) -> Study:
 
 
 def test_the_columns_asked_for_are_compared_with_ranges_over_topics(ranked: Study) -> None:
-    found = correlate_measures(StudySources(ranked), [], columns=COLUMNS)
+    found = correlate_measures(Scorer.of(ranked), [], columns=COLUMNS)
 
     one, other = found.boards
     expected = bootstrap_over_topics(one.table, other.table)
@@ -57,12 +57,12 @@ def test_the_columns_asked_for_are_compared_with_ranges_over_topics(ranked: Stud
 
 
 def test_a_run_set_apart_is_not_among_the_systems(ranked: Study) -> None:
-    found = correlate_measures(StudySources(ranked), [], columns=COLUMNS, apart=["silent"])
+    found = correlate_measures(Scorer.of(ranked), [], columns=COLUMNS, apart=["silent"])
 
     assert "silent" not in found.boards[0].table.index
     assert found.matrix[COLUMNS[0], COLUMNS[1]].value is None  # three systems
     with pytest.raises(Refused, match="no run “nobody”"):
-        correlate_measures(StudySources(ranked), [], columns=COLUMNS, apart=["nobody"])
+        correlate_measures(Scorer.of(ranked), [], columns=COLUMNS, apart=["nobody"])
 
 
 def test_any_measure_at_any_threshold_and_k_may_be_asked_for(client: Client, ranked: Study, rosa: User) -> None:

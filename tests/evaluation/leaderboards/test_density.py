@@ -7,7 +7,7 @@ import pytest
 from collection.models import Item, Judgment, Passage, Rater, Report, Study
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.measure_correlations import correlate_measures
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.measure_names import NoLeaderboard, parse_measure
 from tests.evaluation.ranked import three_systems
 
@@ -21,7 +21,7 @@ def ranked(study: Study, ada_as_rater: Rater, ben_as_rater: Rater) -> Study:
 
 
 def board_of(study: Study, measure: str) -> Leaderboard:
-    return measure_leaderboard(StudySources(study, oracle=ORACLE), parse_measure(measure), sources=["people"])
+    return measure_leaderboard(Scorer.of(study, oracle=ORACLE), parse_measure(measure), sources=["people"])
 
 
 def means(board: Leaderboard) -> dict[str, float]:
@@ -91,7 +91,7 @@ def test_a_cutoff_at_the_oracle_takes_as_many_passages_as_its_context_has(ranked
 
 @pytest.mark.parametrize("varied", ["coverage@10", "coverage@oracle"])
 def test_the_oracles_context_is_one_of_the_sizes_of_k(ranked: Study, varied: str) -> None:
-    found = correlate_measures(StudySources(ranked, oracle=ORACLE), ["coverage"], varied=varied)
+    found = correlate_measures(Scorer.of(ranked, oracle=ORACLE), ["coverage"], varied=varied)
 
     people = [(one.setting, one.measure) for one in found.by_k if one.source == "people"]
     assert people == [(1, "coverage@1≥3"), ("oracle", "coverage@oracle≥3")]
@@ -99,6 +99,6 @@ def test_the_oracles_context_is_one_of_the_sizes_of_k(ranked: Study, varied: str
 
 
 def test_without_an_oracle_its_context_is_no_size_of_k(ranked: Study) -> None:
-    found = correlate_measures(StudySources(ranked), ["coverage"], varied="coverage@10")
+    found = correlate_measures(Scorer.of(ranked), ["coverage"], varied="coverage@10")
 
     assert {one.setting for one in found.by_k} == {1}

@@ -16,7 +16,7 @@ from collection.models import Collection, Criterion, Item, Passage, Rater, Rubri
 from collection.splits import make_split
 from evaluation.leaderboards.divergence import chosen_pair, compare_places
 from evaluation.leaderboards.measure_correlations import correlate_measures
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from tests.evaluation.judged import AT, criterion_of, graded_criterion, judge_items
 from tests.evaluation.tied import a_relevance_item, a_run_of
 from tests.factories import a_judge_rater, a_study, an_item
@@ -60,9 +60,9 @@ def places(found: dict[str, Any]) -> list[tuple[str, float, float, float]]:
 
 
 def test_systems_that_two_measures_place_differently_come_first(placed: Study) -> None:
-    boards = StudySources(placed)
+    scorer = Scorer.of(placed)
 
-    found = compare_places(boards, *chosen_pair(boards, "P(rel=2)@1", "nDCG@3"))
+    found = compare_places(scorer, *chosen_pair(scorer.loader, "P(rel=2)@1", "nDCG@3"))
 
     # By P@1 ash and birch share ranks 1 and 2, cedar and dogwood 3 and 4; nDCG@3 puts birch, cedar, ash, dogwood.
     assert [(one.system, one.rank, one.rank_by_other, one.places) for one in found.systems] == [
@@ -202,7 +202,10 @@ def test_the_reference_of_crux_table_2_moves_with_eta(study: Study) -> None:
             judge_items(criterion, judge, items, graded(answered))
 
     found = correlate_measures(
-        StudySources(study), ["coverage", "coverage@1"], reference="coverage · small-judge", varied="coverage@1"
+        Scorer.of(study),
+        ["coverage", "coverage@1"],
+        reference="coverage · small-judge",
+        varied="coverage@1",
     )
 
     by_eta = {one.setting: one for one in found.by_threshold}

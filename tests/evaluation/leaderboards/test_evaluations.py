@@ -18,7 +18,7 @@ from collection.formats.scores.evaluation_files import FORMS, read_evaluation
 from collection.models import Study, User
 from evaluation.leaderboards.evaluation_files.values import rows_of_leaderboard
 from evaluation.leaderboards.leaderboard import measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.measure_names import parse_measure
 from tests.evaluation.tied import tied
 
@@ -33,7 +33,7 @@ def written(study: Study, folder: Path, *, form: str = "tot", source: str = "") 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_leaderboard_goes_out_in_every_form_and_is_read_equal(tied: Study, tmp_path: Path, form: str) -> None:
-    board = measure_leaderboard(StudySources(tied), parse_measure("nDCG@5"))
+    board = measure_leaderboard(Scorer.of(tied), parse_measure("nDCG@5"))
 
     files = written(tied, tmp_path / "out", form=form)
 
@@ -47,7 +47,7 @@ def test_a_leaderboard_goes_out_in_every_form_and_is_read_equal(tied: Study, tmp
 
 
 def test_the_value_over_all_is_the_leaderboards_mean(tied: Study) -> None:
-    board = measure_leaderboard(StudySources(tied), parse_measure("nDCG@5"))
+    board = measure_leaderboard(Scorer.of(tied), parse_measure("nDCG@5"))
 
     rows = rows_of_leaderboard(board)["people"]
 
@@ -57,7 +57,7 @@ def test_the_value_over_all_is_the_leaderboards_mean(tied: Study) -> None:
 def test_correlations_with_a_file_are_those_of_the_leaderboard(
     tied: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    agreement = measure_leaderboard(StudySources(tied), parse_measure("nDCG@5")).agreements[0]
+    agreement = measure_leaderboard(Scorer.of(tied), parse_measure("nDCG@5")).agreements[0]
     (judge,) = written(tied, tmp_path / "out", source="small-judge")
     capsys.readouterr()
 
@@ -166,7 +166,7 @@ def test_the_leaderboard_offers_its_files(tied: Study, client: Client, rosa: Use
 
 
 def test_every_eval_ever_has_our_intervals_as_uncertainty(tied: Study, tmp_path: Path) -> None:
-    board = measure_leaderboard(StudySources(tied), parse_measure("nDCG@5"))
+    board = measure_leaderboard(Scorer.of(tied), parse_measure("nDCG@5"))
 
     files = written(tied, tmp_path / "out", form="every_eval_ever")
 

@@ -11,7 +11,7 @@ from django.test import Client
 from collection.models import Collection, Criterion, Judgment, Rater, Study, User
 from evaluation.leaderboards.export import tables_of_leaderboard
 from evaluation.leaderboards.leaderboard import measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from evaluation.trust.comparison import compare_judges_of
 from stats.ranking.measure_names import parse_measure
 from tests.many_judges import import_campaign
@@ -53,7 +53,7 @@ def test_people_and_the_best_the_median_and_the_worst_judge_are_shown_and_all_on
 @pytest.mark.django_db
 def test_a_judge_without_kappa_is_not_called_the_lowest(campaign: Study) -> None:
     """A judge that is not shown grades under a criterion, too, under which people judged nothing."""
-    before = measure_leaderboard(StudySources(campaign), parse_measure("P@5"), most_sources=6)
+    before = measure_leaderboard(Scorer.of(campaign), parse_measure("P@5"), most_sources=6)
     relevance = campaign.criteria.get(name="relevance")
     alone = Criterion.objects.create(
         study=campaign, task_type="relevance", name="alone", scale=relevance.scale, threshold=1, position=9
@@ -64,7 +64,7 @@ def test_a_judge_without_kappa_is_not_called_the_lowest(campaign: Study) -> None
         for one in graded
     )
 
-    found = measure_leaderboard(StudySources(campaign), parse_measure("P@5"), most_sources=6)
+    found = measure_leaderboard(Scorer.of(campaign), parse_measure("P@5"), most_sources=6)
 
     assert found.chosen_by_kappa
     assert [column.name for column in found.columns] == [column.name for column in before.columns]
@@ -79,7 +79,7 @@ def test_without_any_kappa_the_first_judges_are_shown_and_said_to_be(
 
     board = client.get(f"/studies/{campaign.name}/leaderboard/", {"measure": "P@5"}).context["board"]
 
-    every = [source.name for source in StudySources(campaign).sources(parse_measure("P@5"))]
+    every = [source.name for source in Scorer.of(campaign).loader.sources(parse_measure("P@5"))]
     assert not board.chosen_by_kappa
     assert [column.name for column in board.columns] == every[:3]
 
@@ -96,7 +96,7 @@ def test_the_api_gives_all_sources(client: Client, campaign: Study, rosa: User) 
 
 @pytest.mark.django_db
 def test_cells_are_looked_up_in_the_tables_of_their_source(campaign: Study) -> None:
-    board = measure_leaderboard(StudySources(campaign), parse_measure("P@5"), top=3)
+    board = measure_leaderboard(Scorer.of(campaign), parse_measure("P@5"), top=3)
 
     n_ranked = 0
     for row in board.rows():
@@ -119,7 +119,7 @@ def test_cells_are_looked_up_in_the_tables_of_their_source(campaign: Study) -> N
 
 @pytest.mark.django_db
 def test_the_files_say_of_a_system_what_its_cells_say(campaign: Study) -> None:
-    board = measure_leaderboard(StudySources(campaign), parse_measure("P@5"))
+    board = measure_leaderboard(Scorer.of(campaign), parse_measure("P@5"))
 
     tables = tables_of_leaderboard(board)
 

@@ -19,7 +19,7 @@ from collection.splits import make_split
 from evaluation.leaderboards.leaderboard import measure_leaderboard
 from evaluation.leaderboards.measures.board import MeasuresBoard, measure_board
 from evaluation.leaderboards.measures.export import paper_table
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.measure_names import parse_measure
 from stats.refusals import Refused
 from tests.evaluation.ranked import three_systems
@@ -48,7 +48,7 @@ def ranked(study: Study, ada_as_rater: Rater, ben_as_rater: Rater) -> Study:
 
 
 def board_of(study: Study, columns: list[str] = COLUMNS, **asked: object) -> MeasuresBoard:
-    return measure_board(StudySources(study), columns, **asked)  # type: ignore[arg-type]
+    return measure_board(Scorer.of(study), columns, **asked)  # type: ignore[arg-type]
 
 
 def order_of(board: MeasuresBoard, sort: str = "") -> list[str]:
@@ -59,7 +59,7 @@ def test_each_column_has_the_means_of_its_leaderboard(ranked: Study) -> None:
     board = board_of(ranked)
 
     for one in board.columns:
-        alone = measure_leaderboard(StudySources(ranked), parse_measure(one.measure.name), sources=[one.column.name])
+        alone = measure_leaderboard(Scorer.of(ranked), parse_measure(one.measure.name), sources=[one.column.name])
         assert one.column.means == alone.columns[0].means
         assert one.column.marks == alone.columns[0].marks
     assert [one.key for one in board.columns] == COLUMNS

@@ -18,7 +18,7 @@ from statsmodels.stats.multitest import multipletests
 
 from collection.models import RankedPassage, Study, User
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from evaluation.publishing.qrels import compile_qrels
 from stats.ranking.measure_names import parse_measure
 from tests.evaluation.judged import AT, criterion_of
@@ -62,7 +62,7 @@ def by_trec_eval(measure: str, qrels: str, runs: list[Path]) -> Scores:
 
 
 def board_of(study: Study, measure: str, **options: Any) -> Leaderboard:
-    return measure_leaderboard(StudySources(study, **options), parse_measure(measure))
+    return measure_leaderboard(Scorer.of(study, **options), parse_measure(measure))
 
 
 def significant(scores: Scores) -> set[frozenset[str]]:
@@ -125,7 +125,7 @@ def test_a_study_and_its_files_give_the_same_board(
 
 
 def test_judged_at_k_looks_at_the_passages_that_the_leaderboard_scores(tied: Study) -> None:
-    top = StudySources(tied).rankings["run3"]["q0"][0]
+    top = Scorer.of(tied).rankings["run3"]["q0"][0]
     tied.items.get(passage__passage_id=top).judgments.filter(rater__name="ada").delete()
 
     qrels = compile_qrels(criterion_of(tied, "relevance"), raters=["ada"], holes_at=5, at=AT)

@@ -10,7 +10,7 @@ from django.test import Client
 from collection.models import Draw, RankedPassage, Run, Study, User
 from evaluation.leaderboards.corrected.posted_run import BadRun, read_posted_run, score_posted_run
 from evaluation.leaderboards.leaderboard import measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.measure_names import NoLeaderboard, parse_measure
 from tests.evaluation.leaderboards.test_samples import drawn, drawn_once, rosa
 
@@ -35,7 +35,7 @@ def posted(study: Study, run: str, measure: str = "P(rel=2)@10", **asked: Any) -
 
 @pytest.mark.parametrize("measure", ["P(rel=2)@10", "DCG@10", "nDCG@10"])
 def test_the_scores_are_those_of_the_same_run_on_the_leaderboard(drawn: Study, measure: str) -> None:
-    board = measure_leaderboard(StudySources(drawn), parse_measure(measure))
+    board = measure_leaderboard(Scorer.of(drawn), parse_measure(measure))
     [of_board] = board.corrected
     stored = of_board.board.scores["run07"] if of_board.board else None
     assert stored is not None

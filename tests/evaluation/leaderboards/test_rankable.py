@@ -19,7 +19,7 @@ from evaluation.leaderboards.evaluation_files.values import evaluation_of, rows_
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard, score_points
 from evaluation.leaderboards.measure_correlations import correlate_measures
 from evaluation.leaderboards.measures.board import measure_board
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from evaluation.publishing.filled_qrels import FilledQrels
 from evaluation.publishing.hole_filling import fill_qrels
 from evaluation.trust.system_orders import measure_orders
@@ -43,7 +43,7 @@ def partial(tied: Study) -> Study:
 
 
 def board_of(study: Study, measure: str = MEASURE) -> Leaderboard:
-    return measure_leaderboard(StudySources(study), parse_measure(measure))
+    return measure_leaderboard(Scorer.of(study), parse_measure(measure))
 
 
 def filled(study: Study, measure: str = MEASURE) -> FilledQrels:
@@ -71,12 +71,12 @@ def test_a_run_that_ranks_half_of_the_topics_has_a_rank(partial: Study) -> None:
 def test_a_run_of_few_topics_is_in_no_comparison_of_orders(partial: Study) -> None:
     four = {"run0", "run1", "run2", "run3"}
     criterion = criterion_of(partial, "relevance")
-    boards = StudySources(partial)
+    scorer = Scorer.of(partial)
 
     board = board_of(partial)
-    [pair] = correlate_measures(boards, [MEASURE], columns=[MEASURE, "AP(rel=η)"]).boards[:1]
-    places = compare_places(boards, *chosen_pair(boards, MEASURE, other_source="small-judge"))
-    orders = measure_orders(boards, criterion, pair_judges(load_criterion(criterion)).pairs, measure=MEASURE)
+    [pair] = correlate_measures(scorer, [MEASURE], columns=[MEASURE, "AP(rel=η)"]).boards[:1]
+    places = compare_places(scorer, *chosen_pair(scorer.loader, MEASURE, other_source="small-judge"))
+    orders = measure_orders(scorer, criterion, pair_judges(load_criterion(criterion)).pairs, measure=MEASURE)
     of_board = evaluation_of("people", rows_of_leaderboard(board, to_compare=True)["people"])
 
     assert board.agreements[0].n_systems == 4
@@ -117,7 +117,7 @@ def test_page_json_table_chart_and_command_say_of_how_many_topics_a_mean_is(
     assert (few["rank"], few["n_topics"], few["reason"]) == (None, 5, FEW)
     assert FEW in printed
     assert "people (5 of 12 topics)" in {point.source for point in score_points(board_of(partial))}
-    cells = [row for group in measure_board(StudySources(partial), [MEASURE]).groups() for row in group.rows]
+    cells = [row for group in measure_board(Scorer.of(partial), [MEASURE]).groups() for row in group.rows]
     assert [row.cells[0].standing.rank for row in cells if row.system == "run4" and row.cells[0].standing] == [None]
 
 

@@ -14,7 +14,7 @@ from django.test import Client
 
 from collection.models import Collection, Draw, Item, Judgment, Passage, Rater, Study, Topic, User
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.measures.grades import GradeTable
 from stats.ranking.measure_names import parse_measure
 from stats.ranking.qrels_scoring import parse_qrels_measure, score_qrels
@@ -88,7 +88,7 @@ def a_drawn_study(collection: Collection, ada_as_rater: Rater) -> Study:
 
 
 def board_of(study: Study, measure: str, **options: object) -> Leaderboard:
-    return measure_leaderboard(StudySources(study), parse_measure(measure), **options)  # type: ignore[arg-type]
+    return measure_leaderboard(Scorer.of(study), parse_measure(measure), **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP(rel=2)", "P(rel=2)@10", "DCG@10", "RR", "R@10"])
@@ -170,7 +170,7 @@ def test_the_page_of_correlations_holds_nothing_against_a_sample(client: Client,
 
 
 def test_a_run_that_is_hardly_judged_has_no_score_and_the_others_keep_theirs(drawn: Study) -> None:
-    top = {docno for found in StudySources(drawn).rankings["random"].values() for docno in found[:2]}
+    top = {docno for found in Scorer.of(drawn).rankings["random"].values() for docno in found[:2]}
     Judgment.objects.filter(rater__name="small-judge", item__passage__passage_id__in=top).delete()
 
     judge = board_of(drawn, "P@2", sources=["small-judge"]).columns[0]

@@ -9,7 +9,7 @@ from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.columns import Column
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard, score_points
 from evaluation.leaderboards.measure_correlations import correlate_measures
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.measure_names import NoLeaderboard, parse_measure
 from tests.evaluation.judged import AT, criterion_of
 from tests.evaluation.ranked import three_systems
@@ -22,7 +22,7 @@ def ranked(study: Study, ada_as_rater: Rater, ben_as_rater: Rater) -> Study:
 
 
 def board_of(study: Study, measure: str, **options: object) -> Leaderboard:
-    return measure_leaderboard(StudySources(study), parse_measure(measure), **options)  # type: ignore[arg-type]
+    return measure_leaderboard(Scorer.of(study), parse_measure(measure), **options)  # type: ignore[arg-type]
 
 
 def means(column: Column) -> dict[str, float]:
@@ -148,7 +148,7 @@ def test_an_unknown_source_is_refused_with_those_there_are(ranked: Study) -> Non
 
 def test_an_unknown_oracle_is_refused_with_the_runs_there_are(ranked: Study) -> None:
     with pytest.raises(NoLeaderboard, match="Choose one of: best, middle, worst"):
-        measure_leaderboard(StudySources(ranked, oracle="nothing"), parse_measure("coverage@10"))
+        measure_leaderboard(Scorer.of(ranked, oracle="nothing"), parse_measure("coverage@10"))
 
 
 def test_what_is_offered_follows_what_was_judged(ranked: Study) -> None:
@@ -181,7 +181,7 @@ def test_the_chart_shows_what_the_table_shows(ranked: Study) -> None:
 
 
 def test_measures_are_compared_by_every_source_and_at_other_thresholds_and_sizes(ranked: Study) -> None:
-    found = correlate_measures(StudySources(ranked), ["coverage", "Cover@20>=3"], varied="Cover@20")
+    found = correlate_measures(Scorer.of(ranked), ["coverage", "Cover@20>=3"], varied="Cover@20")
 
     assert [board.key for board in found.boards] == [
         "coverage · people",
@@ -198,7 +198,7 @@ def test_measures_are_compared_by_every_source_and_at_other_thresholds_and_sizes
 
 def test_an_unknown_reference_is_refused(ranked: Study) -> None:
     with pytest.raises(NoLeaderboard, match="Sources that have: people, small-judge"):
-        correlate_measures(StudySources(ranked), ["coverage"], reference="coverage · nobody")
+        correlate_measures(Scorer.of(ranked), ["coverage"], reference="coverage · nobody")
 
 
 def test_queries_do_not_grow_with_judges(ranked: Study) -> None:

@@ -9,7 +9,7 @@ from django.test import Client
 
 from collection.models import Judgment, Rater, Study, User
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.common_topics import common_topics
 from stats.ranking.measure_names import parse_measure
 from tests.evaluation.tied import tied
@@ -30,7 +30,7 @@ def half_judged(tied: Study) -> Study:
 
 
 def board_of(study: Study, measure: str = "nDCG@5", **options: object) -> Leaderboard:
-    return measure_leaderboard(StudySources(study), parse_measure(measure), **options)  # type: ignore[arg-type]
+    return measure_leaderboard(Scorer.of(study), parse_measure(measure), **options)  # type: ignore[arg-type]
 
 
 def test_sources_are_compared_on_the_topics_that_all_of_them_judged(half_judged: Study) -> None:
@@ -132,7 +132,7 @@ def test_page_api_and_files_say_which_topics_are_left_out(client: Client, half_j
 def test_correlations_of_measures_are_over_common_topics(half_judged: Study) -> None:
     from evaluation.leaderboards.measure_correlations import correlate_measures
 
-    found = correlate_measures(StudySources(half_judged), ["nDCG@5", "AP"])
+    found = correlate_measures(Scorer.of(half_judged), ["nDCG@5", "AP"])
 
     assert len(found.common.topics) == 7
 

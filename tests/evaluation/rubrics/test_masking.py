@@ -17,7 +17,7 @@ from collection.models import Item, Judgment, Masking, Rater, RubricElement, Stu
 from evaluation.data.judgments import load_criterion
 from evaluation.formats.zip_files import read_archive
 from evaluation.leaderboards.leaderboard import measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from evaluation.publishing.audit_bundle import write_bundle
 from evaluation.publishing.qrels import compile_qrels
 from evaluation.rubrics.masking import MaskingByGrades, mask_unfulfilled, masking_by_grades
@@ -54,11 +54,11 @@ def unanswered(study: Study, topic: str = "t2") -> RubricElement:
 
 
 def by_people(study: Study, **options: str) -> MaskingByGrades:
-    return masking_by_grades(StudySources(study), source="people", **options)
+    return masking_by_grades(Scorer.of(study), source="people", **options)
 
 
 def means(study: Study, measure: str = "coverage") -> dict[str, float]:
-    board = measure_leaderboard(StudySources(study), parse_measure(measure), sources=["people"])
+    board = measure_leaderboard(Scorer.of(study), parse_measure(measure), sources=["people"])
     return {system: round(mean, 4) for system, mean in board.columns[0].means.items()}
 
 

@@ -14,7 +14,7 @@ from django.test import Client
 
 from collection.masking import mask_elements
 from collection.models import Item, Judgment, Rater, RubricElement, Run, Study, User
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from evaluation.rubrics.masking import mask_unfulfilled, masking_by_grades
 from evaluation.rubrics.oracle import NoOracle, keep_oracle
 from evaluation.rubrics.redundancy import Redundancy, measure_redundancy
@@ -38,7 +38,7 @@ def rated(study: Study, ada_as_rater: Rater) -> Study:
 
 
 def by_people(study: Study, **options: Any) -> Redundancy:
-    return measure_redundancy(StudySources(study), source="people", **options)
+    return measure_redundancy(Scorer.of(study), source="people", **options)
 
 
 def labels(found: Redundancy, topic: str) -> dict[str, str]:
@@ -54,7 +54,7 @@ def test_an_unanswered_question_keeps_a_passage_from_being_fully_redundant(rated
 
 def test_what_these_ratings_masked_still_counts_and_what_somebody_masked_does_not(rated: Study, rosa: User) -> None:
     element = RubricElement.objects.get(topic__topic_id="t2", kind="sub_question", position=2)
-    mask_unfulfilled(masking_by_grades(StudySources(rated), source="people"), by=rosa, at=AT)
+    mask_unfulfilled(masking_by_grades(Scorer.of(rated), source="people"), by=rosa, at=AT)
     masked_by_grades = labels(by_people(rated), "t2")
     RubricElement.objects.filter(pk=element.pk).update(masked=False, masking=None)
     mask_elements(elements=[element], reason="ill-posed", by=rosa, at=AT)
@@ -99,12 +99,12 @@ def test_the_summaries_coverage_is_told_with_its_topics(rated: Study) -> None:
     other.attributes = {"engine": "openai", "model": "grey"}
     other.save()
     Judgment.objects.filter(rater__name="small-judge", item__task_type="answerability").update(rater=other)
-    by_judge = measure_redundancy(StudySources(rated), source="small-judge", summaries="middle").summaries
+    by_judge = measure_redundancy(Scorer.of(rated), source="small-judge", summaries="middle").summaries
     assert by_judge is not None
     assert (by_judge.source, by_judge.n_topics) == ("reports-judge", 6)
     raters.update(attributes={"engine": "openai", "model": "green"})
     with pytest.raises(NoLeaderboard, match="small-judge judged no reports here"):
-        measure_redundancy(StudySources(rated), source="small-judge", summaries="middle")
+        measure_redundancy(Scorer.of(rated), source="small-judge", summaries="middle")
     with pytest.raises(NoLeaderboard, match="No run “x” has reports"):
         by_people(rated, summaries="x")
 
@@ -116,7 +116,7 @@ def test_the_required_passages_are_kept_as_a_run_in_the_order_in_which_they_were
 
     run = keep_oracle(found, name="oracle", by=rosa, at=AT)
 
-    assert StudySources(rated).rankings["oracle"] == {one.topic: list(one.subset.required) for one in found.topics}
+    assert Scorer.of(rated).rankings["oracle"] == {one.topic: list(one.subset.required) for one in found.topics}
     made = run.attributes["oracle"]
     assert (made["source"], made["criterion"], made["threshold"], made["passages_of"], made["kept_by"]) == (
         "people", "rating", 3.0, "best", "rosa",
@@ -149,7 +149,7 @@ def test_page_api_and_command_keep_the_same_run(client: Client, rated: Study, ro
     assert (answer.status_code, answer.json()["run"]) == (200, "by-api")
     assert "The run by-command ranks 17 required passages" in said.getvalue()
     assert "middle answers" in said.getvalue()
-    rankings = StudySources(rated).rankings
+    rankings = Scorer.of(rated).rankings
     assert rankings["by-page"] == rankings["by-api"] == rankings["by-command"]
 
 

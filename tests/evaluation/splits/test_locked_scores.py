@@ -20,7 +20,7 @@ from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.export import leaderboard_as_dict
 from evaluation.leaderboards.leaderboard import measure_leaderboard
 from evaluation.leaderboards.measure_correlations import correlate_measures
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.measure_names import parse_measure
 from tests.evaluation.judged import AT, criterion_of, judge_items
 from tests.evaluation.ranked import three_systems
@@ -404,13 +404,11 @@ def test_every_measure_of_rankings_and_their_correlations_keep_to_the_visible_to
     offered = offered_measures(study)
 
     def measured() -> list[Any]:
-        boards = [
-            leaderboard_as_dict(measure_leaderboard(StudySources(study), parse_measure(name))) for name in offered
-        ]
-        correlated = correlate_measures(StudySources(study), offered, varied="Cover@20")
+        scorer = [leaderboard_as_dict(measure_leaderboard(Scorer.of(study), parse_measure(name))) for name in offered]
+        correlated = correlate_measures(Scorer.of(study), offered, varied="Cover@20")
         compared = {one.key: one.table.to_csv() for one in correlated.boards}
         tables = [client.get(f"{CORRELATIONS}{name}.csv?measure=Cover@20").content for name in ("thresholds", "sizes")]
-        return [boards, compared, tables]
+        return [scorer, compared, tables]
 
     before = measured()
     Judgment.objects.filter(item__topic__in=study.split.topics.filter(part="test").values("topic")).delete()

@@ -6,7 +6,7 @@ from django.test import Client
 from collection.models import Study, System, User
 from evaluation.data.model_families import FamilyNotFound, state_families
 from evaluation.leaderboards.leaderboard import measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.measure_names import parse_measure
 from tests.factories import a_judge_rater
 
@@ -26,7 +26,7 @@ def test_rosa_states_families_and_circular_scores_are_marked(client: Client, jud
     response = client.post(PAGE, {judge: "Grey", system: "Grey"}, follow=True)
 
     assert "2 changed" in response.content.decode()
-    board = measure_leaderboard(StudySources(judged), parse_measure("coverage"))
+    board = measure_leaderboard(Scorer.of(judged), parse_measure("coverage"))
     assert board.columns[1].board.circular == {"alpha-1"}
     assert ">same family</span>" in client.get("/studies/bridges-study/leaderboard/").content.decode()
 

@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from collection.models import Collection, Judgment, RankedPassage, Rater, Study, System, User
 from evaluation.leaderboards.leaderboard import measure_leaderboard
 from evaluation.leaderboards.measures.board import measure_board
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from evaluation.trust import comparison
 from evaluation.trust.comparison import JudgeNotCompared, compare_judges_of
 from judging.models import GradingJob, Judge
@@ -50,7 +50,7 @@ def pool(imported_once: None) -> Study:
 def test_scores_and_correlations_are_those_of_the_leaderboard(pool: Study, measure: str) -> None:
     found = compare_judges_of(criterion_of(pool, "relevance"), every=True, measure=measure)
 
-    board = measure_leaderboard(StudySources(pool), parse_measure(measure))
+    board = measure_leaderboard(Scorer.of(pool), parse_measure(measure))
     columns = {column.name: column for column in board.columns}
     agreements = {one.other: one for one in board.agreements}
     assert found.orders is not None
@@ -73,11 +73,11 @@ def test_scores_and_correlations_are_those_of_the_leaderboard(pool: Study, measu
 def test_a_judge_of_unreadable_replies_is_counted_as_such_on_every_board(pool: Study) -> None:
     judge = Rater.objects.get(name="opal-8b-plain")
     Judgment.objects.filter(rater=judge).update(grade=None, ungraded="unreadable")
-    boards = StudySources(pool)
+    scorer = Scorer.of(pool)
     why = "360 of its 360 replies have no readable grade"
 
-    board = measure_leaderboard(boards, parse_measure("nDCG@10"))
-    several = measure_board(StudySources(pool), ["AP(rel=η) · opal-8b-plain", "nDCG@10 · people"])
+    board = measure_leaderboard(scorer, parse_measure("nDCG@10"))
+    several = measure_board(Scorer.of(pool), ["AP(rel=η) · opal-8b-plain", "nDCG@10 · people"])
     compared = compare_judges_of(criterion_of(pool, "relevance"), every=True)
 
     column = board.columns[-1]

@@ -11,7 +11,7 @@ from collection.web.options import add_options, choose
 from evaluation.leaderboards.evaluation_files.values import evaluation_files
 from evaluation.leaderboards.leaderboard import measure_leaderboard
 from evaluation.leaderboards.serializers import EvaluationChoice
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.plurals import counted
 from stats.ranking.measure_names import parse_measure
 
@@ -28,9 +28,9 @@ class Command(SiteCommand):
     def handle(self, **options: Any) -> None:
         chosen = choose(EvaluationChoice, options)
         rules = {name: chosen[name] for name in ("combine", "oracle", "order", "confidence")}
-        boards = StudySources(find_study(options["study"]), **rules)
+        scorer = Scorer.of(find_study(options["study"]), **rules)
         board = measure_leaderboard(
-            boards, parse_measure(chosen["measure"]), sources=chosen["source"], topics=chosen["topics"]
+            scorer, parse_measure(chosen["measure"]), sources=chosen["source"], topics=chosen["topics"]
         )
         files = evaluation_files(board, form=chosen["form"])
         for name, content in files.items():

@@ -21,7 +21,7 @@ from evaluation.agreement.nuggets.listing import NOTHING, NotListed, list_as_rep
 from evaluation.agreement.nuggets.report import compare_sets
 from evaluation.agreement.nuggets.sets import KEY_POINTS, NoSuchSet, creator_names, read_set, set_choices
 from evaluation.leaderboards.leaderboard import measure_leaderboard
-from evaluation.leaderboards.sources import StudySources
+from evaluation.leaderboards.sources import Scorer
 from stats.ranking.measure_names import parse_measure
 from tests.annotate.studies.test_lifecycle import a_study_of
 from tests.annotate.workshop.banks import a_workshop, all_hand_in, proposes
@@ -338,7 +338,7 @@ def test_people_say_which_of_their_points_a_model_extracted(collection: Collecti
     assert run.attributes["lists"] == {
         "set": "key-points/all", "label": "key points, masked ones too", "made_by": "ada", "made_at": AT.isoformat(),
     }  # fmt: skip
-    [people] = measure_leaderboard(StudySources(study), parse_measure("nuggets-strict-all")).columns
+    [people] = measure_leaderboard(Scorer.of(study), parse_measure("nuggets-strict-all")).columns
     assert people.means == {"extracted": pytest.approx(2 / 3)}
 
 
