@@ -310,17 +310,10 @@ CELERY_TASK_ROUTES = {
 }
 # Whether the web server computes figures, tries judges and probes servers itself: there is one process, no worker.
 WORK_AT_ONCE = env.bool("WORK_AT_ONCE", False)
-# What judges said beside their grades, what these took, and the items that they are measured on, for an app that may
-# not import judging.
-REPLIES_OF_JUDGES = "judging.data.reasons.replies_of"
+# What judges said beside their grades, and the items that they are measured on, for an app that may not import judging.
 REASONS_OF_JUDGES = "judging.data.reasons.reasons_of"
-WITH_EXPECTED_GRADES = "judging.data.reasons.with_expected_grades"
-EXPECTED_GRADES_OF_JUDGES = "judging.data.reasons.expected_grades_of"
-# Builds whose key points have scores, these with what their reviewers said, and what changes when they decide.
-SCORED_BUILDS = "judging.data.point_reviews.scored_builds_of"
-REVIEWED_POINTS = "judging.data.point_reviews.reviewed_points_of"
+# What changes when reviewers decide about the points of a build: figures are kept under it.
 STATE_OF_REVIEWS = "judging.data.point_reviews.state_of_reviews"
-SPENT_BY_JUDGES = "judging.data.spending.spent_by_judges"
 ANCHORS_OF_JUDGES = "judging.data.reasons.anchors_among"
 # The judges that can word a nugget, and what has one do so, for an app that may not import judging.
 JUDGES_THAT_WORD = "judging.wordings.wordings.judges_that_word"

@@ -6,20 +6,19 @@ of 0 and 1 the probability of yes. What the chosen θ does on labels that had no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from django.conf import settings
-from django.utils.module_loading import import_string
 
 from collection.judgments.judged_criteria import judged_criteria
-from collection.models import Criterion, Rater, Study
+from collection.models import Criterion, Study
 from evaluation.charts.reliability import threshold_chart
 from evaluation.data.judge_pairs import PairedJudge, graded_versions, pair_judges
 from evaluation.data.judgments import load_criterion
 from evaluation.data.visibility import parts_of, visibility_of
 from evaluation.figures.figure import StudyFigure, chosen_of
+from judging.data.reasons import expected_grades_of, with_expected_grades
 from stats.answers_in_words import shown
 from stats.judges.threshold_choice import Choice, NoHalves, choose_threshold, threshold_curve
 from stats.judges.thresholds import ThresholdFigures
@@ -34,7 +33,7 @@ HEAD = ["threshold", "judge_yes", "precision", "recall", "f1", "kappa", "kappa_l
 
 def expected_thresholds(study: Study, *, criterion: str = "", judge: str = "") -> StudyFigure:
     """Return the figure of a judge beside people under a criterion. Raises NoFigure."""
-    graders = _graders(study)
+    graders = with_expected_grades(study)
     there = {one.name: one for one in _criteria(study, graders)}
     name = chosen_of(criterion, [(one, one) for one in there], "criterion with expected grades beside people’s")
     pairs = [
@@ -82,13 +81,7 @@ def expected_thresholds(study: Study, *, criterion: str = "", judge: str = "") -
 
 
 def offers(study: Study) -> bool:
-    return bool(_criteria(study, _graders(study)))
-
-
-def _graders(study: Study) -> set[tuple[int, int]]:
-    """Return criteria and judges with expected grades, by their keys; who has them is named in the settings."""
-    read: Callable[[Study], set[tuple[int, int]]] = import_string(settings.WITH_EXPECTED_GRADES)
-    return read(study)
+    return bool(_criteria(study, with_expected_grades(study)))
 
 
 def _criteria(study: Study, graders: set[tuple[int, int]]) -> list[Criterion]:
@@ -100,8 +93,7 @@ def _criteria(study: Study, graders: set[tuple[int, int]]) -> list[Criterion]:
 
 def _paired(pair: PairedJudge) -> tuple[BoolArray, FloatArray]:
     """Return people's majority as yes or no, and the judge's expected grades of the same items, NaN without one."""
-    read: Callable[[Rater, Criterion], dict[int, float]] = import_string(settings.EXPECTED_GRADES_OF_JUDGES)
-    by_item = read(pair.judge, pair.criterion)
+    by_item = expected_grades_of(pair.judge, pair.criterion)
     people = pair.paired.people
     yes = np.asarray(grades_of(majority(people), people.numbers) >= pair.people_at)
     return yes, np.array([by_item.get(int(item), np.nan) for item in people.items], dtype=np.float64)

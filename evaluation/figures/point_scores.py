@@ -6,12 +6,10 @@ or their decision about it in the build's review.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
-from django.conf import settings
-from django.utils.module_loading import import_string
 
 from collection.models import Criterion, Item, Rater, RubricElement, Study
 from collection.models.studies import TaskType
@@ -19,6 +17,7 @@ from evaluation.data.judgments import CriterionRatings, load_criterion, read_pla
 from evaluation.data.visibility import parts_of, visibility_of
 from evaluation.figures.figure import StudyFigure, chosen_of
 from evaluation.figures.score_thresholds import ScoredItems, figure_of_thresholds
+from judging.data.point_reviews import reviewed_points_of, scored_builds_of
 from stats.ratings import FloatArray, grades_of
 
 NAME = "point-scores"
@@ -57,14 +56,12 @@ def _scored_elements(study: Study) -> Any:
 
 def _reviewed_builds(study: Study) -> dict[str, tuple[int, str]]:
     """Return builds with scores that were reviewed, by a name: their numbers, and whose scores they are."""
-    read: Callable[..., dict[int, str]] = import_string(settings.SCORED_BUILDS)
-    return {f"review of build {number}": (number, by) for number, by in read(study.collection).items()}
+    return {f"review of build {number}": (number, by) for number, by in scored_builds_of(study.collection).items()}
 
 
 def _reviewed(study: Study, build: int, by: str, topics: Collection[int]) -> ScoredItems:
     """Return the build's points in these topics with what each reviewer decided: 1 keeps a point, 0 rejects it."""
-    read: Callable[..., list[dict[str, Any]]] = import_string(settings.REVIEWED_POINTS)
-    points = [one for one in read(study.collection, build) if one["topic"] in topics]
+    points = [one for one in reviewed_points_of(study.collection, build) if one["topic"] in topics]
     names = sorted({who for one in points for who in one["said"]})
     return ScoredItems(
         by=by,

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from django.conf import settings
-from django.utils.module_loading import import_string
 
 from collection.models import Criterion
 from evaluation.data.judge_pairs import JudgePairs, PairedJudge, pair_judges
 from evaluation.leaderboards.sources import Scorer
 from evaluation.trust.compared_judges import Choice, ComparedJudge, Cost, JudgeComparison
 from evaluation.trust.system_orders import measure_orders
+from judging.data.reasons import spent_by_judges
 from stats.completeness import complete_first
 from stats.intervals import Estimate, undefined
 from stats.judges.comparison import OTHER_SCALE
@@ -27,8 +26,6 @@ from stats.refusals import Refused
 FEWEST_ASKED = 0.5
 # So many are compared where nobody chose any: all, or the best.
 MOST = 50
-
-Spent = Callable[[Criterion], Mapping[int, Mapping[str, Any]]]
 
 
 class JudgeNotCompared(Refused):
@@ -204,6 +201,5 @@ def _difference(found: SeveralJudges, place: int, held: int | None) -> dict[str,
 
 
 def _spent(criteria: set[Criterion]) -> dict[tuple[int, int], Cost]:
-    """Return what judges spent, by criterion and rater: what grades cost is known to the app that grades."""
-    spent: Spent = import_string(settings.SPENT_BY_JUDGES)
-    return {(criterion.pk, rater): Cost(**found) for criterion in criteria for rater, found in spent(criterion).items()}
+    """Return what judges spent, by criterion and rater."""
+    return {(one.pk, rater): Cost(**spent) for one in criteria for rater, spent in spent_by_judges(one).items()}

@@ -1,7 +1,4 @@
-"""Key points of builds with their scores, and what people decided about each in the review.
-
-`evaluation`, which may not import this app, finds them by name in the settings.
-"""
+"""Key points of builds with their scores, and what people decided about each in the review."""
 
 from __future__ import annotations
 

@@ -1,14 +1,18 @@
-"""What judges wrote beside their grades, and the items that they are measured on.
+"""What judges wrote beside their grades and what these took, and the items that judges are measured on.
 
-`annotate` and `evaluation`, which may not import this app, find them by name in the settings.
+`annotate` and `collection`, which may not import this app, find them by name in the settings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import F, FloatField, Q, Sum
+from django.db.models.functions import Cast, Coalesce
 
 from collection.models import Criterion, Rater, Study
-from judging.models import AnchorSet, Completion, PromptTemplate
+from judging.models import AnchorSet, Completion, GradingJob, PromptTemplate
 
 Rule = PromptTemplate.ReplyRule
 LONGEST = 2_000
@@ -71,6 +75,32 @@ def reason_in(reply: str, *, rule: str, mark: str = "") -> str:
 def shortened(reason: str) -> str:
     """Return the reason as it is shown beside a grade."""
     return reason if len(reason) <= LONGEST else reason[: LONGEST - 1] + "…"
+
+
+def spent_by_judges(criterion: Criterion) -> dict[int, dict[str, Any]]:
+    """Return replies (`n`), `tokens` and `money` of all grading jobs under the criterion, by primary key of the rater.
+
+    `money` is None where a job that took tokens stated no price. A judge without a job, as an imported one, is not in
+    it.
+    """
+    priced = Cast(F("prompt_tokens"), FloatField()) * Coalesce("price_in", 0.0)
+    priced += Cast(F("completion_tokens"), FloatField()) * Coalesce("price_out", 0.0)
+    stated = Q(price_in__isnull=False) | Q(price_out__isnull=False)
+    rows = (
+        GradingJob.objects.filter(criterion=criterion)
+        .order_by()
+        .values_list("judge__rater")
+        .annotate(
+            replies=Sum(F("graded") + F("ungraded")),
+            all_tokens=Sum(F("prompt_tokens") + F("completion_tokens")),
+            of_stated=Coalesce(Sum(F("prompt_tokens") + F("completion_tokens"), filter=stated), 0),
+            millionths=Sum(priced),
+        )
+    )
+    return {
+        rater: {"n": n, "tokens": tokens, "money": price / 1_000_000 if tokens and stated == tokens else None}
+        for rater, n, tokens, stated, price in rows
+    }
 
 
 def anchors_among(items: Iterable[int]) -> set[tuple[int, int]]:

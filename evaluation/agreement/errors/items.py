@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.conf import settings
-from django.utils.module_loading import import_string
 
 from collection.judgments.rationales import rationales_of
 from collection.models import Item
 from evaluation.agreement.disputed_items import question_of
 from evaluation.agreement.errors.report import UNGRADED, Errors
 from evaluation.data.judge_pairs import batched
+from judging.data.reasons import replies_of
 from stats.agreement.report import plain_grade
 
 SHOWN = 10
@@ -63,10 +62,9 @@ def error_items(found: Errors, places: Sequence[int]) -> list[ErrorItem]:
 
 
 def _words_of(found: Errors, keys: list[int]) -> tuple[dict[int, str], dict[int, str]]:
-    """Return a judge's replies, and the rater's reasons, by item; the app that has replies is named in the settings."""
+    """Return a judge's replies, and the rater's reasons, by item."""
     asked = (found.rater.rater, found.rater.criterion, keys)
-    replies: dict[int, str] = import_string(settings.REPLIES_OF_JUDGES)(*asked) if found.rater.is_judge else {}
-    return replies, rationales_of(*asked)
+    return replies_of(*asked) if found.rater.is_judge else {}, rationales_of(*asked)
 
 
 def _error_item(found: Errors, place: int, item: Item, replies: dict[int, str], reasons: dict[int, str]) -> ErrorItem:

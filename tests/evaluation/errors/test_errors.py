@@ -238,7 +238,7 @@ def test_a_judge_s_reply_stands_beside_its_error(judged: Study, monkeypatch: pyt
         assert rater == judge
         return dict.fromkeys(items, "Because it says so.\n1")
 
-    monkeypatch.setattr("judging.data.reasons.replies_of", told)
+    monkeypatch.setattr("evaluation.agreement.errors.items.replies_of", told)
 
     assert {one.reply for one in error_items(found, wrong)} == {"Because it says so.\n1"}
 
@@ -258,10 +258,11 @@ def test_the_page_shows_the_reply_as_it_came_beside_its_reason_and_names_the_pro
         scale=criterion.scale,
     )
     judge_items(criterion, judge.rater, list(judged.items.order_by("pk")), [0] * 6)
-    for whose, said in (("replies", "It does.\n0"), ("reasons", "It does.")):
-        monkeypatch.setattr(
-            f"judging.data.reasons.{whose}_of", lambda _, __, items, said=said: dict.fromkeys(items, said)
-        )
+    for words, said in (
+        ("evaluation.agreement.errors.items.replies_of", "It does.\n0"),
+        ("judging.data.reasons.reasons_of", "It does."),
+    ):
+        monkeypatch.setattr(words, lambda _, __, items, said=said: dict.fromkeys(items, said))
     client.force_login(rosa)
 
     page = client.get(ITEMS, QUERY | {"rater": judge.name}).content.decode()
