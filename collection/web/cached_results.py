@@ -15,13 +15,14 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from celery import current_app
 from django.conf import settings
@@ -57,6 +58,7 @@ FAULT = "These figures could not be computed because of an internal error ({}). 
 LATELY_SECONDS = 3600.0
 
 KEY = re.compile(r"[0-9a-f]{64}")
+T = TypeVar("T")
 
 _waiting = threading.BoundedSemaphore(MOST_WAITING)
 
@@ -72,6 +74,21 @@ class StillComputing(Exception):
 
 class NotComputed(Exception):
     """The figures could not be computed; the message says why."""
+
+
+@dataclass(frozen=True)
+class StudyRead:
+    """What one computation has read of a study as it was when it began; `new` is what none before it had."""
+
+    fingerprint: str
+    held: dict[str, Any] = field(default_factory=dict)
+    new: set[str] = field(default_factory=set)
+
+    def key(self, name: str) -> str:
+        return hashlib.sha256(f"{self.fingerprint} {name}".encode()).hexdigest()
+
+
+_study_read: ContextVar[StudyRead | None] = ContextVar("study_read", default=None)
 
 
 @dataclass(frozen=True)
@@ -225,7 +242,8 @@ def compute(*, kind: str, study: int | None, asked: dict[str, Any], key: str, la
             return
         found = None if study is None else Study.objects.select_related("collection").get(pk=study)
         if attempt > MOST_ATTEMPTS:
-            lost = CachedResult(_now_at(kind, found, asked)[0], time.time(), fault=LOST.format(MOST_ATTEMPTS))
+            subject = keys(kind, found, asked)[0] if found else ""
+            lost = CachedResult(subject, time.time(), fault=LOST.format(MOST_ATTEMPTS))
             _cache().set(key, lost, FAILED_FOR_SECONDS)
             return
         with Beat(_sign(key)):
@@ -234,9 +252,10 @@ def compute(*, kind: str, study: int | None, asked: dict[str, Any], key: str, la
 
 def compute_now(kind: str, study: Study, **asked: Any) -> Any:
     """Return figures that others rest on: those that are kept, else computed now, in this process."""
-    _, key = keys(kind, study, asked)
+    fingerprint = fingerprint_of(study)
+    _, key = keys(kind, study, asked, fingerprint)
     found: CachedResult | None = _cache().get(key)
-    found = found if found and not found.fault else _keep(kind, study, asked, key)
+    found = found if found and not found.fault else _keep(kind, study, asked, key, fingerprint=fingerprint)
     if found.fault:
         raise NotComputed(found.fault)
     if found.refusal is not None:
@@ -244,10 +263,15 @@ def compute_now(kind: str, study: Study, **asked: Any) -> Any:
     return found.value
 
 
-def _keep(kind: str, study: Study | None, asked: dict[str, Any], key: str, *, lately: bool = False) -> CachedResult:
+def _keep(
+    kind: str, study: Study | None, asked: dict[str, Any], key: str, *, lately: bool = False, fingerprint: str = ""
+) -> CachedResult:
     """Compute the figures and keep what came of it. What changed meanwhile is under another key."""
-    subject, key_before = _now_at(kind, study, asked)
+    before = fingerprint or (fingerprint_of(study) if study else "")
+    subject, key_before = keys(kind, study, asked, before) if study else ("", "")
     computation = imported(kind)
+    read = StudyRead(before)
+    token = _study_read.set(read if study else None)
     try:
         found = CachedResult(subject, time.time(), value=computation(study, **asked))
     except Exception as error:
@@ -260,8 +284,12 @@ def _keep(kind: str, study: Study | None, asked: dict[str, Any], key: str, *, la
             found = CachedResult(
                 subject, time.time(), fault=TOO_LONG if too_long else FAULT.format(type(error).__name__)
             )
-    _, key_now = _now_at(kind, study, asked)
-    lasting = key == key_before == key_now and not found.fault
+    finally:
+        _study_read.reset(token)
+    unchanged = not study or fingerprint_of(study) == before
+    for name in read.new if unchanged else ():
+        _cache().set(read.key(name), read.held[name], LATELY_SECONDS)
+    lasting = key == key_before and unchanged and not found.fault
     if lately and found.value is not None:
         _cache().set(_lately(subject), found, LATELY_SECONDS)
     if lasting:
@@ -271,14 +299,29 @@ def _keep(kind: str, study: Study | None, asked: dict[str, Any], key: str, *, la
     return found
 
 
+def read_once(name: str, read: Callable[[], T]) -> T:
+    """Return what `read` returned to the first computation of the study as it is that read this; outside of one, now.
+
+    It is the same for every reader: what a reader may see of it, who asks chooses afterwards. A process holds it no
+    longer than a computation; files hold it for an hour, within the limit of all figures. What was read while the
+    study changed is not kept.
+    """
+    study = _study_read.get()
+    if study is None:
+        return read()
+    if name not in study.held:
+        kept = _cache().get(study.key(name))
+        if kept is None:
+            kept = read()
+            study.new.add(name)
+        study.held[name] = kept
+    return cast("T", study.held[name])
+
+
 def imported(name: str) -> Any:
     """Return what stands in a module, `module:name`; web servers import what computes only where they compute."""
     module, _, what = name.partition(":")
     return getattr(import_module(module), what)
-
-
-def _now_at(kind: str, study: Study | None, asked: dict[str, Any]) -> tuple[str, str]:
-    return keys(kind, study, asked) if study else ("", "")
 
 
 @contextmanager

@@ -95,17 +95,13 @@ def _by_wave(criterion: Criterion, people: Ratings) -> Breakdown:
 
 def _by_guideline(judged: CriterionRatings, people: Ratings) -> Breakdown:
     """By the version of the guidelines under which judgments were made: an item may have some of each."""
-    rows = list(
-        Judgment.objects.filter(criterion=judged.criterion, rater__kind=Rater.Kind.ASSESSOR)
-        .without_the_excluded()
-        .values_list("item_id", "rater_id", "guideline__version")
-    )
-    versions = sorted({version for _, _, version in rows}, key=lambda version: version or 0)
+    labels = Judgment.objects.filter(criterion=judged.criterion, rater__kind=Rater.Kind.ASSESSOR).without_the_excluded()
+    versions = labels.order_by("guideline__version").values_list("guideline__version", flat=True).distinct()
     if len(versions) < 2:
         return Breakdown("guidelines", (), "all judgments were made under the same version")
     groups = []
-    for version in versions:
-        mine = _cells(judged, people, [(item, rater) for item, rater, of_version in rows if of_version == version])
+    for version in sorted(versions, key=lambda version: version or 0):
+        mine = _cells(judged, people, labels.filter(guideline__version=version).values_list("item_id", "rater_id"))
         name = "version not recorded" if version is None else f"version {version}"
         groups.append(_of_cells(name, people, mine))
     return Breakdown("guidelines", tuple(groups))

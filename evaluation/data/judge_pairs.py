@@ -9,9 +9,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from collection.completeness import JudgesOfStudies, judges_of_studies
-from collection.models import Criterion, Item, Judgment, Rater
-from evaluation.data.judgments import CriterionRatings, load_criterion
+from collection.completeness import JudgesOfStudies
+from collection.models import Criterion, Item, Rater
+from evaluation.data.judgments import CriterionRatings, completeness_of, load_criterion
 from evaluation.data.visibility import Part, Parts, parts_of
 from stats.completeness import Completeness, complete_first
 from stats.judges.comparison import Comparison, compare
@@ -104,14 +104,11 @@ def pair_judges(of_people: CriterionRatings) -> JudgePairs:
     A judge counts that graded under the same criterion, or, where people say yes or no, under a graded
     criterion of the same task type.
     """
-    versions = (of_people, *map(load_criterion, graded_versions(of_people.criterion)))
-    parts = parts_of(of_people.criterion.study)
-    studies = [of_people.criterion.study]
-    here = judges_of_studies(studies)
+    versions, study = versions_of(of_people), of_people.criterion.study
+    parts, here = parts_of(study), completeness_of(study)
     if parts is None:
         return JudgePairs(None, tuple(_pairs(versions, here)), (), ())
-    on_test = judges_of_studies(studies, part=Part.TEST)
-    tests = _pairs([one.of_topics(parts.test) for one in versions], on_test)
+    tests = _pairs([one.of_topics(parts.test) for one in versions], completeness_of(study, Part.TEST))
     return JudgePairs(
         parts=parts,
         pairs=tuple(_pairs([one.of_topics(parts.development) for one in versions], here)),
@@ -160,15 +157,14 @@ def _completeness(judged: CriterionRatings, column: int, stored: JudgesOfStudies
     return Completeness(int(by_people.sum()), int((by_people & ~asked).sum()), int(asked.sum()), int(ungraded.sum()))
 
 
-def graded_versions(criterion: Criterion) -> list[Criterion]:
-    """Return the criteria that grade, from 0 up, what people answer with yes or no under this one, and judges did."""
+def versions_of(of_people: CriterionRatings) -> tuple[CriterionRatings, ...]:
+    """Return these and the judges' under criteria that grade, from 0 up, what people answer with yes or no here."""
+    criterion = of_people.criterion
     if set(criterion.scale.values) != {0, 1}:
-        return []
+        return (of_people,)
     others = Criterion.objects.filter(study=criterion.study_id, task_type=criterion.task_type)
-    graded = [other for other in others.select_related("study", "scale") if is_graded_version(other, of=criterion)]
-    judgments = Judgment.objects.filter(criterion__in=graded, rater__kind=Rater.Kind.JUDGE)
-    used = set(judgments.values_list("criterion", flat=True).distinct())
-    return [other for other in graded if other.pk in used]
+    graded = [one for one in others.select_related("study", "scale") if is_graded_version(one, of=criterion)]
+    return (of_people, *(one for one in map(load_criterion, graded) if one.columns(Rater.Kind.JUDGE)))
 
 
 def is_graded_version(other: Criterion, *, of: Criterion) -> bool:

@@ -5,24 +5,35 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import connection
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Coalesce
+from numpy.typing import NDArray
 
-from collection.completeness import judges_of_studies
+from collection.completeness import JudgesOfStudies, judges_of_studies
 from collection.judgments.rater_names import distinct_names
 from collection.judgments.unaided import own_grades
 from collection.masking import uncounted_items
-from collection.models import Criterion, Exclusion, Item, Judgment, Rater
+from collection.models import Criterion, Exclusion, Item, Judgment, Rater, SplitTopic, Study
+from collection.web.cached_results import read_once
 from stats.completeness import Completeness, complete_first
 from stats.ratings import BoolArray, FloatArray, IntArray, Level, Ratings, codes_matrix
 
 ROWS_AT_ONCE = 50_000
 # Stands for NULL between the cursor and the array; no scale has this grade.
 UNGRADED = -1e300
+
+
+class StoredGrades(NamedTuple):
+    """The judgments under a criterion that count, in 32 bits where these hold them; a grade is NaN where ungraded."""
+
+    items: NDArray[Any]
+    raters: NDArray[Any]
+    grades: NDArray[Any]
+    n_aided: int
 
 
 @dataclass(frozen=True)
@@ -80,35 +91,33 @@ def load_criterion(
     level: Level | None = None,
     submitted: Mapping[str, Mapping[int, float | None]] | None = None,
 ) -> CriterionRatings:
-    """Read the current judgments under the criterion that count. Items and raters are those that have one.
+    """Return the current judgments under the criterion that count. Items and raters are those that have one.
 
-    What was masked after its import leaves the statistics, but not those of the grades that it was masked by. Of people
-    who were suggested a judge's grade, what they had said before counts, and nothing where they saw it first: their
-    labels would make the judge look better than it is.
+    They are read once as long as the study stays as it is, by whichever figure comes first. What was masked after its
+    import leaves the statistics, but not those of the grades that it was masked by. Of people who were suggested a
+    judge's grade, what they had said before counts, and nothing where they saw it first: their labels would make the
+    judge look better than it is.
 
     `submitted` are grades of items (by primary key, None is ungraded) by judges that are not stored here: they become
     columns as if they were, of raters with primary keys below 0.
     """
-    judgments = Judgment.objects.filter(criterion=criterion).without_the_excluded()
-    grade = Coalesce("grade", Value(UNGRADED))
-    rows = read_numbers(judgments.annotate(grade_or_none=grade).values_list("item_id", "rater_id", "grade_or_none"), 3)
+    stored = read_once(f"judgments under {criterion.pk}", lambda: _read_grades(criterion))
     handed_in = {-place: name for place, name in enumerate(submitted or {}, start=1)}
+    uncounted = uncounted_items(criterion) if handed_in else ()
     more = [
-        (item, pk, UNGRADED if grade is None else grade)
+        (item, pk, np.nan if grade is None else grade)
         for pk, name in handed_in.items()
         for item, grade in (submitted or {})[name].items()
+        if item not in uncounted
     ]
-    rows = np.concatenate([rows, np.array(more, dtype=np.float64)]) if more else rows
-    if uncounted := uncounted_items(criterion):
-        rows = rows[~np.isin(rows[:, 0], list(uncounted))]
-    rows, n_aided = as_said_before(rows, own_grades(criterion))
-    item_ids, item = np.unique(rows[:, 0].astype(np.int64), return_inverse=True)
-    rater_ids, rater = np.unique(rows[:, 1].astype(np.int64), return_inverse=True)
+    rows = np.array(more, dtype=np.float64).reshape(-1, 3)
+    item_ids, item = np.unique(np.concatenate([stored.items, rows[:, 0]]).astype(np.int64), return_inverse=True)
+    rater_ids, rater = np.unique(np.concatenate([stored.raters, rows[:, 1]]).astype(np.int64), return_inverse=True)
     raters = Rater.objects.in_bulk(rater_ids.tolist())
     for pk, name in handed_in.items():
         raters[pk] = Rater(pk=pk, name=name, kind=Rater.Kind.JUDGE, origin=Rater.Origin.IMPORTED)
-    grades = rows[:, 2]
-    graded = grades != UNGRADED
+    grades = np.concatenate([stored.grades, rows[:, 2]]).astype(np.float64)
+    graded = ~np.isnan(grades)
     scale = np.array(sorted({*map(float, criterion.scale.values), *np.unique(grades[graded]).tolist()}))
     asked = np.zeros((len(item_ids), len(rater_ids)), dtype=bool)
     asked[item, rater] = True
@@ -131,7 +140,23 @@ def load_criterion(
     )
     excluded = Exclusion.objects.filter(study=criterion.study_id, lifted_at=None).select_related("rater")
     by_column = tuple(raters[pk] for pk in rater_ids.tolist())
-    return CriterionRatings(criterion, ratings, asked, by_column, tuple(excluded), topic_ids, text_ids, n_aided)
+    return CriterionRatings(criterion, ratings, asked, by_column, tuple(excluded), topic_ids, text_ids, stored.n_aided)
+
+
+def _read_grades(criterion: Criterion) -> StoredGrades:
+    judgments = Judgment.objects.filter(criterion=criterion).without_the_excluded()
+    grade = Coalesce("grade", Value(UNGRADED))
+    rows = read_numbers(judgments.annotate(grade_or_none=grade).values_list("item_id", "rater_id", "grade_or_none"), 3)
+    if uncounted := uncounted_items(criterion):
+        rows = rows[~np.isin(rows[:, 0], list(uncounted))]
+    rows, n_aided = as_said_before(rows, own_grades(criterion))
+    grades = np.where(rows[:, 2] == UNGRADED, np.nan, rows[:, 2])
+    exact = np.array_equal(grades.astype(np.float32), grades, equal_nan=True)
+    return StoredGrades(_keys(rows[:, 0]), _keys(rows[:, 1]), grades.astype(np.float32) if exact else grades, n_aided)
+
+
+def _keys(keys: FloatArray) -> NDArray[Any]:
+    return keys.astype(np.int32 if keys.max(initial=0) < 2**31 else np.int64)
 
 
 def as_said_before(rows: FloatArray, own: Mapping[tuple[int, int], float | None]) -> tuple[FloatArray, int]:
@@ -162,22 +187,24 @@ def _level(criterion: Criterion) -> Level:
 
 def _places(criterion: Criterion, item_ids: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Return the topics' keys with each item's topic as a number into them, and the same of reports or passages."""
-    items = Item.objects.filter(study=criterion.study_id, task_type=criterion.task_type)
-    absent = Value(0)
-    rows = read_numbers(
-        items.annotate(
-            report_or_none=Coalesce("report_id", absent), passage_or_none=Coalesce("passage_id", absent)
-        ).values_list("id", "topic_id", "report_or_none", "passage_or_none"),
-        4,
-    ).astype(np.int64)
-    rows = rows[np.argsort(rows[:, 0])]
-    rows = rows[np.searchsorted(rows[:, 0], item_ids)]
+    rows = read_once(f"texts of {criterion.study_id} {criterion.task_type}", lambda: _read_texts(criterion))
+    rows = rows[np.searchsorted(rows[:, 0], item_ids)].astype(np.int64)
     topic_ids, topics = np.unique(rows[:, 1], return_inverse=True)
     # A passage is one text for each topic it is judged under; reports' and passages' ids are told apart by sign.
     text_ids, texts = np.unique(
         np.stack([rows[:, 1], np.where(rows[:, 2] > 0, rows[:, 2], -rows[:, 3])], axis=1), axis=0, return_inverse=True
     )
     return topic_ids, topics.ravel(), text_ids, texts.ravel()
+
+
+def _read_texts(criterion: Criterion) -> NDArray[Any]:
+    """Return item, topic, report and passage of each item of the criterion's kind, 0 for none, ordered by item."""
+    items, absent = Item.objects.filter(study=criterion.study_id, task_type=criterion.task_type), Value(0)
+    numbers = items.annotate(
+        report_or_none=Coalesce("report_id", absent), passage_or_none=Coalesce("passage_id", absent)
+    ).values_list("id", "topic_id", "report_or_none", "passage_or_none")
+    rows = _keys(read_numbers(numbers, 4))
+    return rows[np.argsort(rows[:, 0])]
 
 
 def read_places(items: QuerySet[Item]) -> IntArray:
@@ -210,6 +237,11 @@ def _rows(cursor: Any) -> Iterator[tuple[Any, ...]]:
         yield from rows
 
 
+def completeness_of(study: Study, part: SplitTopic.Part = SplitTopic.Part.DEVELOPMENT) -> JudgesOfStudies:
+    """Return how complete the study's judges are on the part, counted once as long as the study stays as it is."""
+    return read_once(f"judges of {study.pk} on {part}", lambda: judges_of_studies([study], part=part))
+
+
 def raters_of(criterion: Criterion) -> list[tuple[str, Rater]]:
     """Return who judged under the criterion, by the names that its ratings use, without the excluded."""
     judgments = Judgment.objects.filter(criterion=criterion).without_the_excluded()
@@ -219,6 +251,6 @@ def raters_of(criterion: Criterion) -> list[tuple[str, Rater]]:
 
 def marked_raters_of(criterion: Criterion) -> list[tuple[str, Rater, Completeness]]:
     """Return the same with how complete judges are, unfinished and failing ones last."""
-    known = judges_of_studies([criterion.study])
+    known = completeness_of(criterion.study)
     raters = ((name, rater, known.of(criterion.pk, rater.pk)) for name, rater in raters_of(criterion))
     return complete_first(raters, of=lambda one: one[2])

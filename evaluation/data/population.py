@@ -12,13 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collection.completeness import judges_of_studies
 from collection.judgments.declarations import doubt_about_sample
 from collection.models import Criterion, Item, RankedPassage, Rater, Report
 from collection.splits import AskedPart
 from evaluation.data.drawn_labels import NEVER, Known, draws_of_items, names_all, weights_of_labels
-from evaluation.data.judge_pairs import graded_versions
-from evaluation.data.judgments import CriterionRatings, load_criterion
+from evaluation.data.judge_pairs import versions_of
+from evaluation.data.judgments import CriterionRatings, completeness_of, load_criterion
 from evaluation.data.visibility import Visibility, parts_of, visibility_of
 from stats.calibration.labels import Labels
 from stats.completeness import Completeness, complete_first
@@ -122,10 +121,10 @@ def is_of_family(judge: Rater, family: str) -> bool:
 
 def judge_choices(of_people: CriterionRatings) -> list[JudgeChoice]:
     """Return the judges that graded under the criterion, or under a graded version of it: by name, marked ones last."""
-    completeness = judges_of_studies([of_people.criterion.study])
+    completeness = completeness_of(of_people.criterion.study)
     found = [
         (judged.raters[column], str(judged.ratings.raters[column]), judged, column)
-        for judged in (of_people, *map(load_criterion, graded_versions(of_people.criterion)))
+        for judged in versions_of(of_people)
         for column in judged.columns(Rater.Kind.JUDGE)
     ]
     names = [name for _, name, _, _ in found]

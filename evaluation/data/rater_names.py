@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.db.models import QuerySet
 
-from collection.completeness import judges_of_studies
 from collection.models import Judgment, Rater, Study
+from evaluation.data.judgments import completeness_of
 from stats.completeness import Completeness, complete_first
 
 
@@ -17,7 +17,7 @@ def judges_of(study: Study) -> QuerySet[Rater]:
 
 def marked_judges_of(study: Study) -> list[tuple[Rater, Completeness]]:
     """Return the same judges with how complete each is, unfinished and failing ones last."""
-    known = judges_of_studies([study])
+    known = completeness_of(study)
     judges = ((judge, known.worst_of(judge.pk)) for judge in judges_of(study))
     return complete_first(judges, of=lambda pair: pair[1])
 

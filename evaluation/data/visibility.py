@@ -10,11 +10,10 @@ from typing import Any, Literal, TypeVar
 
 from django.db.models import Model, QuerySet
 
-from collection.completeness import judges_of_studies
 from collection.models import Rater, Split, SplitTopic, Study, TestReading, User
 from collection.rankings import ORDERS, Order
 from collection.splits import AskedPart, NotSplit, TestPartLocked, record_reading
-from evaluation.data.judgments import CriterionRatings
+from evaluation.data.judgments import CriterionRatings, completeness_of
 from stats.completeness import UNMARKED, Completeness, complete_first
 
 # Beside what is here: which part is asked for, and why it may not be read.
@@ -111,6 +110,11 @@ class Visibility:
         return frozenset(judge.pk for judge in self.locked) if self.part == "test" else frozenset()
 
     @property
+    def side(self) -> SplitTopic.Part:
+        """The part by which judges are complete or not."""
+        return Part.TEST if self.part == "test" else Part.DEVELOPMENT
+
+    @property
     def n_topics(self) -> int:
         """How many topics are visible, of a study that is split."""
         return len(self.topics or ())
@@ -129,8 +133,7 @@ class Visibility:
         """Return those of these rows (items, or whatever has a topic) whose topic is visible."""
         if self.topics is None or self.parts is None:
             return rows
-        part = Part.TEST if self.part == "test" else Part.DEVELOPMENT
-        return rows.filter(topic__in=self.parts.split.topics.filter(part=part).values("topic"))
+        return rows.filter(topic__in=self.parts.split.topics.filter(part=self.side).values("topic"))
 
     def of_ratings(self, judged: CriterionRatings) -> CriterionRatings:
         """Return the judgments about the visible topics alone."""
@@ -193,7 +196,7 @@ class JudgeReadings:
 
 def readings_by_judge(parts: Parts, judges: list[Rater]) -> list[JudgeReadings]:
     """Return the readings of each of these judges, in their order, unfinished and failing ones last."""
-    known = judges_of_studies([parts.split.study])
+    known = completeness_of(parts.split.study)
     last = {reading.judge_id: reading for reading in parts.split.readings.select_related("read_by")}
     readings = (
         JudgeReadings(judge, parts.readings.get(judge.pk, 0), last.get(judge.pk), known.worst_of(judge.pk))

@@ -14,7 +14,7 @@ import numpy as np
 from collection.judgments.judged_criteria import judged_criteria
 from collection.models import Criterion, Study
 from evaluation.charts.reliability import threshold_chart
-from evaluation.data.judge_pairs import PairedJudge, graded_versions, pair_judges
+from evaluation.data.judge_pairs import PairedJudge, is_graded_version, pair_judges
 from evaluation.data.judgments import load_criterion
 from evaluation.data.visibility import parts_of, visibility_of
 from evaluation.figures.figure import StudyFigure, chosen_of
@@ -86,9 +86,11 @@ def offers(study: Study) -> bool:
 
 def _criteria(study: Study, graders: set[tuple[int, int]]) -> list[Criterion]:
     """Return the criteria under which people judged what a judge has expected grades of."""
-    graded = {criterion for criterion, _ in graders}
-    there = judged_criteria(study.criteria.select_related("study__collection", "scale")) if graded else []
-    return [one for one in there if graded & {of.pk for of in (one, *graded_versions(one))}]
+    criteria = list(study.criteria.select_related("study__collection", "scale")) if graders else []
+    keys = {criterion for criterion, _ in graders}
+    graded = [one for one in criteria if one.pk in keys]
+    there = (one for one in criteria if any(of == one or is_graded_version(of, of=one) for of in graded))
+    return judged_criteria(there)
 
 
 def _paired(pair: PairedJudge) -> tuple[BoolArray, FloatArray]:

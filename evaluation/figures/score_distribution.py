@@ -6,9 +6,8 @@ items that a person says no to, of the labelled items with that score or more; t
 
 from __future__ import annotations
 
-from collection.completeness import judges_of_studies
 from collection.models import Rater, Study
-from evaluation.data.judgments import load_criterion
+from evaluation.data.judgments import completeness_of, load_criterion
 from evaluation.data.visibility import Part, parts_of, visibility_of
 from evaluation.figures.figure import StudyFigure, chosen_of
 from evaluation.figures.score_thresholds import ScoredItems, figure_of_thresholds
@@ -26,7 +25,7 @@ def score_distribution(study: Study, *, criterion: str = "", judge: str = "", ed
     name = chosen_of(criterion, criteria, "criterion that a judge graded under")
     judged, parts = loaded[name], parts_of(study)
     columns = {str(judged.ratings.raters[column]): column for column in judged.columns(Rater.Kind.JUDGE)}
-    known = judges_of_studies([study], part=Part.DEVELOPMENT)
+    known = completeness_of(study, Part.DEVELOPMENT)
     judges = [
         (one, known.of(judged.criterion.pk, judged.raters[column].pk).after(one)) for one, column in columns.items()
     ]

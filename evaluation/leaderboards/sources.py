@@ -17,7 +17,7 @@ import numpy as np
 from django.db.models import QuerySet
 
 from collection.banks.versions import dropped_elements
-from collection.completeness import JudgesOfStudies, judges_of_studies
+from collection.completeness import JudgesOfStudies
 from collection.judgments.declarations import PEOPLE as PEOPLE
 from collection.models import Criterion, Item, Rater, Report, Run, Study
 from collection.models.studies import TaskType
@@ -31,7 +31,7 @@ from evaluation.data.confidence import (
 )
 from evaluation.data.drawn_labels import names_all
 from evaluation.data.judge_pairs import pair_judges
-from evaluation.data.judgments import CriterionRatings, load_criterion
+from evaluation.data.judgments import CriterionRatings, completeness_of, load_criterion
 from evaluation.data.visibility import (
     EVERYTHING,
     LOCKED,
@@ -191,10 +191,8 @@ class JudgmentLoader:
 
     def marked(self, sources: Iterable[Source]) -> list[Source]:
         """Return the sources with how complete the judges are on the visible part, marked ones last."""
-        part = Part.TEST if self.visibility.part == "test" else Part.DEVELOPMENT
-        if part not in self._completeness:
-            self._completeness[part] = judges_of_studies([self.study], part=part)
-        known = self._completeness[part]
+        part = self.visibility.side
+        known = self._completeness[part] = self._completeness.get(part) or completeness_of(self.study, part)
         found = [
             replace(one, completeness=known.of(one.criterion.pk, one.raters[0].pk))
             if one.kind == Rater.Kind.JUDGE

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from django.db.models import OuterRef, Subquery
 
-from collection.completeness import Part, judges_of_studies
+from collection.completeness import Part
 from collection.formats.judgments_reader import FLAGS
 from collection.judgments.rater_names import published_names, study_raters
 from collection.judgments.unaided import own_grades
@@ -29,6 +29,7 @@ from collection.models import (
     TopicDraw,
 )
 from collection.texts.generated import generated_in
+from evaluation.data.judgments import completeness_of
 from evaluation.data.visibility import Parts, parts_of
 from evaluation.formats.zip_files import write_archive
 from evaluation.publishing.croissant import CROISSANT, croissant_of
@@ -126,7 +127,7 @@ def _marks(study: Study, parts: Parts | None) -> dict[int, dict[str, dict[str, A
     names = dict(study.criteria.values_list("pk", "name"))
     marks: dict[int, dict[str, dict[str, Any]]] = {}
     for part in (Part.DEVELOPMENT, Part.TEST) if parts else (Part.DEVELOPMENT,):
-        known = judges_of_studies([study], part=part)
+        known = completeness_of(study, part)
         for (criterion, judge), found in known.found.items():
             if part == Part.DEVELOPMENT or (parts and parts.readings.get(judge)):
                 called = "all" if parts is None else part.label.lower()

@@ -10,10 +10,11 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from collection.completeness import JudgesOfStudies, judges_of_studies
+from collection.completeness import JudgesOfStudies
 from collection.judgments.rater_names import published_names, study_raters
 from collection.models import Exclusion, Item, Judgment, Rater, Study
 from evaluation.agreement.report import CriterionFigures, measure_criterion
+from evaluation.data.judgments import completeness_of
 from stats.pattern_intervals import Estimate
 
 
@@ -53,7 +54,7 @@ class Card:
     @cached_property
     def completeness(self) -> JudgesOfStudies:
         """How complete the judges are."""
-        return judges_of_studies([self.study])
+        return completeness_of(self.study)
 
     @cached_property
     def n_topics(self) -> int:

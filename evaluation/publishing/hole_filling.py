@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from collection.completeness import judges_of_studies
 from collection.models import Collection, Criterion, Rater, Study
 from collection.rankings import read_rankings
 from collection.web.file_names import file_stem
 from evaluation.data.judge_pairs import pair_judges
 from evaluation.data.judge_provenance import making_of
-from evaluation.data.judgments import CriterionRatings, load_criterion
+from evaluation.data.judgments import CriterionRatings, completeness_of, load_criterion
 from evaluation.data.model_families import family_of
 from evaluation.data.population import JudgeChoice, find_judge, is_of_family, judge_choices
 from evaluation.data.text_level import RollUp, roll_ups_of, rolled_up_judges
@@ -75,7 +74,7 @@ def filling_judges(of_people: CriterionRatings) -> list[FillingJudge]:
         if pair.of_people != criterion or any(map(parts_of, elsewhere)):  # another study's test part stays locked
             continue
         graded = load_criterion(pair.of_judges)
-        completeness = judges_of_studies([graded.criterion.study])
+        completeness = completeness_of(graded.criterion.study)
         for column in graded.columns(Rater.Kind.JUDGE):
             rater, name = graded.raters[column], str(graded.ratings.raters[column])
             known = completeness.of(graded.criterion.pk, rater.pk)

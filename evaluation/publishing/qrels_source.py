@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from django.db.models import QuerySet
 
-from collection.completeness import JudgesOfStudies, judges_of_studies
+from collection.completeness import JudgesOfStudies
 from collection.judgments.declarations import PEOPLE, irrelevant_by_origin
 from collection.judgments.rater_names import published_names
 from collection.models import Item, Judgment, Passage, Rater, RubricElement, Run, Topic
-from evaluation.data.judgments import CriterionRatings, read_places
+from evaluation.data.judgments import CriterionRatings, completeness_of, read_places
 from evaluation.publishing.provenance import about_criterion, about_guidelines, about_study, items_hash
 from stats.qrels import Places
 from stats.ratings import BoolArray, IntArray
@@ -35,7 +35,7 @@ class QrelsSource:
     @cached_property
     def completeness(self) -> JudgesOfStudies:
         """How complete the study's judges are."""
-        return judges_of_studies([self.judged.criterion.study])
+        return completeness_of(self.judged.criterion.study)
 
     @cached_property
     def item_ids(self) -> dict[int, str]:

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from collection.completeness import judges_of_studies
 from collection.judgments.rater_names import distinct_names
 from collection.judgments.rationales import rationales_of
 from collection.models import Criterion, Item, Judgment, Passage, Rater, Study, Topic
 from collection.models.studies import TaskType
 from collection.web.reports import NothingToReport
 from collection.web.tables import Table
+from evaluation.data.judgments import completeness_of
 from evaluation.data.visibility import Visibility, tested_elsewhere
 from evaluation.leaderboards.sources import Scorer, Source
 from evaluation.rubrics.choosing import named_or_first
@@ -281,7 +281,7 @@ def _said(
     judgments = Judgment.objects.filter(criterion=criterion, item__in=items).without_the_excluded()
     rows = list(judgments.select_related("rater").order_by("rater__kind", "rater__name", "rater__pk"))
     found = list({one.rater_id: one.rater for one in rows}.values())
-    known = judges_of_studies([study])
+    known = completeness_of(study)
     named = zip(found, distinct_names(found), strict=True)
     raters = complete_first(
         (RaterOfPassage(rater, name, known.of(criterion.pk, rater.pk)) for rater, name in named),

@@ -5,14 +5,15 @@ Two ratios, each to a baseline in the same run:
 - Figures with intervals of items × 3 raters on a scale of six, against the bootstrap by the library: draw the
   items, call it, a thousand times over. The loop is run three times and multiplied, for it
   would take many minutes.
-- A study with as many judgments, its database read included: its figures, its whole agreement page as a browser gets
-  it, and the preview of its qrels, each against reading the same three columns with a bare cursor and doing nothing
-  with them.
+- A study with as many judgments, its database read included: its judgments for a first figure and for a second, its
+  figures, its whole agreement page as a browser gets it, and the preview of its qrels, each against reading the same
+  three columns with a bare cursor and doing nothing with them.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import sqlite3
@@ -34,6 +35,8 @@ from stats.ratings import Ratings, count_patterns, pair_patterns
 
 SCALE = tuple(map(float, range(6)))
 LOOP_REPLICATES = 3
+# No two figures are asked the same.
+TURNS = itertools.count()
 
 
 def main() -> None:
@@ -124,6 +127,8 @@ def measure_study(n_judgments: int) -> list[dict[str, Any]]:
 
         criterion = Criterion.objects.select_related("study", "scale").get(pk=criterion_id)
         works: dict[str, Callable[[], Any]] = {
+            "judgments for a first figure": judgments_of(criterion, anew=True),
+            "judgments for a second": judgments_of(criterion),
             "figures": partial(measure_criterion, criterion),
             "agreement page": page_of("/studies/bench/agreement/", anew=True),
             "agreement page, its figures kept": page_of("/studies/bench/agreement/"),
@@ -178,6 +183,27 @@ def page_of(
         assert response.status_code == 200, (url, response.status_code)
 
     return ask
+
+
+def judgments_of(criterion: Any, *, anew: bool = False) -> Callable[[], None]:
+    """Return what has a figure computed that is no more than how many grades there are, each time another one."""
+    from django.core.cache import caches
+
+    from collection.web.cached_results import compute_now
+
+    def compute() -> None:
+        if anew:
+            caches["figures"].clear()
+        turn = next(TURNS)
+        compute_now("tests.bench.evaluation:n_grades", criterion.study, criterion=criterion.pk, turn=turn)
+
+    return compute
+
+
+def n_grades(study: Any, *, criterion: int, turn: int) -> int:
+    from evaluation.data.judgments import load_criterion
+
+    return load_criterion(study.criteria.select_related("study", "scale").get(pk=criterion)).ratings.n_ratings
 
 
 def fill_study(path: Path, n_judgments: int) -> int:

@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.cache import caches
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from collection.judgments.services import record_judgment, withdraw_judgment
 from collection.masking import mask_elements
@@ -25,10 +27,11 @@ from collection.signs_of_life import LONG_PATIENCE
 from collection.splits import make_split, record_reading
 from collection.thresholds import change_threshold
 from collection.web import cached_results
-from collection.web.cached_results import imported
+from collection.web.cached_results import compute_now, imported
 from collection.web.fingerprints import fingerprint_of
 from collection.web.reports import NothingToReport, reports
 from config.caches import SignedFileCache
+from evaluation.data.judgments import load_criterion
 from tests.evaluation.judged import AT, criterion_of
 from tests.factories import a_judge_rater
 
@@ -513,3 +516,75 @@ def test_files_are_readable_by_nobody_else(files: SignedFileCache, tmp_path: Pat
     files.set("a", 1)
 
     assert all(path.stat().st_mode & 0o077 == 0 for path in (tmp_path / "figures").rglob("*"))
+
+
+# --- Judgments are read once -----------------------------------------------------------------------
+
+SECOND = ("leaderboard/?measure=coverage", "leaderboard/correlations/", "errors/", "trust/", "calibration/", "qrels/")
+
+
+def reads_of_judgments(captured: CaptureQueriesContext) -> list[str]:
+    """The statements that read judgments one by one. How many there are shows whether the study is as it was."""
+    judgment = re.compile(r'SELECT (?!.*\bCOUNT\()"collection_judgment"\.')
+    return [one["sql"] for one in captured.captured_queries if judgment.match(one["sql"])]
+
+
+@pytest.mark.parametrize("second", SECOND)
+def test_the_second_figure_of_an_unchanged_study_reads_no_judgment(
+    client: Client, judged: Study, rosa: User, second: str
+) -> None:
+    client.force_login(rosa)
+    with CaptureQueriesContext(connection) as first:
+        assert client.get(AGREEMENT).status_code == 200
+
+    with CaptureQueriesContext(connection) as then:
+        assert client.get(f"/studies/{judged.name}/{second}").status_code == 200
+
+    assert len(reads_of_judgments(first)) == 1
+    assert reads_of_judgments(then) == []
+
+
+def test_figures_after_a_change_read_judgments_again(client: Client, judged: Study, rosa: User) -> None:
+    client.force_login(rosa)
+    client.get(AGREEMENT)
+    a_changed_judgment(judged, rosa)
+
+    with CaptureQueriesContext(connection) as then:
+        client.get(f"/studies/{judged.name}/errors/")
+
+    assert len(reads_of_judgments(then)) == 1
+
+
+def test_each_reader_sees_their_part_of_what_was_read_for_all(client: Client, judged: Study, rosa: User) -> None:
+    split = make_split(study=judged, test_share=0.5, by=rosa, at=AT)
+    client.force_login(rosa)
+    scores = f"/api/v1/studies/{judged.name}/leaderboard/?measure=coverage&source=small-judge&part="
+    client.get(AGREEMENT)
+
+    locked = client.get(f"{scores}test")
+    record_reading(split=split, judge=Rater.objects.get(name="small-judge"), by=rosa, at=AT)
+    client.get(AGREEMENT)
+    of_parts = [client.get(f"{scores}{part}").json()["sources"] for part in ("development", "test")]
+
+    assert (locked.status_code, "locked" in locked.json()[0]) == (400, True)
+    ungraded = [one["ungraded"] for [one] in of_parts]
+    assert [one["of"] for one in ungraded] == [3, 3]
+    assert sorted(one["n"] for one in ungraded) == [0, 1]
+    caches["figures"].clear()
+    assert of_parts == [client.get(f"{scores}{part}").json()["sources"] for part in ("development", "test")]
+
+
+def judge_meanwhile(study: Study, *, criterion: int) -> int:
+    """A computation in the middle of which somebody judges."""
+    judged = load_criterion(study.criteria.get(pk=criterion))
+    a_new_judgment(study, study.created_by)
+    return judged.ratings.n_ratings
+
+
+def test_what_was_read_while_somebody_judged_is_not_kept(judged: Study) -> None:
+    criterion = criterion_of(judged)
+    before = cached_results.StudyRead(fingerprint_of(judged)).key(f"judgments under {criterion.pk}")
+
+    compute_now(f"{__name__}:judge_meanwhile", judged, criterion=criterion.pk)
+
+    assert caches["figures"].get(before) is None

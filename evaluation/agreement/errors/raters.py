@@ -7,13 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from collection.completeness import judges_of_studies
 from collection.models import Criterion, Rater
 from collection.splits import AskedPart
 from evaluation.agreement.errors.serializers import PEOPLE
-from evaluation.data.judge_pairs import graded_versions
-from evaluation.data.judgments import CriterionRatings, load_criterion
-from evaluation.data.visibility import Part, Visibility, parts_of, visibility_of
+from evaluation.data.judge_pairs import versions_of
+from evaluation.data.judgments import CriterionRatings, completeness_of, load_criterion
+from evaluation.data.visibility import Visibility, parts_of, visibility_of
 from stats.completeness import UNMARKED, Completeness
 from stats.ratings import BoolArray, FloatArray, IntArray, grades_of, majority, tied
 from stats.refusals import Refused
@@ -114,10 +113,10 @@ def raters_table(criterion: Criterion, *, part: AskedPart = "development") -> Ra
     Judges under a graded version of people's yes or no are there too, by their own scale. Raises NotSplit and
     TestPartLocked.
     """
-    versions = [load_criterion(criterion), *map(load_criterion, graded_versions(criterion))]
+    versions = versions_of(load_criterion(criterion))
     judges = {rater.pk: rater for one in versions for rater in one.raters if rater.kind == Rater.Kind.JUDGE}
     visibility = visibility_of(parts_of(criterion.study), judges.values(), part=part)
-    versions = list(map(visibility.of_ratings, versions))
+    versions = tuple(map(visibility.of_ratings, versions))
     chosen = [
         (one, column)
         for one in versions
@@ -135,7 +134,7 @@ def raters_table(criterion: Criterion, *, part: AskedPart = "development") -> Ra
         rows = _places(items, one)
         grades[rows, place] = grades_of(one.ratings.codes[:, column], one.ratings.numbers)
         asked[rows, place] = one.asked[:, column]
-    known = judges_of_studies([criterion.study], **({"part": Part.TEST} if visibility.part == "test" else {}))
+    known = completeness_of(criterion.study, visibility.side)
     raters = [
         RaterColumn(
             rater := one.raters[column],
