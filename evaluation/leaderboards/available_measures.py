@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from collection.banks.versions import newest_versions
-from collection.models import BankEntry, Item, Judgment, RankedPassage, Study
+from collection.models import BankEntry, Criterion, Item, Judgment, RankedPassage, Study
 from collection.models.studies import TaskType
 from collection.web.options import with_asked
 from evaluation.data.drawn_labels import labels_are_a_sample
-from evaluation.leaderboards.sources import ORACLE
-from stats.ranking.measure_names import parse_measure, registered
+from evaluation.leaderboards.sources import ORACLE, JudgmentLoader
+from stats.ranking.measure_names import SystemMeasure, parse_measure, registered
 from stats.ranking.qrels_scoring import QrelsMeasure
 
 FIRST, DEEPEST = 10, 100
@@ -43,7 +43,7 @@ FACTS: dict[str, Callable[[Study], bool]] = {
 }
 
 
-def offered_measures(study: Study) -> list[str]:
+def measures_of(study: Study) -> list[SystemMeasure]:
     """Return the measures that the study's judgments allow, the most telling first."""
     criteria = study.criteria.filter(Exists(Judgment.objects.filter(criterion=OuterRef("pk"))))
     judged = set(criteria.values_list("task_type", "name"))
@@ -54,11 +54,18 @@ def offered_measures(study: Study) -> list[str]:
             known[fact] = FACTS[fact](study)
         return known[fact]
 
-    return [
-        name
-        for _, name in sorted(_offers(study), key=lambda offer: offer[0])
-        if (measure := parse_measure(name)).judged_by(judged) and all(map(there, measure.needed_facts()))
-    ]
+    offers = (parse_measure(name) for _, name in sorted(_offers(study), key=lambda offer: offer[0]))
+    return [one for one in offers if one.judged_by(judged) and all(map(there, one.needed_facts()))]
+
+
+def measures_under(loader: JudgmentLoader, criterion: Criterion) -> list[SystemMeasure]:
+    """Return those of them that are made of judgments under the criterion."""
+    return [one for one in measures_of(loader.study) if criterion in loader.criteria_for(one)]
+
+
+def offered_measures(study: Study) -> list[str]:
+    """Return the names of the same."""
+    return [one.name for one in measures_of(study)]
 
 
 def _offers(study: Study) -> Iterator[tuple[float, str]]:
@@ -82,7 +89,6 @@ def measure_choices(study: Study, asked: str = "") -> list[tuple[str, str]]:
     return [(one, one) for one in with_asked(offered_measures(study), asked)]
 
 
-def matrix_of(offered: list[str]) -> list[str]:
+def matrix_of(offered: list[SystemMeasure]) -> list[SystemMeasure]:
     """Return those of the offered measures that a matrix of correlations shows unless others are asked for."""
-    measures = [parse_measure(name) for name in offered]
-    return [one.name for one in measures if not one.needs_texts and not one.of_answers]
+    return [one for one in offered if not one.needs_texts and not one.of_answers]

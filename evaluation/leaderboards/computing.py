@@ -12,7 +12,7 @@ from collection.models import Study
 from collection.web.cached_results import compute_now
 from collection.web.reports import NothingToReport
 from evaluation.data.visibility import read_test_part
-from evaluation.leaderboards.available_measures import matrix_of, offered_measures
+from evaluation.leaderboards.available_measures import matrix_of, measures_of, offered_measures
 from evaluation.leaderboards.divergence import MeasureDivergence, chosen_pair, compare_places
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard
 from evaluation.leaderboards.measure_correlations import MeasureCorrelations, correlate_measures
@@ -61,14 +61,13 @@ def measures_board(study: Study, *, sort: str, **options: Any) -> MeasuresBoard 
 
 
 def unsorted_board(study: Study, *, column: list[str], **options: Any) -> MeasuresBoard | None:
-    if not offered_measures(study):
-        return None
-    return measure_board(scorer_by(study, options), column, **options)
+    offered = measures_of(study)
+    return measure_board(scorer_by(study, options), column, offered=offered, **options) if offered else None
 
 
 def correlations(study: Study, *, column: list[str], measure: str, **options: Any) -> MeasureCorrelations | None:
     """Correlate measures; None where nothing is judged that a measure could be of."""
-    also = offered_measures(study)
+    also = measures_of(study)
     if not also:
         return None
     scorer = scorer_by(study, options)

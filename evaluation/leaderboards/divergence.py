@@ -6,7 +6,7 @@ measures, and of ranks, since two measures need not share a unit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -35,7 +35,7 @@ class NamedScores:
     """A measure by a source's judgments; `number` is what a matrix calls it, 0 outside of one."""
 
     number: int
-    measure: str
+    measure: SystemMeasure
     source: Source
     scored: ScoreTable
 
@@ -118,9 +118,9 @@ class MeasureDivergence:
             "study": self.study.name,
             **self.visibility.as_dict(),
             "order": self.order,
-            "measure": self.one.measure,
+            "measure": self.one.measure.name,
             "source": self.one.source.name,
-            "other_measure": self.other.measure,
+            "other_measure": self.other.measure.name,
             "other_source": self.other.source.name,
             "n_topics": len(self.topics),
             "systems": [
@@ -146,18 +146,19 @@ def chosen_pair(
     `other` is the same measure if left out; `source` the first there is; `other_source` the same source if it judged
     what the other measure needs, else the first that did.
     """
-    measures = [parse_measure(measure), parse_measure(other or measure)]
-    one = _source(loader, measures[0], source)
-    two = _source(loader, measures[1], other_source, like=one)
-    if measures[0].name == measures[1].name and one.name == two.name:
+    first = parse_measure(measure)
+    second = parse_measure(other) if other else first
+    one = source_of(loader, first, source)
+    two = source_of(loader, second, other_source, like=one)
+    if first == second and one.name == two.name:
         raise NoLeaderboard("Both measures and sources are the same: choose another measure or source.")
-    return (measures[0], one), (measures[1], two)
+    return (first, one), (second, two)
 
 
 def compare_places(scorer: Scorer, one: Asked, other: Asked, *, part: AskedPart = "development") -> MeasureDivergence:
     """Compare where the two place the systems, as far as both sources may be seen. Raises as `visibility_of` does."""
     seen = scorer.seen([one[1], other[1]], part=part, named=True)
-    scored = (NamedScores(0, of.name, by, score(seen, of, by).scored) for of, by in (one, other))
+    scored = (NamedScores(0, of, by, score(seen, of, by).scored) for of, by in (one, other))
     return place_systems(seen, *scored)
 
 
@@ -185,25 +186,35 @@ def place_systems(scorer: Scorer, one: NamedScores, other: NamedScores) -> Measu
     )
 
 
-def named_board(scorer: Scorer, key: str, among: Sequence[NamedScores] = ()) -> NamedScores:
+def named_board(
+    scorer: Scorer, key: str, among: Sequence[NamedScores], parse: Callable[[str], SystemMeasure]
+) -> NamedScores:
     """Return the board with this key, scored unless it is `among` these. Raises NoLeaderboard."""
     if found := next((board for board in among if board.key == key), None):
         return found
     if SEPARATOR not in key:
         raise NoLeaderboard(f"There is no “{key}”. Choose one of: {'; '.join(board.key for board in among)}.")
-    measure, source = asked_of(scorer.loader, key)
-    return NamedScores(0, measure.name, source, score(scorer, measure, source).scored)
+    measure, source = asked_of(scorer.loader, key, parse)
+    return NamedScores(0, measure, source, score(scorer, measure, source).scored)
 
 
-def asked_of(loader: JudgmentLoader, key: str) -> Asked:
+def asked_of(loader: JudgmentLoader, key: str, parse: Callable[[str], SystemMeasure] = parse_measure) -> Asked:
     """Return what a board's key asks for; a measure alone is by its first source. Raises NoLeaderboard."""
-    measure = parse_measure(measure_of(key))
-    return measure, _source(loader, measure, key.partition(SEPARATOR)[2])
+    measure = parse(measure_of(key))
+    return measure, source_of(loader, measure, key.partition(SEPARATOR)[2])
 
 
-def board_key(measure: str, source: Source) -> str:
+def board_key(measure: SystemMeasure, source: Source) -> str:
     """Return what a measure by a source's judgments is asked for by."""
-    return f"{measure}{SEPARATOR}{source.name}"
+    return f"{measure.name}{SEPARATOR}{source.name}"
+
+
+def choices_of(loader: JudgmentLoader, measures: Iterable[SystemMeasure]) -> Iterator[tuple[str, str]]:
+    """Yield the keys of all boards of these measures, each with the words that a list to choose from shows."""
+    for measure in dict.fromkeys(measures):
+        for source in loader.sources(measure):
+            key = board_key(measure, source)
+            yield key, source.completeness.after(key)
 
 
 def measure_of(key: str) -> str:
@@ -211,7 +222,7 @@ def measure_of(key: str) -> str:
     return key.partition(SEPARATOR)[0]
 
 
-def _source(loader: JudgmentLoader, measure: SystemMeasure, name: str, *, like: Source | None = None) -> Source:
+def source_of(loader: JudgmentLoader, measure: SystemMeasure, name: str = "", *, like: Source | None = None) -> Source:
     """Return the source of this name; without one the same as `like`, else the first. Raises NoLeaderboard."""
     found = loader.wanted(measure, [name] if name else [])
     if not found:

@@ -6,7 +6,7 @@ The questions of CRUX's Figure 5, Table 2 and Table 3, asked of any measure and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
@@ -22,13 +22,13 @@ from evaluation.leaderboards.divergence import (
     MeasureDivergence,
     NamedScores,
     asked_of,
-    board_key,
+    choices_of,
     measure_of,
     named_board,
     place_systems,
 )
 from evaluation.leaderboards.scores import score
-from evaluation.leaderboards.sources import JudgmentLoader, Scorer, Source
+from evaluation.leaderboards.sources import Scorer, Source
 from stats.answers_in_words import furthest_orders
 from stats.pattern_intervals import Estimate, undefined
 from stats.ranking.common_topics import CommonTopics, common_topics, on_common_topics
@@ -130,7 +130,7 @@ class MeasureCorrelations:
     def tables(self) -> dict[str, Table]:
         matrix = [
             (
-                *(one.measure, one.source.name, other.measure, other.source.name, self.coefficient),
+                *(one.measure.name, one.source.name, other.measure.name, other.source.name, self.coefficient),
                 found,
                 n,
                 found.reason,
@@ -193,13 +193,13 @@ def _variant_row(one: Variant) -> list[Any]:
 
 def correlate_measures(
     scorer: Scorer,
-    measures: Sequence[str],
+    measures: Sequence[SystemMeasure],
     *,
     coefficient: Correlation = "kendall",
     reference: str = "",
     varied: str = "",
     other: str = "",
-    also: Sequence[str] = (),
+    also: Sequence[SystemMeasure] = (),
     columns: Sequence[str] = (),
     apart: Sequence[str] = (),
     part: AskedPart = "development",
@@ -214,42 +214,40 @@ def correlate_measures(
     `also`: measures that may be chosen for either beside those of the matrix. One judge among the sources is enough for
     all boards to be of the visible topics alone. Raises NoLeaderboard, and as `visibility_of` does.
     """
-    asked = [*(map(measure_of, columns) if columns else measures)]
-    asked += filter(None, (varied, measure_of(reference), measure_of(other)))
-    scorer = scorer.seen((source for name in asked for source in scorer.loader.sources(parse_measure(name))), part=part)
+    known = {measure.name: measure for measure in (*measures, *also)}
+
+    def parse(name: str) -> SystemMeasure:
+        return known.get(name) or known.setdefault(name, parse_measure(name))
+
+    named = map(parse, filter(None, (*map(measure_of, (*columns, reference, other)), varied)))
+    asked = [*(() if columns else measures), *named]
+    scorer = scorer.seen((source for measure in asked for source in scorer.loader.sources(measure)), part=part)
     scorer.set_apart(apart)
-    named = list(_columns(scorer, columns) if columns else _named_boards(scorer, measures))
-    kept = named[:MOST_BOARDS]
-    chosen = named_board(scorer, reference, kept) if reference else None
+    boards = list(_columns(scorer, columns, parse) if columns else _named_boards(scorer, measures))
+    kept = boards[:MOST_BOARDS]
+    chosen = named_board(scorer, reference, kept, parse) if reference else None
     chosen = chosen or next((board for board in kept if board.source.kind == Rater.Kind.ASSESSOR), None)
     chosen = chosen or next(iter(kept), None)
-    against = named_board(scorer, other, kept) if other else _next_measure(kept, chosen)
-    varied = varied or next((name for name in measures if "@" in name or name == "coverage"), "")
-    measure = parse_measure(varied) if varied else None
+    against = named_board(scorer, other, kept, parse) if other else _next_measure(kept, chosen)
+    first = (one for one in measures if "@" in one.name or one.name == "coverage")
+    measure = parse(varied) if varied else next(first, None)
     return MeasureCorrelations(
         study=scorer.study,
         visibility=scorer.visibility,
         order=scorer.order,
         apart=scorer.apart,
         boards=tuple(kept),
-        choices=tuple(_choices(scorer.loader, dict.fromkeys([*measures, *also]))),
-        left_out=len(named) - len(kept),
+        choices=tuple(choices_of(scorer.loader, [*measures, *also])),
+        left_out=len(boards) - len(kept),
         coefficient=coefficient,
         common=common_topics({board.key: board.table for board in kept}),
         matrix=_matrix(kept, coefficient),
         reference=chosen,
-        varied=varied,
+        varied=measure.name if measure else "",
         by_threshold=tuple(_by_threshold(scorer, measure, chosen)) if measure and chosen else (),
         by_k=tuple(_by_k(scorer, measure, chosen)) if measure and chosen else (),
         divergence=place_systems(scorer, chosen, against) if chosen and against else None,
     )
-
-
-def _choices(loader: JudgmentLoader, measures: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for measure in map(parse_measure, measures):
-        for source in loader.sources(measure):
-            key = board_key(measure.name, source)
-            yield key, source.completeness.after(key)
 
 
 def _next_measure(kept: Sequence[NamedScores], chosen: NamedScores | None) -> NamedScores | None:
@@ -284,18 +282,16 @@ def _with_ranges(tables: Mapping[str, pd.DataFrame], coefficient: Correlation) -
     return found
 
 
-def _columns(scorer: Scorer, keys: Sequence[str]) -> Iterator[NamedScores]:
-    for number, (measure, source) in enumerate(dict.fromkeys(asked_of(scorer.loader, key) for key in keys), start=1):
-        yield NamedScores(number, measure.name, source, score(scorer, measure, source).scored)
+def _columns(scorer: Scorer, keys: Sequence[str], parse: Callable[[str], SystemMeasure]) -> Iterator[NamedScores]:
+    asked = dict.fromkeys(asked_of(scorer.loader, key, parse) for key in keys)
+    for number, (measure, source) in enumerate(asked, start=1):
+        yield NamedScores(number, measure, source, score(scorer, measure, source).scored)
 
 
-def _named_boards(scorer: Scorer, measures: Sequence[str]) -> Iterator[NamedScores]:
-    number = 0
-    for name in measures:
-        measure = parse_measure(name)
-        for source in scorer.loader.sources(measure):
-            number += 1
-            yield NamedScores(number, measure.name, source, score(scorer, measure, source).scored)
+def _named_boards(scorer: Scorer, measures: Sequence[SystemMeasure]) -> Iterator[NamedScores]:
+    boards = ((measure, source) for measure in measures for source in scorer.loader.sources(measure))
+    for number, (measure, source) in enumerate(boards, start=1):
+        yield NamedScores(number, measure, source, score(scorer, measure, source).scored)
 
 
 def _by_threshold(scorer: Scorer, measure: SystemMeasure, reference: NamedScores) -> Iterator[Variant]:
@@ -307,25 +303,25 @@ def _by_threshold(scorer: Scorer, measure: SystemMeasure, reference: NamedScores
         values = [value for value in source.criterion.scale.values if value > min(source.criterion.scale.values)]
         alike = set(source.criterion.scale.values) == set(reference.source.criterion.scale.values)
         for value in values if len(values) > 1 else []:
-            if name := _at_threshold(measure, value):
-                moved = _at_threshold(parse_measure(reference.measure), value) if alike else ""
-                yield _variant(scorer, parse_measure(name), source, value, _moved(scorer, reference, moved))
+            if there := _at_threshold(measure, value):
+                moved = _at_threshold(reference.measure, value) if alike else None
+                yield _variant(scorer, there, source, value, _moved(scorer, reference, moved))
 
 
-def _moved(scorer: Scorer, reference: NamedScores, name: str) -> NamedScores:
-    """Return the reference under the measure of this name; itself without one."""
-    if not name or name == reference.measure:
+def _moved(scorer: Scorer, reference: NamedScores, measure: SystemMeasure | None) -> NamedScores:
+    """Return the reference under this measure; itself without one."""
+    if measure is None or measure == reference.measure:
         return reference
-    return replace(reference, measure=name, scored=score(scorer, parse_measure(name), reference.source).scored)
+    return replace(reference, measure=measure, scored=score(scorer, measure, reference.source).scored)
 
 
-def _at_threshold(measure: SystemMeasure, value: float) -> str:
-    """Return the measure's name with another threshold; empty if it has none."""
-    if measure.of_answers:
-        return ""
-    if measure.of_qrels:
-        return LEVEL.sub(f"rel={value:g}", measure.name) if LEVEL.search(measure.name) else ""
-    return f"{measure.name.split('>=')[0]}>={value:g}"
+def _at_threshold(measure: SystemMeasure, value: float) -> SystemMeasure | None:
+    """Return the measure with another threshold; None if it has none."""
+    if measure.of_answers or (measure.of_qrels and not LEVEL.search(measure.name)):
+        return None
+    name = measure.name
+    level = f"{name.split('>=')[0]}>={value:g}"
+    return type(measure).parse(LEVEL.sub(f"rel={value:g}", name) if measure.of_qrels else level)
 
 
 def _by_k(scorer: Scorer, measure: SystemMeasure, reference: NamedScores) -> Iterator[Variant]:
@@ -335,18 +331,20 @@ def _by_k(scorer: Scorer, measure: SystemMeasure, reference: NamedScores) -> Ite
     deepest = max((len(found) for topics in scorer.rankings.values() for found in topics.values()), default=0)
     sizes: list[float | str] = [k for k in SIZES if k <= deepest]
     sizes += ["oracle"] if scorer.oracle else []
+    at = {k: type(measure).parse(CUTOFF.sub(f"@{k}", measure.name)) for k in sizes}
     for source in scorer.loader.sources(measure):
-        for k in sizes:
-            yield _variant(scorer, parse_measure(CUTOFF.sub(f"@{k}", measure.name)), source, k, reference)
+        for k, there in at.items():
+            if there:
+                yield _variant(scorer, there, source, k, reference)
 
 
 def _variant(
     scorer: Scorer, measure: SystemMeasure, source: Source, setting: float | str, reference: NamedScores
 ) -> Variant:
-    board = NamedScores(0, measure.name, source, score(scorer, measure, source).scored)
+    board = NamedScores(0, measure, source, score(scorer, measure, source).scored)
     if reason := board.reason or reference.reason:
         none = undefined(reason)
-        return Variant(source.name, setting, measure.name, None, reference.measure, None, 0, none, none)
+        return Variant(source.name, setting, measure.name, None, reference.measure.name, None, 0, none, none)
     compared = on_common_topics({"board": board.table, "reference": reference.table})
     means = {
         name: float(table.to_numpy(dtype=np.float64).mean()) if table.size else None for name, table in compared.items()

@@ -221,15 +221,12 @@ class _Items:
 
 def _measure(found: JudgeComparison | None, asked: str, criterion: Criterion) -> str:
     """Return the measure that orders the systems: the one asked for, or the first that there is; empty for none."""
-    from evaluation.leaderboards.available_measures import offered_measures
-    from evaluation.leaderboards.sources import Scorer
-    from stats.ranking.measure_names import parse_measure
+    from evaluation.leaderboards.available_measures import measures_under
+    from evaluation.leaderboards.sources import JudgmentLoader
 
     if asked or (found and found.orders):
         return asked or (found.orders.asked if found and found.orders else "")
-    scorer = Scorer.of(criterion.study)
-    offered = offered_measures(criterion.study)
-    return next((name for name in offered if criterion in scorer.loader.criteria_for(parse_measure(name))), "")
+    return next((one.name for one in measures_under(JudgmentLoader(criterion.study), criterion)), "")
 
 
 def _orders(

@@ -11,7 +11,7 @@ import numpy as np
 from collection.models import Criterion, Rater
 from collection.web.options import with_asked
 from evaluation.data.judge_pairs import PairedJudge
-from evaluation.leaderboards.available_measures import offered_measures
+from evaluation.leaderboards.available_measures import measures_under
 from evaluation.leaderboards.scores import score
 from evaluation.leaderboards.sources import JudgmentLoader, Scorer, Source
 from evaluation.trust.compared_judges import JudgeOrder, Moved, Orders, most_moved
@@ -71,13 +71,11 @@ def measure_orders(
 
     Without a `measure` by the first that the criterion's judgments allow. Raises Refused.
     """
-    offered = tuple(
-        name for name in offered_measures(scorer.study) if criterion in scorer.loader.criteria_for(parse_measure(name))
-    )
-    if not measure and not offered:
+    allowed = measures_under(scorer.loader, criterion)
+    if not measure and not allowed:
         return MeasuredOrders(None)
-    asked = parse_measure(measure or offered[0])
-    offered = tuple(with_asked(offered, asked.name))
+    asked = parse_measure(measure) if measure else allowed[0]
+    offered = tuple(with_asked([one.name for one in allowed], asked.name))
     of_people = next(one for one in scorer.loader.sources_of(criterion) if one.kind == Rater.Kind.ASSESSOR)
     sources = [of_people, *(_source(scorer.loader, one) for one in pairs)]
     scorer = scorer.seen(sources)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from stats.measures.cited_reports import ARGUE, Counts
 from stats.measures.score_bounds import ScoreBounds
 from stats.measures.scores import Score
-from stats.ranking.measure_names import SystemMeasure, parse_measure
+from stats.ranking.measure_names import SystemMeasure
 from stats.ranking.scoring import ScoreTable
 from stats.ranking.unjudged import withheld_for_unjudged
 
@@ -42,11 +42,6 @@ def argue_name(name: str) -> str:
     """Return which of ARGUE's figures the measure is, as `cited_reports.ARGUE` names it; empty for any other."""
     found = name.removeprefix("argue-").replace("-", " ")
     return found if found in ARGUE else ""
-
-
-def direction_of(name: str) -> Literal["more", "less", ""]:
-    """Return whether more of a measure is better, or less; empty where neither is."""
-    return parse_measure(name).direction
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ def measure_study(n_judgments: int) -> list[dict[str, Any]]:
 
         criterion = Criterion.objects.select_related("study", "scale").get(pk=criterion_id)
         works: dict[str, Callable[[], Any]] = {
-            "judgments for a first figure": judgments_of(criterion, anew=True),
+            "judgments for a first figure": judgments_of(criterion, cleared=True),
             "judgments for a second": judgments_of(criterion),
             "figures": partial(measure_criterion, criterion),
             "agreement page": page_of("/studies/bench/agreement/", anew=True),
@@ -185,14 +185,14 @@ def page_of(
     return ask
 
 
-def judgments_of(criterion: Any, *, anew: bool = False) -> Callable[[], None]:
-    """Return what has a figure computed that is no more than how many grades there are, each time another one."""
+def judgments_of(criterion: Any, *, cleared: bool = False) -> Callable[[], None]:
+    """Return what has a figure computed that says how many grades there are, each time another one."""
     from django.core.cache import caches
 
     from collection.web.cached_results import compute_now
 
     def compute() -> None:
-        if anew:
+        if cleared:
             caches["figures"].clear()
         turn = next(TURNS)
         compute_now("tests.bench.evaluation:n_grades", criterion.study, criterion=criterion.pk, turn=turn)

@@ -11,7 +11,7 @@ import numpy as np
 from collection.models import Criterion, Rater
 from evaluation.calibration.planning import HalfWidthPlan, SeparationPlan, plan_of
 from evaluation.data.population import Population, find_judge, judge_choices
-from evaluation.leaderboards.available_measures import offered_measures
+from evaluation.leaderboards.available_measures import measures_of
 from evaluation.leaderboards.corrected.correction import Corrected, Ready, ready_to_correct
 from evaluation.leaderboards.corrected.draws import NothingToCorrect
 from evaluation.leaderboards.leaderboard import measure_leaderboard
@@ -96,8 +96,7 @@ def measures_to_plan(criterion: Criterion) -> list[str]:
     """Return the measures of rankings that can be planned by labels under the criterion, nDCG first."""
     if not criterion.study.items.filter(task_type=criterion.task_type, passage__isnull=False).exists():
         return []
-    offered = [parse_measure(name) for name in offered_measures(criterion.study)]
-    names = [one.name for one in offered if isinstance(one, QrelsMeasure) and _planned(one)]
+    names = [one.name for one in measures_of(criterion.study) if isinstance(one, QrelsMeasure) and _planned(one)]
     return sorted(names, key=lambda name: not name.startswith("nDCG"))
 
 

@@ -15,17 +15,16 @@ from collection.rankings import Order
 from collection.splits import AskedPart
 from evaluation.data.confidence import Confidence
 from evaluation.data.visibility import Visibility
-from evaluation.leaderboards.available_measures import offered_measures
+from evaluation.leaderboards.available_measures import measures_of
 from evaluation.leaderboards.columns import Column, Standings
-from evaluation.leaderboards.divergence import Asked, asked_of, board_key
+from evaluation.leaderboards.divergence import Asked, asked_of, board_key, choices_of, source_of
 from evaluation.leaderboards.leaderboard import compare_on_topics
 from evaluation.leaderboards.scores import score
-from evaluation.leaderboards.sources import JudgmentLoader, Scorer, SourceScores
+from evaluation.leaderboards.sources import Scorer, SourceScores
 from stats.measures.rubric import LeaderboardMarks, leaderboard_marks
-from stats.ranking.answer_measures import direction_of
 from stats.ranking.common_topics import TopicChoice
 from stats.ranking.leaderboard import Standing
-from stats.ranking.measure_names import NoLeaderboard, SystemMeasure, parse_measure
+from stats.ranking.measure_names import NoLeaderboard, SystemMeasure
 from stats.rounding import rounded
 
 AT_FIRST = 9
@@ -66,7 +65,7 @@ class MeasureColumn:
     @property
     def key(self) -> str:
         """What it is asked for, and sorted, by: "measure · source"."""
-        return board_key(self.measure.name, self.column.board.source)
+        return board_key(self.measure, self.column.board.source)
 
     def standing(self, system: str) -> Standing | None:
         return self.column.by_system.get(system) or self.aside.by_system.get(system)
@@ -86,7 +85,7 @@ class MeasureColumn:
             return None
         values = {system: float(rounded(mean)) for system, mean in means.items()}
         ends = max(values.values()), min(values.values())
-        direction = direction_of(self.measure.name)
+        direction = self.measure.direction
         best, worst = (frozenset(system for system, value in values.items() if value == end) for end in ends)
         if direction == "less":
             best, worst = worst, best
@@ -196,7 +195,7 @@ class MeasuresBoard:
             return systems[::-1] if sort.startswith("-") else systems
         column = next((one for one in self.columns if one.key == name), self.columns[0])
         means = column.column.means
-        sign = -1 if (direction_of(column.measure.name) != "less") != sort.startswith("-") else 1
+        sign = -1 if (column.measure.direction != "less") != sort.startswith("-") else 1
         placed = sorted((one for one in systems if one in means), key=lambda one: sign * float(rounded(means[one])))
         return [*placed, *(one for one in systems if one not in means)]
 
@@ -225,16 +224,18 @@ def measure_board(
     by: str = "",
     topics: TopicChoice = "common",
     part: AskedPart = "development",
+    offered: Sequence[SystemMeasure] | None = None,
 ) -> MeasuresBoard:
     """Return the board of these columns, each "measure · source" or a measure alone, which is by its first source.
 
-    Without columns, of the first measures that the study's judgments offer. `apart`: runs that stand below the others
-    without a rank, bounds say; without any it is the oracle. `by`: an attribute of runs or systems that groups them.
-    All columns of one measure are compared on their common topics; another measure may have others. Raises
-    NoLeaderboard, and as `visibility_of` does.
+    Without columns, of the first measures that are `offered`, those that the study's judgments allow. `apart`: runs
+    that stand below the others without a rank, bounds say; without any it is the oracle. `by`: an attribute of runs or
+    systems that groups them. All columns of one measure are compared on their common topics; another measure may have
+    others. Raises NoLeaderboard, and as `visibility_of` does.
     """
-    offered = offered_measures(scorer.study)
-    asked = list(dict.fromkeys(asked_of(scorer.loader, key) for key in columns or offered[:AT_FIRST]))
+    offered = measures_of(scorer.study) if offered is None else offered
+    usual = ((measure, source_of(scorer.loader, measure)) for measure in offered[:AT_FIRST])
+    asked = list(dict.fromkeys((asked_of(scorer.loader, key) for key in columns) if columns else usual))
     if not asked:
         raise NoLeaderboard("There are no judgments to score systems by.")
     scorer = scorer.seen([source for _, source in asked], part=part, named=bool(columns))
@@ -250,7 +251,7 @@ def measure_board(
         kinds=kinds,
         apart=set_apart,
         columns=tuple(found),
-        choices=tuple(_choices(scorer.loader, [*offered, *(measure.name for measure, _ in asked)])),
+        choices=tuple(choices_of(scorer.loader, [*offered, *(measure for measure, _ in asked)])),
         groupings=groupings,
         confidence=scorer.loader.confidence if any(measure.of_answers for measure, _ in asked) else None,
     )
@@ -292,10 +293,3 @@ def _attributes(run: Run) -> dict[str, Any]:
     family = {FAMILY: run.system.family} if run.system.family else {}
     found = {**family, **run.system.attributes, **run.attributes}
     return {name: value for name, value in found.items() if isinstance(value, str | int) and len(str(value)) < LONGEST}
-
-
-def _choices(loader: JudgmentLoader, measures: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for measure in map(parse_measure, dict.fromkeys(measures)):
-        for source in loader.sources(measure):
-            key = board_key(measure.name, source)
-            yield key, source.completeness.after(key)

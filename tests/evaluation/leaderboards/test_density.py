@@ -91,7 +91,7 @@ def test_a_cutoff_at_the_oracle_takes_as_many_passages_as_its_context_has(ranked
 
 @pytest.mark.parametrize("varied", ["coverage@10", "coverage@oracle"])
 def test_the_oracles_context_is_one_of_the_sizes_of_k(ranked: Study, varied: str) -> None:
-    found = correlate_measures(Scorer.of(ranked, oracle=ORACLE), ["coverage"], varied=varied)
+    found = correlate_measures(Scorer.of(ranked, oracle=ORACLE), [parse_measure("coverage")], varied=varied)
 
     people = [(one.setting, one.measure) for one in found.by_k if one.source == "people"]
     assert people == [(1, "coverage@1≥3"), ("oracle", "coverage@oracle≥3")]
@@ -99,6 +99,6 @@ def test_the_oracles_context_is_one_of_the_sizes_of_k(ranked: Study, varied: str
 
 
 def test_without_an_oracle_its_context_is_no_size_of_k(ranked: Study) -> None:
-    found = correlate_measures(Scorer.of(ranked), ["coverage"], varied="coverage@10")
+    found = correlate_measures(Scorer.of(ranked), [parse_measure("coverage")], varied="coverage@10")
 
     assert {one.setting for one in found.by_k} == {1}

@@ -17,6 +17,7 @@ from collection.splits import make_split
 from evaluation.leaderboards.divergence import chosen_pair, compare_places
 from evaluation.leaderboards.measure_correlations import correlate_measures
 from evaluation.leaderboards.sources import Scorer
+from stats.ranking.measure_names import parse_measure
 from tests.evaluation.judged import AT, criterion_of, graded_criterion, judge_items
 from tests.evaluation.tied import a_relevance_item, a_run_of
 from tests.factories import a_judge_rater, a_study, an_item
@@ -203,7 +204,7 @@ def test_the_reference_of_crux_table_2_moves_with_eta(study: Study) -> None:
 
     found = correlate_measures(
         Scorer.of(study),
-        ["coverage", "coverage@1"],
+        [parse_measure("coverage"), parse_measure("coverage@1")],
         reference="coverage · small-judge",
         varied="coverage@1",
     )

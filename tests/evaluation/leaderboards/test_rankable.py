@@ -74,7 +74,7 @@ def test_a_run_of_few_topics_is_in_no_comparison_of_orders(partial: Study) -> No
     scorer = Scorer.of(partial)
 
     board = board_of(partial)
-    [pair] = correlate_measures(scorer, [MEASURE], columns=[MEASURE, "AP(rel=η)"]).boards[:1]
+    [pair] = correlate_measures(scorer, [parse_measure(MEASURE)], columns=[MEASURE, "AP(rel=η)"]).boards[:1]
     places = compare_places(scorer, *chosen_pair(scorer.loader, MEASURE, other_source="small-judge"))
     orders = measure_orders(scorer, criterion, pair_judges(load_criterion(criterion)).pairs, measure=MEASURE)
     of_board = evaluation_of("people", rows_of_leaderboard(board, to_compare=True)["people"])

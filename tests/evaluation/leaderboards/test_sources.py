@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sys
+from collections import Counter
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -7,10 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from collection.models import Exclusion, RankedPassage, Rater, Study
 from evaluation.leaderboards.available_measures import offered_measures
 from evaluation.leaderboards.columns import Column
+from evaluation.leaderboards.computing import correlations, leaderboard, unsorted_board
 from evaluation.leaderboards.leaderboard import Leaderboard, measure_leaderboard, score_points
 from evaluation.leaderboards.measure_correlations import correlate_measures
 from evaluation.leaderboards.sources import Scorer
-from stats.ranking.measure_names import NoLeaderboard, parse_measure
+from stats.ranking.measure_names import NoLeaderboard, SystemMeasure, parse_measure
 from tests.evaluation.judged import AT, criterion_of
 from tests.evaluation.ranked import three_systems
 
@@ -181,7 +185,9 @@ def test_the_chart_shows_what_the_table_shows(ranked: Study) -> None:
 
 
 def test_measures_are_compared_by_every_source_and_at_other_thresholds_and_sizes(ranked: Study) -> None:
-    found = correlate_measures(Scorer.of(ranked), ["coverage", "Cover@20>=3"], varied="Cover@20")
+    found = correlate_measures(
+        Scorer.of(ranked), [parse_measure("coverage"), parse_measure("Cover@20>=3")], varied="Cover@20"
+    )
 
     assert [board.key for board in found.boards] == [
         "coverage · people",
@@ -198,7 +204,7 @@ def test_measures_are_compared_by_every_source_and_at_other_thresholds_and_sizes
 
 def test_an_unknown_reference_is_refused(ranked: Study) -> None:
     with pytest.raises(NoLeaderboard, match="Sources that have: people, small-judge"):
-        correlate_measures(Scorer.of(ranked), ["coverage"], reference="coverage · nobody")
+        correlate_measures(Scorer.of(ranked), [parse_measure("coverage")], reference="coverage · nobody")
 
 
 def test_queries_do_not_grow_with_judges(ranked: Study) -> None:
@@ -216,3 +222,37 @@ def test_queries_do_not_grow_with_judges(ranked: Study) -> None:
 
     assert len(board.columns) == 5
     assert len(with_four) == len(with_one)
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often the name of each measure is parsed, whichever module asks for it."""
+    times: Counter[str] = Counter()
+
+    def counted(name: str) -> SystemMeasure:
+        times[name] += 1
+        return parse_measure(name)
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("evaluation.", "stats.")) and getattr(module, "parse_measure", None) is parse_measure:
+            monkeypatch.setattr(module, "parse_measure", counted)
+    return times
+
+
+@pytest.mark.parametrize("measure", ["coverage", "Cover@20>=3", "nDCG@5", "P(rel=η)@5"])
+def test_a_cell_of_the_leaderboard_parses_its_measure_once(ranked: Study, parsed: Counter[str], measure: str) -> None:
+    board = leaderboard(ranked, measure=measure, source=[])
+
+    assert board.columns
+    assert parsed == {measure: 1}
+
+
+def test_several_measures_are_parsed_once_each(ranked: Study, parsed: Counter[str]) -> None:
+    unsorted_board(ranked, column=[])
+    of_board = parsed.copy()
+    parsed.clear()
+    correlations(ranked, column=[], measure="Cover@20", reference="coverage · people", other="coverage · small-judge")
+
+    assert "coverage" in of_board
+    assert max(of_board.values()) == 1
+    assert max(parsed.values()) == 1

@@ -132,7 +132,7 @@ def test_page_api_and_files_say_which_topics_are_left_out(client: Client, half_j
 def test_correlations_of_measures_are_over_common_topics(half_judged: Study) -> None:
     from evaluation.leaderboards.measure_correlations import correlate_measures
 
-    found = correlate_measures(Scorer.of(half_judged), ["nDCG@5", "AP"])
+    found = correlate_measures(Scorer.of(half_judged), [parse_measure("nDCG@5"), parse_measure("AP")])
 
     assert len(found.common.topics) == 7
 

@@ -405,7 +405,7 @@ def test_every_measure_of_rankings_and_their_correlations_keep_to_the_visible_to
 
     def measured() -> list[Any]:
         scorer = [leaderboard_as_dict(measure_leaderboard(Scorer.of(study), parse_measure(name))) for name in offered]
-        correlated = correlate_measures(Scorer.of(study), offered, varied="Cover@20")
+        correlated = correlate_measures(Scorer.of(study), list(map(parse_measure, offered)), varied="Cover@20")
         compared = {one.key: one.table.to_csv() for one in correlated.boards}
         tables = [client.get(f"{CORRELATIONS}{name}.csv?measure=Cover@20").content for name in ("thresholds", "sizes")]
         return [scorer, compared, tables]
