@@ -212,21 +212,12 @@ class ReadReport:
         return list(zip(Citations.meanings, self.row.scores, strict=True))
 
 
-def reports_of(study: Study, *, source: str = "") -> CitedReports:
-    return read_reports(Scorer.of(study), source=source)
-
-
-def report_of(study: Study, *, report: int, source: str = "") -> ReadReport:
-    return read_report(Scorer.of(study), report=report, source=source)
-
-
-def read_reports(scorer: Scorer, *, source: str = "") -> CitedReports:
+def read_reports(study: Study, *, source: str = "") -> CitedReports:
     """Return every report that the study asks about, by a source, the first if none is named. Raises NoLeaderboard."""
+    scorer, measures = Scorer.of(study), tuple(Citations.meanings)
     names, chosen = _chosen(scorer.loader, source)
     if chosen is None:
-        return CitedReports(
-            names, "", simulated=False, measures=tuple(Citations.meanings), rows=(), study=scorer.study.name
-        )
+        return CitedReports(names, "", simulated=False, measures=measures, rows=(), study=study.name)
     seen = scorer.seen([chosen])
     grades = citation_grades(seen.loader, chosen)
     nuggets = NuggetsOfReports(seen, chosen)
@@ -236,12 +227,12 @@ def read_reports(scorer: Scorer, *, source: str = "") -> CitedReports:
         ReportFigures(report.topic_id, report.run, argue(sentences, nuggets.of_report(report)))
         for report, sentences in judged
     )
-    measures, study = tuple(Citations.meanings), scorer.study.name
-    return CitedReports(names, chosen.name, chosen.simulated, measures, rows, study, runs, chosen.completeness)
+    return CitedReports(names, chosen.name, chosen.simulated, measures, rows, study.name, runs, chosen.completeness)
 
 
-def read_report(scorer: Scorer, *, report: int, source: str = "") -> ReadReport:
+def read_report(study: Study, *, report: int, source: str = "") -> ReadReport:
     """Return one report by a source. Raises NoLeaderboard where the study does not ask about it."""
+    scorer = Scorer.of(study)
     names, chosen = _chosen(scorer.loader, source)
     nothing = NoLeaderboard("The study does not ask about the citations of this report.")
     if chosen is None:

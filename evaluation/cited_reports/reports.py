@@ -25,7 +25,7 @@ class CitedReportsReport(StudyReport):
     command = "board cited-reports"
     about = "Cited reports by the support of their citations, and ARGUE’s figures of each run, micro and macro."
     options, shown = CitedReportsChoice, ("source",)
-    compute = "evaluation.cited_reports.reading:reports_of"
+    compute = "evaluation.cited_reports.reading:read_reports"
     nothing = "No citation is judged yet."
     template = "evaluation/cited_reports.html"
 

@@ -20,7 +20,7 @@ def cited_report(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     with refused_is_not_found():
         found = figures_of(
             request,
-            "evaluation.cited_reports.reading:report_of",
+            "evaluation.cited_reports.reading:read_report",
             study,
             report=pk,
             source=request.GET.get("source", ""),

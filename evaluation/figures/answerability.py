@@ -11,9 +11,7 @@ import numpy as np
 
 from collection.models import RubricElement, Study
 from collection.models.studies import TaskType
-from collection.splits import TestPartLocked
 from evaluation.charts.answerability import GradedCell, answerability_chart
-from evaluation.data.visibility import LOCKED
 from evaluation.figures.figure import StudyFigure, chosen_of
 from evaluation.leaderboards.sources import Scorer
 from stats.measures.crux import required_subset
@@ -28,14 +26,11 @@ CLASSES = {3: "required", 2: "partly redundant", 1: "fully redundant"}
 def answerability(study: Study, *, source: str = "", topic: str = "", part: Any = "development") -> StudyFigure:
     """Return the matrix of a topic by one source's grades of passages. Raises NoFigure, and as `visibility_of` does."""
     scorer = Scorer.of(study)
-    criteria = [criterion for criterion in scorer.loader.criteria if criterion.task_type == TaskType.RATING]
-    there = list(scorer.loader.marked(one for criterion in criteria for one in scorer.loader.sources_of(criterion)))
+    there = scorer.loader.sources_under((TaskType.RATING, ""))
     sources = [(one.name, one.shown) for one in there]
     name = chosen_of(source, sources, "source of grades of passages")
     chosen = next(one for one in there if one.name == name)
-    scorer = scorer.seen([chosen], part=part)
-    if scorer.visibility.hidden:
-        raise TestPartLocked(LOCKED)
+    scorer = scorer.seen([chosen], part=part, named=True)
     tables = {name: table for name, table in scorer.grades(chosen).tables.items() if not np.isnan(table.grades).all()}
     topics = [(one, one) for one in tables]
     at_topic = chosen_of(topic, topics, "topic with graded passages")

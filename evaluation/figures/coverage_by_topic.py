@@ -43,10 +43,8 @@ def coverage_by_topic(study: Study, *, criterion: str = "", judge: str = "") -> 
     judges = [(one.name, one.completeness.after(one.name)) for one in pairs.pairs]
     by = chosen_of(judge, [*judges, (NONE, NONE)], "judge")
     paired = next((one for one in pairs.pairs if one.name == by), None)
-    parts = parts_of(study)
-    visibility = visibility_of(parts, [paired.judge] if paired else [], part="development")
-    if paired and parts:
-        chosen = chosen.of_topics(parts.development)
+    visibility = visibility_of(parts_of(study), [paired.judge] if paired else [], part="development")
+    chosen = visibility.of_ratings(chosen)
     people = _people(chosen)
     of_judge = {(one.topic, one.name): one.judge for one in judged_texts([paired])[0]} if paired else {}
     persons = sorted({person for _, _, person in people})

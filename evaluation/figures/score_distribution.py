@@ -23,7 +23,7 @@ def score_distribution(study: Study, *, criterion: str = "", judge: str = "", ed
     loaded = {name: load_criterion(one) for name, one in there.items()}
     criteria = [(name, name) for name, one in loaded.items() if one.columns(Rater.Kind.JUDGE)]
     name = chosen_of(criterion, criteria, "criterion that a judge graded under")
-    judged, parts = loaded[name], parts_of(study)
+    judged = loaded[name]
     columns = {str(judged.ratings.raters[column]): column for column in judged.columns(Rater.Kind.JUDGE)}
     known = completeness_of(study, Part.DEVELOPMENT)
     judges = [
@@ -31,9 +31,8 @@ def score_distribution(study: Study, *, criterion: str = "", judge: str = "", ed
     ]
     by = chosen_of(judge, judges, "judge")
     rater = judged.raters[columns[by]]
-    visibility = visibility_of(parts, [rater], part="development")
-    if parts:
-        judged = judged.of_topics(parts.development)
+    visibility = visibility_of(parts_of(study), [rater], part="development")
+    judged = visibility.of_ratings(judged)
     people = judged.columns(Rater.Kind.ASSESSOR)
     grades = grades_of(judged.ratings.codes, judged.ratings.numbers)
     at = judged.criterion.threshold

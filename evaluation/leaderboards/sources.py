@@ -237,6 +237,11 @@ class JudgmentLoader:
         items = items.exclude(element__in=dropped_elements(self.study.collection_id))
         return self.visibility.of(items)
 
+    def sources_under(self, *asked: tuple[str, str]) -> list[Source]:
+        """Return who judged under criteria of these task types and names, an empty one for any; marked judges last."""
+        criteria = (one for one in self.criteria if {(one.task_type, ""), (one.task_type, one.name)} & {*asked})
+        return self.marked(source for criterion in criteria for source in self.sources_of(criterion))
+
     def criterion_named(self, task_type: str, name: str) -> Criterion | None:
         """Return the study's criterion of this task type and name, if it has one."""
         return next((one for one in self.criteria if (one.task_type, one.name) == (task_type, name)), None)

@@ -24,7 +24,6 @@ from collection.web.tables import Column, Link, Table
 from evaluation.data.visibility import Visibility, tested_elsewhere
 from evaluation.leaderboards.sources import JudgmentLoader, Scorer, Source
 from evaluation.rubrics.choosing import named_or_first
-from evaluation.rubrics.redundancy import rating_sources
 from stats.answers_in_words import in_percent
 from stats.intervals import Estimate
 from stats.measures.question_banks import (
@@ -212,28 +211,24 @@ def offered(study: Study) -> dict[str, Choices]:
     """Return whose grades of passages there are, and under which criteria people judged relevance."""
     scorer = Scorer.of(study)
     relevance = [one.criterion.name for one in relevance_sources(scorer.loader)]
-    sources = [(one.name, one.shown) for one in rating_sources(scorer.loader)]
+    sources = [(one.name, one.shown) for one in scorer.loader.sources_under((TaskType.RATING, ""))]
     return {"source": sources, "relevance": [(name, name) for name in relevance]}
-
-
-def bank_check_of(study: Study, **options: Any) -> BankCheck:
-    return check_bank(Scorer.of(study), **options)
 
 
 def relevance_sources(loader: JudgmentLoader) -> list[Source]:
     """Return people under each criterion of relevance that they judged."""
-    criteria = [criterion for criterion in loader.criteria if criterion.task_type == TaskType.RELEVANCE]
-    return [one for criterion in criteria for one in loader.sources_of(criterion) if one.kind == Rater.Kind.ASSESSOR]
+    return [one for one in loader.sources_under((TaskType.RELEVANCE, "")) if one.kind == Rater.Kind.ASSESSOR]
 
 
 def check_bank(
-    scorer: Scorer, *, source: str = "", relevance: str = "", minimum: float = 4.0, likeness: float = 0.9
+    study: Study, *, source: str = "", relevance: str = "", minimum: float = 4.0, likeness: float = 0.9
 ) -> BankCheck:
     """Check the bank by a source's grades beside people's relevance, the first of each if none is named.
 
     Raises NoLeaderboard where there is no such source, criterion or grade.
     """
-    graders = [(one.name, one) for one in rating_sources(scorer.loader)]
+    scorer = Scorer.of(study)
+    graders = [(one.name, one) for one in scorer.loader.sources_under((TaskType.RATING, ""))]
     people = [(one.criterion.name, one) for one in relevance_sources(scorer.loader)]
     grader = named_or_first(source, graders, "source of grades of passages") if graders or source else None
     labels = named_or_first(relevance, people, "relevance by people") if people or relevance else None
@@ -243,7 +238,7 @@ def check_bank(
         by_kind[kind][topic].append((name, text))
     graded = _graded(scorer, grader, labels, minimum) if grader and labels else None
     return BankCheck(
-        study=scorer.study,
+        study=study,
         likeness=likeness,
         duplicates=tuple(one for of_kind in by_kind.values() for one in duplicates(of_kind, likeness=likeness)),
         texts={(topic, name): text for (topic, _, name), text in texts.items()},

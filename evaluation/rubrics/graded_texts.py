@@ -23,7 +23,6 @@ from evaluation.data.judgments import completeness_of
 from evaluation.data.visibility import Visibility, tested_elsewhere
 from evaluation.leaderboards.sources import Scorer, Source
 from evaluation.rubrics.choosing import named_or_first
-from evaluation.rubrics.redundancy import rating_sources
 from evaluation.rubrics.serializers import MOST_PASSAGES
 from stats.completeness import Completeness, complete_first
 from stats.measures.rubric import cover
@@ -219,20 +218,13 @@ class GradedAnswer:
         }
 
 
-def graded_passage_of(study: Study, **options: Any) -> GradedPassage:
-    return graded_passage(Scorer.of(study), **options)
-
-
-def graded_answer_of(study: Study, **options: Any) -> GradedAnswer:
-    return graded_answer(Scorer.of(study), **options)
-
-
-def graded_passage(scorer: Scorer, *, topic: str, passage: str, criterion: str = "") -> GradedPassage:
+def graded_passage(study: Study, *, topic: str, passage: str, criterion: str = "") -> GradedPassage:
     """Return a passage's questions by rater. Raises NoLeaderboard where nobody was asked, or it may not be shown."""
+    scorer = Scorer.of(study)
     criteria = [
         one for one in scorer.loader.criteria if one.task_type == TaskType.RATING and criterion in ("", one.name)
     ]
-    items = Item.objects.filter(study=scorer.study, task_type=TaskType.RATING, topic__topic_id=topic)
+    items = Item.objects.filter(study=study, task_type=TaskType.RATING, topic__topic_id=topic)
     asked = list(
         items.filter(passage__passage_id=passage, element__masked=False)
         .select_related("topic", "element", "passage")
@@ -244,9 +236,9 @@ def graded_passage(scorer: Scorer, *, topic: str, passage: str, criterion: str =
     assert first.passage is not None
     sources = list(scorer.loader.sources_of(chosen))
     visibility = _visibility(scorer, sources, first.topic_id)
-    raters, cells = _said(scorer.study, chosen, asked)
+    raters, cells = _said(study, chosen, asked)
     return GradedPassage(
-        study=scorer.study,
+        study=study,
         criterion=chosen,
         visibility=visibility,
         topic=first.topic,
@@ -262,7 +254,7 @@ def graded_passage(scorer: Scorer, *, topic: str, passage: str, criterion: str =
             )
             for number, item in enumerate(asked, start=1)
         ),
-        relevance=_relevance(scorer.study, first),
+        relevance=_relevance(study, first),
     )
 
 
@@ -315,7 +307,7 @@ def _relevance(study: Study, item: Item) -> tuple[tuple[str, str, float | None],
 
 
 def graded_answer(
-    scorer: Scorer,
+    study: Study,
     *,
     source: str = "",
     run: str = "",
@@ -328,11 +320,12 @@ def graded_answer(
     The first source, run and topic where none is named; `minimum` is the criterion's threshold by default. Raises
     NoLeaderboard where there is no such thing.
     """
-    sources = [(one.name, one) for one in rating_sources(scorer.loader)]
+    scorer = Scorer.of(study)
+    sources = [(one.name, one) for one in scorer.loader.sources_under((TaskType.RATING, ""))]
     _check_there(sources)
     chosen = named_or_first(source, sources, "source of grades of passages")
     seen = scorer.seen([chosen])
-    elsewhere = {seen.topic_names[pk] for pk in tested_elsewhere(scorer.study) if pk in seen.topic_names}
+    elsewhere = {seen.topic_names[pk] for pk in tested_elsewhere(study) if pk in seen.topic_names}
     tables = {
         name: table
         for name, table in seen.grades(chosen).tables.items()
@@ -347,15 +340,15 @@ def graded_answer(
     at = chosen.criterion.threshold if minimum is None else minimum
     top = ranking[:k]
     grades = table.of(top)
-    held = Passage.objects.filter(collection=scorer.study.collection_id, passage_id__in=top)
+    held = Passage.objects.filter(collection=study.collection_id, passage_id__in=top)
     texts = dict(held.values_list("passage_id", "text"))
-    asked = Topic.objects.get(collection=scorer.study.collection_id, topic_id=topic)
+    asked = Topic.objects.get(collection=study.collection_id, topic_id=topic)
     questions = dict(asked.rubric_elements.values_list("element_id", "text"))
     answered: dict[int, list[int]] = defaultdict(list)
     for row, column in np.argwhere(grades >= at).tolist():
         answered[column].append(row + 1)
     return GradedAnswer(
-        study=scorer.study,
+        study=study,
         source=chosen,
         visibility=seen.visibility,
         topic=topic,

@@ -24,13 +24,15 @@ from collection.models.studies import TaskType
 from collection.web.options import Choices
 from collection.web.reports import NothingToReport
 from collection.web.tables import Column, Link, Table
-from evaluation.leaderboards.sources import GROUNDED, JudgmentLoader, Scorer, Source
+from evaluation.leaderboards.sources import GROUNDED, Scorer, Source
 from evaluation.rubrics.redundancy import check_run, passages_of
 from stats.answers_in_words import elements_unfulfilled
 from stats.ranking.measure_names import NoLeaderboard
 
 State = Literal["fulfilled", "unfulfilled", "unknown"]
 UTILITY = "utility"
+# By whose grades elements may be masked.
+MASKING = ((TaskType.RATING, ""), (TaskType.KEY_POINT, GROUNDED))
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ def _named(element: RubricElement) -> tuple[Link, str, str]:
 def offered(study: Study) -> dict[str, Choices]:
     """Return whose grades there are, under which criteria, and which passages may count."""
     scorer = Scorer.of(study)
-    there = masking_sources(scorer.loader)
+    there = scorer.loader.sources_under(*MASKING)
     criteria = dict.fromkeys(one.criterion.name for one in there)
     return {
         "source": list({one.name: one.shown for one in there}.items()),
@@ -157,24 +159,10 @@ def offered(study: Study) -> dict[str, Choices]:
     }
 
 
-def masking_of(study: Study, **options: Any) -> MaskingByGrades:
-    return masking_by_grades(Scorer.of(study), **options)
-
-
-def masking_sources(loader: JudgmentLoader) -> list[Source]:
-    """Return whose grades elements may be masked by, criterion by criterion."""
-    criteria = [
-        criterion
-        for criterion in loader.criteria
-        if criterion.task_type == TaskType.RATING
-        or (criterion.task_type == TaskType.KEY_POINT and criterion.name == GROUNDED)
-    ]
-    return loader.marked(source for criterion in criteria for source in loader.sources_of(criterion))
-
-
-def masking_by_grades(scorer: Scorer, *, source: str = "", criterion: str = "", run: str = "") -> MaskingByGrades:
+def masking_by_grades(study: Study, *, source: str = "", criterion: str = "", run: str = "") -> MaskingByGrades:
     """Return what the grades of a source say, the first if none is named. Raises NoLeaderboard."""
-    there = masking_sources(scorer.loader)
+    scorer = Scorer.of(study)
+    there = scorer.loader.sources_under(*MASKING)
     if not there:
         raise NothingToReport("No grades of passages yet. Single elements can be masked on their topic’s page.")
     chosen = next(
@@ -192,7 +180,7 @@ def masking_by_grades(scorer: Scorer, *, source: str = "", criterion: str = "", 
         criteria.append(utility)
     before = RubricElement.objects.filter(masked=True, masking__criterion=chosen.criterion).count()
     fulfilments = tuple(_fulfilments(scorer, chosen, criteria, run))
-    return MaskingByGrades(scorer.study, chosen, tuple(criteria), run, fulfilments, before)
+    return MaskingByGrades(study, chosen, tuple(criteria), run, fulfilments, before)
 
 
 def _fulfilments(scorer: Scorer, source: Source, criteria: Sequence[Criterion], run: str) -> Iterator[Fulfilment]:

@@ -14,7 +14,7 @@ from collection.models.studies import TaskType
 from collection.web.options import Choices
 from collection.web.reports import NothingToReport
 from collection.web.tables import Column, Table
-from evaluation.leaderboards.sources import JudgmentLoader, Scorer, Source
+from evaluation.leaderboards.sources import Scorer, Source
 from evaluation.rubrics.choosing import named_or_first
 from evaluation.rubrics.human_summaries import SummaryCoverage, coverage_of_summaries
 from stats.answers_in_words import passages_needed
@@ -149,18 +149,12 @@ CLASSES = (
 NAMES = ("required", "partly redundant", "fully redundant")
 
 
-def rating_sources(loader: JudgmentLoader) -> list[Source]:
-    """Return who rated passages on sub-questions."""
-    criteria = [criterion for criterion in loader.criteria if criterion.task_type == TaskType.RATING]
-    return loader.marked(source for criterion in criteria for source in loader.sources_of(criterion))
-
-
 def offered(study: Study) -> dict[str, Choices]:
     """Return whose ratings there are, the runs that rank passages, and those that have reports."""
     scorer = Scorer.of(study)
     written = sorted({run for _, run, _ in scorer.report_texts()})
     return {
-        "source": [(one.name, one.shown) for one in rating_sources(scorer.loader)],
+        "source": [(one.name, one.shown) for one in scorer.loader.sources_under((TaskType.RATING, ""))],
         "run": passages_of(scorer),
         "summaries": [("", "None"), *((name, name) for name in written)] if written else [],
     }
@@ -171,12 +165,8 @@ def passages_of(scorer: Scorer) -> Choices:
     return [("", "All judged passages"), *((name, f"Passages ranked by {name}") for name in scorer.rankings)]
 
 
-def redundancy_of(study: Study, **options: Any) -> Redundancy:
-    return measure_redundancy(Scorer.of(study), **options)
-
-
 def measure_redundancy(
-    scorer: Scorer,
+    study: Study,
     *,
     source: str = "",
     order: Order = "gain",
@@ -189,15 +179,16 @@ def measure_redundancy(
     `run`: whose passages count, in its order; `others`: with those of other topics, as irrelevant; `summaries`: the run
     of the human summaries, whose coverage by the same source says whether the questions are good.
     """
-    there = [(one.name, one) for one in rating_sources(scorer.loader)]
+    scorer = Scorer.of(study)
+    there = [(one.name, one) for one in scorer.loader.sources_under((TaskType.RATING, ""))]
     if not there:
         raise NothingToReport("No ratings of passages yet: assessors or a judge rate them on sub-questions.")
     chosen = named_or_first(source, there, "source of ratings of passages")
     check_run(scorer, run)
     tables = _tables(scorer, chosen, run)
-    classed = tuple(_classed(tables, chosen.criterion.threshold, order, scorer.study.collection_id, others=others))
+    classed = tuple(_classed(tables, chosen.criterion.threshold, order, study.collection_id, others=others))
     covered = coverage_of_summaries(scorer, chosen, tables, run=summaries) if summaries else None
-    return Redundancy(scorer.study, chosen, order, run, classed, covered)
+    return Redundancy(study, chosen, order, run, classed, covered)
 
 
 def check_run(scorer: Scorer, run: str) -> None:

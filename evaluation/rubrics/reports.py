@@ -28,7 +28,7 @@ class BankCheckReport(StudyReport):
     command = "study bank-check"
     about = "Bad questions, relevant passages that no question covers, and questions asked twice."
     options, shown = BankCheckChoice, ("source", "relevance", "minimum", "likeness")
-    compute = "evaluation.rubrics.bank_check:bank_check_of"
+    compute = "evaluation.rubrics.bank_check:check_bank"
     offers = "evaluation.rubrics.bank_check:offered"
     template = "evaluation/bank_check.html"
 
@@ -39,7 +39,7 @@ class RedundancyReport(StudyReport):
     lead = "Which rated passages are needed to answer all answerable sub-questions, and which add nothing."
     about = "Required and redundant passages of each topic, as in CRUX, and as qrels of 3, 2 and 1."
     options, shown = RedundancyChoice, ("source", "order", "run", "summaries", "others")
-    compute = "evaluation.rubrics.redundancy:redundancy_of"
+    compute = "evaluation.rubrics.redundancy:measure_redundancy"
     offers = "evaluation.rubrics.redundancy:offered"
     template = "evaluation/redundancy.html"
     sent = Sent(
@@ -60,7 +60,7 @@ class MaskingReport(StudyReport):
     )
     about = "Sub-questions that no passage answers, or key points that were not confirmed, by a source's grades."
     options, shown = MaskingChoice, ("source", "criterion", "run")
-    compute = "evaluation.rubrics.masking:masking_of"
+    compute = "evaluation.rubrics.masking:masking_by_grades"
     offers = "evaluation.rubrics.masking:offered"
     template = "evaluation/masking.html"
     sent = Sent(
@@ -85,7 +85,7 @@ class GradedPassageReport(StudyReport):
     lead = "What each rater said of a passage, question by question."
     about = "A passage’s questions by rater, with their reasons."
     options = GradedPassageChoice
-    compute = "evaluation.rubrics.graded_texts:graded_passage_of"
+    compute = "evaluation.rubrics.graded_texts:graded_passage"
     template = "evaluation/graded_passage.html"
 
 
@@ -95,7 +95,7 @@ class GradedAnswerReport(StudyReport):
     lead = "The passages of a run’s answer in their order, each with the questions that it answers."
     about = "A run’s passages on a topic with the questions that each answers."
     options, shown = GradedAnswerChoice, ("source", "run", "topic", "minimum", "k")
-    compute = "evaluation.rubrics.graded_texts:graded_answer_of"
+    compute = "evaluation.rubrics.graded_texts:graded_answer"
     template = "evaluation/graded_answer.html"
 
     def choices(self, result: Any) -> dict[str, Choices]:

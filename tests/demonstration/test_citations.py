@@ -15,7 +15,6 @@ from collection.models import Judgment, NuggetBank, Report, Study, User
 from config.demonstration.citations import BANK, STUDY, cited_topics, meant_of
 from config.demonstration.simulation import ASSESSORS, on_its_scale
 from evaluation.cited_reports.reading import read_report, read_reports
-from evaluation.leaderboards.sources import Scorer
 
 VALUES = (-1.0, 0.0, 1.0, 2.0)
 
@@ -42,10 +41,10 @@ def test_every_citation_with_a_text_and_every_sentence_is_judged_by_simulated_pe
 def test_the_first_report_shows_sentences_by_support_and_its_nuggets(study: Study, client: Client) -> None:
     rosa = User.objects.get(username="rosa")
     client.force_login(rosa)
-    found = read_reports(Scorer.of(study))
+    found = read_reports(study)
     lantern = Report.objects.get(run__name="lantern-cited", topic__topic_id="swarm-home")
 
-    report = read_report(Scorer.of(study), report=lantern.pk)
+    report = read_report(study, report=lantern.pk)
     page = client.get(reverse("evaluation:cited_report", args=[study.name, lantern.pk]))
 
     assert len(found.rows) == 4

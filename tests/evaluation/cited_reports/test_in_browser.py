@@ -12,7 +12,6 @@ from playwright.sync_api import Page, expect
 
 from collection.models import Study, User
 from evaluation.cited_reports.reading import read_reports
-from evaluation.leaderboards.sources import Scorer
 from tests.browser import SignIn, check_accessibility, check_no_sideways_scroll
 from tests.evaluation.cited_reports.test_views import cited
 
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_a_report_by_support(open_page: Callable[..., Page], sign_in: SignIn, cited: Study, rosa: User) -> None:
-    [row] = read_reports(Scorer.of(cited)).rows
+    [row] = read_reports(cited).rows
     for width, height, scheme in ((1366, 768, "light"), (390, 844, "dark")):
         page = open_page(color_scheme=scheme, viewport={"width": width, "height": height})
         sign_in(page, rosa)

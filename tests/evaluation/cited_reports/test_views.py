@@ -14,7 +14,6 @@ from django.utils.timezone import now
 from annotate.studies.lifecycle import open_study
 from collection.models import Collection, Rater, Report, RubricElement, Study, User
 from evaluation.cited_reports.reading import read_report, read_reports
-from evaluation.leaderboards.sources import Scorer
 from stats.measures.cited_reports import JUDGED_IN_PART, Counts
 from stats.ranking.measure_names import NoLeaderboard
 from tests.annotate.cited_reports import with_cited_reports
@@ -43,7 +42,7 @@ def cited(collection: Collection, ada_as_rater: Rater) -> Study:
 def test_a_report_is_read_sentence_by_sentence(cited: Study) -> None:
     report = Report.objects.get(run__name="cited-1")
 
-    found = read_report(Scorer.of(cited), report=report.pk)
+    found = read_report(cited, report=report.pk)
 
     assert "".join(one.before + one.text for one in found.sentences) + found.after == report.text
     assert [one.state for one in found.sentences] == ["full", "contradicted", "missing", "unjudged"]
@@ -69,17 +68,17 @@ def test_a_judge_may_be_chosen_instead_of_people(cited: Study) -> None:
     for item in cited.items.filter(task_type="citation_support"):
         give(cited, "citation_support", judge, item, 0)
 
-    found = read_reports(Scorer.of(cited), source="llama")
+    found = read_reports(cited, source="llama")
 
     assert found.names == ("people", "llama")
     assert found.rows[0].scores[0] == 0
     with pytest.raises(NoLeaderboard, match="Nobody called “nobody” judged citations"):
-        read_reports(Scorer.of(cited), source="nobody")
+        read_reports(cited, source="nobody")
 
 
 def test_rosa_reads_a_report(cited: Study, rosa: User, client: Client) -> None:
     client.force_login(rosa)
-    [row] = read_reports(Scorer.of(cited)).rows
+    [row] = read_reports(cited).rows
 
     listed = client.get(reverse("evaluation:cited_reports", args=[cited.name]))
     page = client.get(reverse("evaluation:cited_report", args=[cited.name, row.pk]))
@@ -115,7 +114,7 @@ def test_a_study_without_judged_citations_says_so(collection: Collection, rosa: 
 
 
 def test_runs_have_argues_figures_with_what_they_are_counted_over(cited: Study) -> None:
-    [run] = read_reports(Scorer.of(cited)).runs
+    [run] = read_reports(cited).runs
 
     support, sentences = run.share("citation support"), run.share("sentence support")
     nuggets, f1 = run.share("nugget coverage"), run.share("f1")
@@ -140,19 +139,19 @@ def test_a_nugget_is_not_answered_only_where_every_sentence_was_judged(
     items = list(study.items.filter(task_type="sentence_nugget", report=report).order_by("sentence__position"))
 
     def said() -> tuple[bool | None, str]:
-        [nugget] = read_report(Scorer.of(study), report=report.pk).nuggets
+        [nugget] = read_report(study, report=report.pk).nuggets
         return nugget.answered.positive, nugget.answered.said
 
     give(study, "answers", ada_as_rater, items[0], 1)
     assert said() == (None, "judged in some sentences only")
-    [run] = read_reports(Scorer.of(study)).runs
+    [run] = read_reports(study).runs
     assert run.share("nugget coverage").macro.value is None
     assert run.share("nugget coverage").macro.reason == f"1 of 1 judged report is {JUDGED_IN_PART}"
     assert run.share("nugget coverage").left_out == "1 nugget not judged, 1 nugget judged in part"
     for item in items[1:]:
         give(study, "answers", ada_as_rater, item, 0)
     assert said() == (False, "answered wrongly")
-    [run] = read_reports(Scorer.of(study)).runs
+    [run] = read_reports(study).runs
     assert run.share("nugget coverage").macro.value == 0
 
 
@@ -172,11 +171,11 @@ def test_no_nugget_is_covered_by_the_sentences_that_happen_to_be_judged(
     for item, grade in zip(first, (2, 0), strict=True):
         give(study, "answers", ada_as_rater, item, grade)
 
-    found = read_report(Scorer.of(study), report=report.pk)
+    found = read_report(study, report=report.pk)
 
     assert [one.answered.positive for one in found.nuggets] == [True, None]
     assert found.coverage == Counts(1, 1, unjudged=1, undecided=1)
-    [run] = read_reports(Scorer.of(study)).runs
+    [run] = read_reports(study).runs
     assert run.share("nugget coverage").micro.value is run.share("f1").macro.value is None
 
 

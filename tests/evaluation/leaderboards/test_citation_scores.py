@@ -133,7 +133,7 @@ def test_argue_by_hand_on_a_leaderboard_and_on_cited_reports(argued: Study, meas
 
     assert people.means == {"cited-1": pytest.approx(expected, abs=5e-5)}
     assert people.micro["cited-1"].value == pytest.approx(expected, abs=5e-5)
-    [run] = read_reports(Scorer.of(argued)).runs
+    [run] = read_reports(argued).runs
     share = run.share(measure.removeprefix("argue-").replace("-", " "))
     assert share.micro.value == people.micro["cited-1"].value
     assert share.macro.value == people.means["cited-1"]

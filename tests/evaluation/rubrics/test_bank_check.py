@@ -16,7 +16,6 @@ from collection.masking import mask_elements
 from collection.models import Item, Judgment, Passage, Rater, RubricElement, Study, User
 from collection.models.studies import TaskType
 from collection.splits import make_split
-from evaluation.leaderboards.sources import Scorer
 from evaluation.rubrics.bank_check import BankCheck, check_bank
 from tests.evaluation.judged import AT, judge_items
 from tests.evaluation.ranked import three_systems
@@ -44,7 +43,7 @@ def labelled(study: Study, ada_as_rater: Rater) -> Study:
 
 
 def by_judge(study: Study, **options: Any) -> BankCheck:
-    return check_bank(Scorer.of(study), source="small-judge", **options)
+    return check_bank(study, source="small-judge", **options)
 
 
 def test_a_question_that_only_irrelevant_passages_answer_is_bad(labelled: Study) -> None:

@@ -10,7 +10,6 @@ from django.test import Client
 
 from collection.models import Highlight, Judgment, Rater, Study, User
 from collection.splits import make_split
-from evaluation.leaderboards.sources import Scorer
 from evaluation.rubrics.graded_texts import graded_answer, graded_passage
 from stats.ranking.measure_names import NoLeaderboard
 from tests.evaluation.judged import AT
@@ -33,7 +32,7 @@ def rated(study: Study, ada_as_rater: Rater) -> Study:
 
 
 def test_a_passage_has_its_questions_by_rater_with_reasons_and_what_is_ungraded(rated: Study) -> None:
-    found = graded_passage(Scorer.of(rated), **OF_PASSAGE)
+    found = graded_passage(rated, **OF_PASSAGE)
 
     assert [one.name for one in found.raters] == ["ada", "small-judge"]
     grades = [[cell.grade if cell else "unasked" for cell in row.said] for row in found.rows]
@@ -48,7 +47,7 @@ def test_a_passage_has_its_questions_by_rater_with_reasons_and_what_is_ungraded(
 
 
 def test_an_answer_has_its_passages_in_order_with_the_questions_that_each_answers(rated: Study) -> None:
-    found = graded_answer(Scorer.of(rated), **OF_ANSWER)
+    found = graded_answer(rated, **OF_ANSWER)
 
     assert [(one.rank, one.passage, one.answers, one.missing) for one in found.passages] == [
         (1, "t2-p1", ((2, 5.0),), 0),
@@ -61,7 +60,7 @@ def test_an_answer_has_its_passages_in_order_with_the_questions_that_each_answer
 
 
 def test_the_grade_from_which_on_a_question_is_answered_and_the_depth_are_chosen(rated: Study) -> None:
-    found = graded_answer(Scorer.of(rated), minimum=0, k=1, **OF_ANSWER)
+    found = graded_answer(rated, minimum=0, k=1, **OF_ANSWER)
 
     assert [one.answers for one in found.passages] == [((1, 0.0), (2, 5.0), (3, 0.0))]
     assert found.n_ranked == 2
@@ -71,11 +70,11 @@ def test_test_topics_are_not_shown(rated: Study) -> None:
     split = make_split(study=rated, test_share=0.5, by=None, at=AT, seed="1")
     tested = split.topics.filter(part="test").values_list("topic__topic_id", flat=True)
 
-    found = graded_answer(Scorer.of(rated), source="small-judge")
+    found = graded_answer(rated, source="small-judge")
 
     assert not set(tested) & set(found.topics)
     with pytest.raises(NoLeaderboard, match="not shown"):
-        graded_passage(Scorer.of(rated), topic=tested[0], passage=f"{tested[0]}-p0")
+        graded_passage(rated, topic=tested[0], passage=f"{tested[0]}-p0")
 
 
 @pytest.mark.parametrize(
@@ -93,8 +92,7 @@ def test_page_and_api_show_it(
     shown = client.get(page, asked).content.decode()
     answer = client.get(api, asked).json()
 
-    scorer = Scorer.of(rated)
-    found = graded_passage(scorer, **asked) if page == PASSAGE else graded_answer(scorer, **asked)
+    found = graded_passage(rated, **asked) if page == PASSAGE else graded_answer(rated, **asked)
     assert says in shown
     assert found.answer in shown
     assert answer == json.loads(json.dumps(found.as_dict()))

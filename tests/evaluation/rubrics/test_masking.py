@@ -54,7 +54,7 @@ def unanswered(study: Study, topic: str = "t2") -> RubricElement:
 
 
 def by_people(study: Study, **options: str) -> MaskingByGrades:
-    return masking_by_grades(Scorer.of(study), source="people", **options)
+    return masking_by_grades(study, source="people", **options)
 
 
 def means(study: Study, measure: str = "coverage") -> dict[str, float]:

@@ -38,7 +38,7 @@ def rated(study: Study, ada_as_rater: Rater) -> Study:
 
 
 def by_people(study: Study, **options: Any) -> Redundancy:
-    return measure_redundancy(Scorer.of(study), source="people", **options)
+    return measure_redundancy(study, source="people", **options)
 
 
 def labels(found: Redundancy, topic: str) -> dict[str, str]:
@@ -54,7 +54,7 @@ def test_an_unanswered_question_keeps_a_passage_from_being_fully_redundant(rated
 
 def test_what_these_ratings_masked_still_counts_and_what_somebody_masked_does_not(rated: Study, rosa: User) -> None:
     element = RubricElement.objects.get(topic__topic_id="t2", kind="sub_question", position=2)
-    mask_unfulfilled(masking_by_grades(Scorer.of(rated), source="people"), by=rosa, at=AT)
+    mask_unfulfilled(masking_by_grades(rated, source="people"), by=rosa, at=AT)
     masked_by_grades = labels(by_people(rated), "t2")
     RubricElement.objects.filter(pk=element.pk).update(masked=False, masking=None)
     mask_elements(elements=[element], reason="ill-posed", by=rosa, at=AT)
@@ -99,12 +99,12 @@ def test_the_summaries_coverage_is_told_with_its_topics(rated: Study) -> None:
     other.attributes = {"engine": "openai", "model": "grey"}
     other.save()
     Judgment.objects.filter(rater__name="small-judge", item__task_type="answerability").update(rater=other)
-    by_judge = measure_redundancy(Scorer.of(rated), source="small-judge", summaries="middle").summaries
+    by_judge = measure_redundancy(rated, source="small-judge", summaries="middle").summaries
     assert by_judge is not None
     assert (by_judge.source, by_judge.n_topics) == ("reports-judge", 6)
     raters.update(attributes={"engine": "openai", "model": "green"})
     with pytest.raises(NoLeaderboard, match="small-judge judged no reports here"):
-        measure_redundancy(Scorer.of(rated), source="small-judge", summaries="middle")
+        measure_redundancy(rated, source="small-judge", summaries="middle")
     with pytest.raises(NoLeaderboard, match="No run “x” has reports"):
         by_people(rated, summaries="x")
 

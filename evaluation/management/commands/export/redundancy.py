@@ -10,7 +10,7 @@ from collection.judgments.judged_criteria import find_study
 from collection.web.commands import SiteCommand, add
 from collection.web.options import add_options, choose
 from evaluation.rubrics.oracle import kept_as_run
-from evaluation.rubrics.redundancy import redundancy_of
+from evaluation.rubrics.redundancy import measure_redundancy
 from evaluation.rubrics.serializers import RedundancyChoice
 from stats.plurals import counted
 
@@ -26,7 +26,7 @@ class Command(SiteCommand):
         parser.add_argument("--keep-as", metavar="RUN", help="keep the required passages as a run, such as “oracle”")
 
     def handle(self, **options: Any) -> None:
-        found = redundancy_of(find_study(options["study"]), **choose(RedundancyChoice, options))
+        found = measure_redundancy(find_study(options["study"]), **choose(RedundancyChoice, options))
         if options["keep_as"]:
             said, _ = kept_as_run(found, name=options["keep_as"], by=None, at=now())
             self.note(said)

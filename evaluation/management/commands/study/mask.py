@@ -11,7 +11,7 @@ from collection.masking import mask_elements, unmask_elements
 from collection.models import RubricElement, User
 from collection.web.commands import SiteCommand, add
 from collection.web.options import add_options, choose
-from evaluation.rubrics.masking import mask_unfulfilled, masking_of
+from evaluation.rubrics.masking import mask_unfulfilled, masking_by_grades
 from evaluation.rubrics.serializers import MaskingSent
 
 
@@ -48,7 +48,7 @@ class Command(SiteCommand):
     def by_grades(self, by: User | None, options: dict[str, Any], reason: str, chosen: dict[str, Any]) -> None:
         if options["unmask"]:
             raise CommandError("Name the elements to unmask with --collection, --topic and --element.")
-        found = masking_of(find_study(options["study"]), **chosen)
+        found = masking_by_grades(find_study(options["study"]), **chosen)
         n = mask_unfulfilled(found, reason=reason, by=by, at=now()) if by else None
         if options["json"]:
             self.print_json(found.as_dict() | ({"masked": n} if by else {}))
