@@ -242,15 +242,15 @@ def completeness_of(study: Study, part: SplitTopic.Part = SplitTopic.Part.DEVELO
     return read_once(f"judges of {study.pk} on {part}", lambda: judges_of_studies([study], part=part))
 
 
-def raters_of(criterion: Criterion) -> list[tuple[str, Rater]]:
-    """Return who judged under the criterion, by the names that its ratings use, without the excluded."""
+def marked_raters_of(criterion: Criterion) -> list[tuple[str, Rater, Completeness]]:
+    """Return who judged under the criterion, by the names that its ratings use, without the excluded.
+
+    With how complete judges are, unfinished and failing ones last.
+    """
     judgments = Judgment.objects.filter(criterion=criterion).without_the_excluded()
     raters = list(Rater.objects.filter(pk__in=judgments.values("rater")).order_by("pk"))
-    return list(zip(distinct_names(raters), raters, strict=True))
-
-
-def marked_raters_of(criterion: Criterion) -> list[tuple[str, Rater, Completeness]]:
-    """Return the same with how complete judges are, unfinished and failing ones last."""
     known = completeness_of(criterion.study)
-    raters = ((name, rater, known.of(criterion.pk, rater.pk)) for name, rater in raters_of(criterion))
-    return complete_first(raters, of=lambda one: one[2])
+    named = zip(distinct_names(raters), raters, strict=True)
+    return complete_first(
+        ((name, rater, known.of(criterion.pk, rater.pk)) for name, rater in named), of=lambda one: one[2]
+    )

@@ -222,7 +222,7 @@ def correlate_measures(
     named = map(parse, filter(None, (*map(measure_of, (*columns, reference, other)), varied)))
     asked = [*(() if columns else measures), *named]
     scorer = scorer.seen((source for measure in asked for source in scorer.loader.sources(measure)), part=part)
-    scorer.set_apart(apart)
+    scorer.apart = scorer.runs_apart(apart)
     boards = list(_columns(scorer, columns, parse) if columns else _named_boards(scorer, measures))
     kept = boards[:MOST_BOARDS]
     chosen = named_board(scorer, reference, kept, parse) if reference else None

@@ -328,17 +328,13 @@ class Scorer:
         loader = self.loader.seen(sources, part=part, named=named)
         return Scorer(loader, oracle=self._oracle, order=self.order)
 
-    def set_apart(self, names: Sequence[str]) -> None:
-        """Leave these runs out of all scores from now on. Raises as `check_runs` does."""
-        self.check_runs(names)
-        self.apart = tuple(names)
-
-    def check_runs(self, names: Sequence[str]) -> None:
-        """Raise NoLeaderboard where there is no run of one of these names."""
+    def runs_apart(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return these runs, to be set apart. Raises NoLeaderboard where there is no run of one of these names."""
         there = {run.name for run in self.runs.values()}
         for name in names:
             if name not in there:
                 raise NoLeaderboard(f"There is no run “{name}” to set apart. Choose among: {', '.join(sorted(there))}.")
+        return tuple(names)
 
     @cached_property
     def runs(self) -> dict[int, Run]:

@@ -239,7 +239,7 @@ def measure_board(
     if not asked:
         raise NoLeaderboard("There are no judgments to score systems by.")
     scorer = scorer.seen([source for _, source in asked], part=part, named=bool(columns))
-    set_apart = _set_apart(scorer, apart)
+    set_apart = scorer.runs_apart(apart) or ((scorer.oracle,) if scorer.oracle else ())
     kinds, groupings = _kinds(scorer, by)
     found = list(_columns(scorer, [one for one in asked if scorer.loader.shows(one[1])], set_apart, topics))
     return MeasuresBoard(
@@ -271,11 +271,6 @@ def _columns(
         column = compared[one]
         aside = Standings(scored=scored[one].scored.only(apart), topics=column.topics, unordered=SET_APART)
         yield MeasureColumn(one[0], column, aside)
-
-
-def _set_apart(scorer: Scorer, names: Sequence[str]) -> tuple[str, ...]:
-    scorer.check_runs(names)
-    return tuple(names) or ((scorer.oracle,) if scorer.oracle else ())
 
 
 def _kinds(scorer: Scorer, by: str) -> tuple[dict[str, str], tuple[str, ...]]:
