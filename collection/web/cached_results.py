@@ -302,9 +302,9 @@ def _keep(
 def read_once(name: str, read: Callable[[], T]) -> T:
     """Return what `read` returned to the first computation of the study as it is that read this; outside of one, now.
 
-    It is the same for every reader: what a reader may see of it, who asks chooses afterwards. A process holds it no
-    longer than a computation; files hold it for an hour, within the limit of all figures. What was read while the
-    study changed is not kept.
+    It must be of the study's collection, which the fingerprint covers, and the same for every reader: what a reader may
+    see of it, who asks chooses afterwards. A process holds it no longer than a computation; files hold it for an hour,
+    within the limit of all figures. What was read while the study changed is not kept.
     """
     study = _study_read.get()
     if study is None:

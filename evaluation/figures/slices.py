@@ -44,10 +44,10 @@ def slices(
 
     Raises NoFigure, and NoLeaderboard.
     """
-    scorer = Scorer.of(study)
-    measures = measure_choices(study, measure)
+    scorer, measures = Scorer.of(study), measure_choices(study, measure)
     name = measure or chosen_of("", measures, "measure")
-    sources = [(one.name, one.shown) for one in scorer.loader.sources(parse_measure(name))]
+    asked = parse_measure(name)
+    sources = [(one.name, one.shown) for one in scorer.loader.sources(asked)]
     whose = chosen_of(source, sources, "source of judgments")
     ways = [(one, one) for one in groupings(scorer)]
     way = chosen_of(by, ways, "attribute that groups topics")
@@ -55,7 +55,7 @@ def slices(
     units = [(one, one) for one in offered_units(scorer)] if ordered else []
     lengths_in: dict[str, Choices] = {"unit": units} if ordered else {}
     lengths = LengthSlices(read_edges(edges), chosen_of(unit, units, "unit of lengths")) if ordered else LengthSlices()
-    board = measure_leaderboard(scorer, parse_measure(name), sources=[whose], by=way, lengths=lengths, part=part)
+    board = measure_leaderboard(scorer, asked, sources=[whose], by=way, lengths=lengths, part=part)
     (column,) = board.columns
     assert board.breakdown is not None  # by
     groups = board.breakdown.groups

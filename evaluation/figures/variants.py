@@ -30,15 +30,15 @@ def variants(
     study: Study, *, measure: str = "", source: str = "", by: str = "", part: Any = "development"
 ) -> StudyFigure:
     """Return each system's mean under each value of an attribute of its runs. Raises NoFigure, and NoLeaderboard."""
-    scorer = Scorer.of(study)
-    measures = measure_choices(study, measure)
+    scorer, measures = Scorer.of(study), measure_choices(study, measure)
     name = measure or chosen_of("", measures, "measure")
-    sources = [(one.name, one.shown) for one in scorer.loader.sources(parse_measure(name))]
+    asked = parse_measure(name)
+    sources = [(one.name, one.shown) for one in scorer.loader.sources(asked)]
     whose = chosen_of(source, sources, "source of judgments")
     there = attributes_of(study)
     ways = [(one, one) for one in there]
     way = chosen_of(by, ways, "attribute that tells a system’s runs apart")
-    board = measure_leaderboard(scorer, parse_measure(name), sources=[whose], part=part)
+    board = measure_leaderboard(scorer, asked, sources=[whose], part=part)
     (column,) = board.columns
     found: dict[str, dict[str, Standing]] = defaultdict(dict)
     for (system, value), run in there[way].items():
