@@ -26,7 +26,8 @@ DIFFERS = {
         "collection/retrieval/test_retrieval", "demonstration/test_loading",
     ),
     "SQL: our own statements, JSON columns, aggregates, collation, server-side cursors": (
-        "operating/test_backups", "collection/exporting", "collection/judgments", "collection/test_rankings", "collection/test_masking",
+        "operating/test_backups",
+        "collection/exporting", "collection/judgments", "collection/test_rankings", "collection/test_masking",
         "annotate/overview", "annotate/quality/test_people", "annotate/review", "evaluation/battles/test_battles",
         "evaluation/data", "evaluation/test_cached_results", "evaluation/figures/test_figures",
         "evaluation/leaderboards/test_citation_scores", "evaluation/leaderboards/test_sources",

@@ -241,7 +241,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 @pytest.mark.parametrize("measure", ["coverage", "Cover@20>=3", "nDCG@5", "P(rel=η)@5"])
 def test_a_cell_of_the_leaderboard_parses_its_measure_once(ranked: Study, parsed: Counter[str], measure: str) -> None:
-    board = leaderboard(ranked, measure=measure, source=[])
+    board = leaderboard(ranked, measure=measure, source=[], sources="all")
 
     assert board.columns
     assert parsed == {measure: 1}
