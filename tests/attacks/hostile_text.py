@@ -66,9 +66,10 @@ FIELDS: dict[str, dict[str, str]] = {
         "attributes": ATTRIBUTES, "language": OURS, "terms": TEXT, "frame": LEAVES,
     },
     "collection.TopicDraw": {"stratum": TEXT},
-    "collection.Criterion": {"name": SLUG, "question": TEXT},
+    "collection.Question": {"name": SLUG, "document": LEAVES},
+    "collection.Criterion": {"name": SLUG, "question": TEXT, "task_type": SLUG},
     "collection.Guideline": {"markdown": TEXT},
-    "collection.Item": {"item_id": TEXT},
+    "collection.Item": {"item_id": TEXT, "task_type": SLUG},
     "collection.Draw": {"design": OURS, "stratum": TEXT},
     "collection.Adjudication": {"note": TEXT},
     "collection.AnswerToRevise": {"text": TEXT, "spans": LEAVES},
@@ -108,6 +109,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "annotate.SiteToken": {"sealed": HASH},
     "annotate.SiteRequest": {"amounts": OURS, "remote_id": CODE, "said": TEXT},
     "annotate.Erasure": {"pseudonym": TEXT, "what": LEAVES, "fingerprint": HASH},
+    "annotate.Task": {"task_type": SLUG},
     "annotate.Draft": {"spans": LEAVES, "answer": TEXT, "confirmations": OURS},
     "annotate.SkippedWork": {"work": OURS},
     "annotate.ConsentText": {"markdown": TEXT},
@@ -117,10 +119,12 @@ FIELDS: dict[str, dict[str, str]] = {
     "annotate.AttentionCheck": {"question": TEXT, "options": LEAVES},
     "annotate.SpotCheck": {"note": TEXT},
     "judging.PromptTemplate": {
-        "name": SLUG, "criterion_name": SLUG, "system_text": PROMPT, "text": PROMPT, "replies": LEAVES,
-        "reply_mark": TEXT, "example_text": PROMPT, "source": TEXT, "content_hash": HASH,
+        "name": SLUG, "task_type": SLUG, "criterion_name": SLUG, "system_text": PROMPT, "text": PROMPT,
+        "replies": LEAVES, "reply_mark": TEXT, "example_text": PROMPT, "source": TEXT, "content_hash": HASH,
     },
-    "judging.Judge": {"name": SLUG, "model": TEXT, "criterion_name": SLUG, "decoding": OURS, "examples": OURS},
+    "judging.Judge": {
+        "name": SLUG, "task_type": SLUG, "model": TEXT, "criterion_name": SLUG, "decoding": OURS, "examples": OURS
+    },
     "judging.GradingJob": {
         "reason": TEXT, "selection": LEAVES, "by_grade": OURS, "by_kind": OURS, "engine_identity": TEXT
     },
@@ -166,6 +170,7 @@ OUR_KEYS = {
     "prompt_sha256",
     "how",
 }
+OUR_KEYS_OF = {"collection.Question.document": {"text", "element", "language", "marks", "name"}}
 # So much in one field: seventy payloads or so.
 ROOM = 3_000
 # In tables with so many rows a tenth of that.
@@ -228,7 +233,8 @@ class HostileText:
     def leaves(self, field: str, value: Any) -> Any:
         """Return the JSON with other texts in it, few in each place."""
         if isinstance(value, dict):
-            return {key: inner if key in OUR_KEYS else self.leaves(field, inner) for key, inner in value.items()}
+            ours = OUR_KEYS | OUR_KEYS_OF.get(field, set())
+            return {key: inner if key in ours else self.leaves(field, inner) for key, inner in value.items()}
         if isinstance(value, list):
             return [self.leaves(field, inner) for inner in value]
         return self.many(field) if isinstance(value, str) else value

@@ -43,6 +43,8 @@ WORKSHOPS = ("/workshops/<", "/api/v1/workshops/<")
 ADAS = ("/work/<int:pk>", "/work/comments/<", "/work/notices/<", "/api/v1/assignments/(")
 # Researchers share judges and templates; assessors, and whoever is none any more, see none of them.
 RESEARCHERS = (
+    "/questions/",
+    "/api/v1/questions/",
     "/judges/",
     "/trust-in-judges/",
     "/api/v1/judges/",

@@ -23,12 +23,15 @@ from collection.banks.changes import Worded
 from collection.banks.versions import NewEntry, make_version
 from collection.collections.sharing import invite_researcher
 from collection.models import Collection, Item, NuggetBank, NuggetWording, Retrieval, Study, Upload, User
+from collection.questions.documents import make_question
 from judging.building.builds import start_build
 from judging.building.drafts import Request
 from judging.building.shipped import PIPELINES
 from judging.models import Build, Errand, GradingJob, ModelServer, PromptTemplate
+from judging.prompts.own_prompts import store_own_prompts
 from tests.annotate.crowd_factories import a_session, an_entry
 from tests.annotate.factories import a_report_task, an_open_study, in_hands_of
+from tests.annotate.questions.factory import a_document
 from tests.factories import a_collection, a_study, a_user, rater_of
 from tests.judging.world import a_job
 
@@ -101,6 +104,8 @@ def a_world() -> World:
 
 def _values(collection: Collection, study: Study, assignment: Any, rosa: User, ada: User) -> dict[str, Any]:
     call_command("load_templates", verbosity=0)
+    make_question(name="tone", document=a_document(text="report", name="tone"), by=rosa, at=now())
+    store_own_prompts()
     item = Item.objects.filter(study=study)[0]
     job: GradingJob = a_job(study)
     template = PromptTemplate.objects.order_by("pk")[0]
@@ -168,6 +173,8 @@ def _values(collection: Collection, study: Study, assignment: Any, rosa: User, a
     return {
         "/": {"username": "ada", "task_type": "answerability", "criterion": "answerability", "item": item.pk},
         "/collections/": {"name": collection.name, "study": study.name},
+        "/questions/": {"name": "tone"},
+        "/api/v1/questions/": {"name": "tone"},
         "/collections/<slug:name>/banks/": {"bank": bank.name, "pk": item.topic_id},
         "/collections/<slug:name>/building/": {
             "pk": build.pk,
