@@ -252,7 +252,7 @@ def compute(*, kind: str, study: int | None, asked: dict[str, Any], key: str, la
 
 def compute_now(kind: str, study: Study, **asked: Any) -> Any:
     """Return figures that others rest on: those that are kept, else computed now, in this process."""
-    fingerprint = fingerprint_of(study)
+    fingerprint = state_of(study)
     _, key = keys(kind, study, asked, fingerprint)
     found: CachedResult | None = _cache().get(key)
     found = found if found and not found.fault else _keep(kind, study, asked, key, fingerprint=fingerprint)
@@ -267,7 +267,7 @@ def _keep(
     kind: str, study: Study | None, asked: dict[str, Any], key: str, *, lately: bool = False, fingerprint: str = ""
 ) -> CachedResult:
     """Compute the figures and keep what came of it. What changed meanwhile is under another key."""
-    before = fingerprint or (fingerprint_of(study) if study else "")
+    before = fingerprint or (state_of(study) if study else "")
     subject, key_before = keys(kind, study, asked, before) if study else ("", "")
     computation = imported(kind)
     read = StudyRead(before)
@@ -286,7 +286,7 @@ def _keep(
             )
     finally:
         _study_read.reset(token)
-    unchanged = not study or fingerprint_of(study) == before
+    unchanged = not study or state_of(study) == before
     for name in read.new if unchanged else ():
         _cache().set(read.key(name), read.held[name], LATELY_SECONDS)
     lasting = key == key_before and unchanged and not found.fault

@@ -18,6 +18,7 @@ from evaluation.leaderboards.sources import NOT_JUDGED, JudgmentLoader, Scorer, 
 from stats.measures.clapnq import AnswerRating, Preference, rating_means, win_rates
 from stats.measures.scores import Score
 from stats.ranking.answer_measures import AnswerScore, OfAnswers, table_of
+from stats.ranking.measures.own_questions import OwnQuestion
 from stats.ranking.measures.preferences import Preferences
 from stats.ranking.measures.ratings import Ratings
 from stats.ranking.scoring import ScoreTable
@@ -61,6 +62,24 @@ def rated(grades: list[dict[int, float]]) -> tuple[Score, int]:
     if not readable:
         return Score(None, "There is no readable grade.", ungraded=n_ungraded), len(raters)
     return Score(float(np.mean(readable)), ungraded=n_ungraded), len(raters)
+
+
+def _own_question(scorer: Scorer, measure: OwnQuestion, source: Source) -> Iterator[AnswerScore]:
+    """The mean over a report's items, of each the mean over the source's raters."""
+    grades = grades_by_rater(scorer.loader, source, source.criterion)
+    of_report: dict[tuple[str, int], list[Score]] = defaultdict(list)
+    asked = scorer.loader.items_under(source.criterion)
+    for item, topic, run in asked.values_list("pk", "topic__pk", "report__run__name"):
+        given = grades.get(item, {})
+        if measure.of_positives:
+            given = {
+                of: grade if np.isnan(grade) else grade >= source.criterion.threshold for of, grade in given.items()
+            }
+        of_report[run, topic].append(rated([given])[0])
+    for (run, topic), scores in of_report.items():
+        known = [score.value for score in scores if score.value is not None]
+        score = Score(float(np.mean(known))) if known else Score(None, NOT_JUDGED)
+        yield AnswerScore(run, scorer.topic_names[topic], score, len(scores), judged=len(known) / len(scores))
 
 
 def _whole(grade: float | None) -> int | None:
@@ -107,6 +126,7 @@ READERS: dict[str, Callable[[Scorer, Any, Source], Iterator[AnswerScore]]] = {
     "nugget banks": score_bank,
     "texts": score_texts,
     "ratings": _ratings,
+    "own questions": _own_question,
     "unanswerable": score_unanswerable,
     "preferences": _preferences,
 }

@@ -11,8 +11,10 @@ from collection.models import BankEntry, Criterion, Item, Judgment, RankedPassag
 from collection.models.studies import TaskType
 from collection.web.options import with_asked
 from evaluation.data.drawn_labels import labels_are_a_sample
+from evaluation.leaderboards.grade_tables import measured_as
 from evaluation.leaderboards.sources import ORACLE, JudgmentLoader
 from stats.ranking.measure_names import SystemMeasure, parse_measure, registered
+from stats.ranking.measures.own_questions import OF_REPORTS
 from stats.ranking.qrels_scoring import QrelsMeasure
 
 FIRST, DEEPEST = 10, 100
@@ -46,7 +48,7 @@ FACTS: dict[str, Callable[[Study], bool]] = {
 def measures_of(study: Study) -> list[SystemMeasure]:
     """Return the measures that the study's judgments allow, the most telling first."""
     criteria = study.criteria.filter(Exists(Judgment.objects.filter(criterion=OuterRef("pk"))))
-    judged = set(criteria.values_list("task_type", "name"))
+    judged = {(measured_as(task_type), name) for task_type, name in criteria.values_list("task_type", "name")}
     known: dict[str, bool] = {}
 
     def there(fact: str) -> bool:
@@ -54,7 +56,9 @@ def measures_of(study: Study) -> list[SystemMeasure]:
             known[fact] = FACTS[fact](study)
         return known[fact]
 
-    offers = (parse_measure(name) for _, name in sorted(_offers(study), key=lambda offer: offer[0]))
+    own = (f"{what}({name})" for kind, name in sorted(judged) if kind == OF_REPORTS for what in ("mean", "share"))
+    names = [*own, *(name for _, name in sorted(_offers(study), key=lambda offer: offer[0]))]
+    offers = map(parse_measure, names)
     return [one for one in offers if one.judged_by(judged) and all(map(there, one.needed_facts()))]
 
 

@@ -11,8 +11,10 @@ import numpy as np
 from collection.banks.versions import dropped_elements
 from collection.models import Item, Passage, RubricElement, Run, Study
 from collection.models.studies import TaskType
+from collection.questions.shapes import TASK_TYPES
 from evaluation.data.judgments import read_places
 from stats.measures.grades import GradeTable
+from stats.ranking.measures.own_questions import OF_REPORTS
 from stats.ratings import FloatArray, IntArray
 
 
@@ -84,3 +86,21 @@ def load_layout(study: Study, task_type: str, topics: Mapping[int, str], runs: M
             columns=column.ravel(),
         )
     return Layout(rows[:, 0], dict(sorted(shapes.items())))
+
+
+# The shipped task types whose measures the judgments of an own question allow, by its text and elements.
+LIKE = {
+    ("passage", ""): TaskType.RELEVANCE,
+    ("passage", RubricElement.Kind.SUB_QUESTION): TaskType.RATING,
+    ("report", RubricElement.Kind.SUB_QUESTION): TaskType.ANSWERABILITY,
+}
+
+
+def measured_as(task_type: str) -> str:
+    """Return the task type as measures know it: of an own question what it is like, or OF_REPORTS; else its name."""
+    own = TASK_TYPES[task_type].own if task_type in TASK_TYPES else None
+    if own is None:
+        return task_type
+    text, element = own.document["text"], own.document["element"]
+    alike = LIKE.get((text, element))
+    return alike or (OF_REPORTS if text in ("report", "sentence", "citation") and not element else task_type)

@@ -42,7 +42,7 @@ from evaluation.data.visibility import (
     parts_of,
     visibility_of,
 )
-from evaluation.leaderboards.grade_tables import Layout, load_layout
+from evaluation.leaderboards.grade_tables import Layout, load_layout, measured_as
 from evaluation.leaderboards.label_draws import label_draw, read_draws
 from stats.agreement.aggregation import majority, median
 from stats.completeness import UNMARKED, Completeness, complete_first
@@ -264,7 +264,7 @@ class JudgmentLoader:
             one: place
             for one in self.criteria
             for place, (kind, name) in enumerate(measure.needs)
-            if kind == one.task_type and name in ("", one.name)
+            if kind == measured_as(one.task_type) and name in ("", one.name)
         }
         return sorted(found, key=lambda one: found[one] if measure.of_answers else 0)
 
