@@ -11,6 +11,7 @@ from django import forms
 from django.conf import settings
 
 from collection.models import Criterion, Scale, Study, User
+from collection.questions.shapes import TASK_TYPES
 from judging.data.human_labels import NoSplit
 from judging.engines.thinking import MODES, MOST_ROOM, ROOM, SERVERS_OWN
 from judging.models import Judge, PromptTemplate
@@ -22,7 +23,6 @@ from judging.prompts.criteria import (
     judged_criterion_of,
 )
 from judging.prompts.few_shot import MOST_EXAMPLES, Examples, NoExamples, choose_examples, draw_examples
-from judging.prompts.own_prompts import store_own_prompts
 
 ASKED_BY_PROMPTS = (Judge.Engine.OPENAI, Judge.Engine.VLLM, Judge.Engine.TEXT2TEXT)
 
@@ -102,7 +102,6 @@ class JudgeForm(forms.Form):
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        store_own_prompts()
         studies = self.fields["examples_from"]
         assert isinstance(studies, forms.ModelChoiceField)
         studies.queryset = Study.objects.read_by(user).filter(split__isnull=False).select_related("collection")
@@ -134,13 +133,16 @@ class JudgeForm(forms.Form):
         template = self.fields["template"]
         assert isinstance(template, forms.ModelChoiceField)
         template.queryset = offered = PromptTemplate.objects.order_by("criterion_name", "name", "-version")
-        if kind := self._kind_of(asked):
+        kind = self._kind_of(asked)
+        if kind:
             offered = offered.filter(task_type=kind[0])
             fitting = [each.pk for each in offered if each.criterion_name == kind[1]]
             template.initial = fitting[0] if len(fitting) == 1 else None
+        by_itself = kind is not None and TASK_TYPES[kind[0]].own is not None
+        template.required = not by_itself
         of_criterion = groupby(offered, attrgetter("criterion_name"))
         template.choices = [
-            ("", "choose"),
+            ("", "made of the question’s words" if by_itself else "choose"),
             *((criterion, [(each.pk, str(each)) for each in found]) for criterion, found in of_criterion),
         ]
 

@@ -22,6 +22,7 @@ from judging.engines.thinking import MODES, MOST_ROOM, OFF, SERVERS_OWN, SWITCHE
 from judging.models import Judge, PromptTemplate
 from judging.prompts.criteria import JUDGED_CRITERIA
 from judging.prompts.few_shot import Examples
+from judging.prompts.own_prompts import own_template
 from judging.prompts.placeholders import BadTemplate, replies_of
 from judging.prompts.template_files import shipped_templates
 from judging.prompts.template_versions import save_template
@@ -82,6 +83,7 @@ def make_judge(
     if engine == Judge.Engine.ENSEMBLE:
         raise BadJudge("An ensemble needs members.")
     if engine not in MEASURING:
+        template = template or own_template(task_type, criterion_name)
         template, settings = _checked_template(template, task_type, scale, examples), _checked_decoding(decoding or {})
         if not model:
             raise BadJudge("Name the model that grades.")

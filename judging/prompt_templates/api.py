@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, viewsets
 from rest_framework.decorators import action
@@ -14,7 +13,6 @@ from collection.api_tools import checked, invalid_on, study_to_set_up, user_of
 from collection.web.api_access import ById, Researches
 from judging.models import PromptTemplate
 from judging.prompt_templates.serializers import NewTemplateSerializer, PreviewSerializer, TemplateSerializer
-from judging.prompts.own_prompts import store_own_prompts
 from judging.prompts.placeholders import BadTemplate
 from judging.prompts.preview import items_to_preview, preview
 from judging.prompts.template_files import TemplateText
@@ -29,10 +27,6 @@ class TemplateViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets
     pagination_class = ById
     lookup_field = "content_hash"
     queryset = PromptTemplate.objects.all()
-
-    def get_queryset(self) -> QuerySet[PromptTemplate]:
-        store_own_prompts()
-        return super().get_queryset()
 
     @extend_schema(request=NewTemplateSerializer, responses={201: TemplateSerializer, 200: TemplateSerializer})
     def create(self, request: Request) -> Response:

@@ -23,7 +23,6 @@ from judging.engines.servers import access_to, serving
 from judging.engines.token_counts import count_tokens
 from judging.models import Judge, PromptTemplate
 from judging.prompt_templates.forms import TemplateFileForm, TemplateForm
-from judging.prompts.own_prompts import store_own_prompts
 from judging.prompts.placeholders import IN_EXAMPLES, PLACEHOLDERS, BadTemplate
 from judging.prompts.preview import criterion_for, item_after, items_to_preview, preview
 from judging.prompts.rendering import Prompt
@@ -38,7 +37,6 @@ from stats.completeness import Completeness, complete_first
 def templates(request: SignedInRequest) -> HttpResponse:
     """Every prompt template in its versions."""
     refuse_unless_researcher(request.user)
-    store_own_prompts()
     return render(request, "judging/templates.html", {"templates": PromptTemplate.objects.all()})
 
 

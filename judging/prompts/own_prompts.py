@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collection.models import Question
 from collection.questions.shapes import TASK_TYPES, CriterionShape, TaskTypeShape
 from judging.models import PromptTemplate
 from judging.prompts.placeholders import ELEMENTS
@@ -23,13 +22,13 @@ GUARD = (
 )
 
 
-def store_own_prompts() -> None:
-    """Store the prompts of the questions that have none yet, so that judges can be made for them."""
-    stored = PromptTemplate.objects.order_by().values("task_type").distinct()
-    for name in Question.objects.exclude(name__in=stored).values_list("name", flat=True):
-        shape = TASK_TYPES[name]
-        for criterion in shape.criteria:
-            save_template(prompt_for(shape, criterion))
+def own_template(task_type: str, criterion_name: str) -> PromptTemplate | None:
+    """Return the prompt of a researcher's own question, stored if it is new; None of a shipped one."""
+    shape = TASK_TYPES[task_type]
+    criterion = shape.criterion(criterion_name)
+    if shape.own is None or criterion is None:
+        return None
+    return save_template(prompt_for(shape, criterion))[0]
 
 
 def prompt_for(shape: TaskTypeShape, criterion: CriterionShape) -> TemplateText:

@@ -28,7 +28,6 @@ from judging.building.builds import start_build
 from judging.building.drafts import Request
 from judging.building.shipped import PIPELINES
 from judging.models import Build, Errand, GradingJob, ModelServer, PromptTemplate
-from judging.prompts.own_prompts import store_own_prompts
 from tests.annotate.crowd_factories import a_session, an_entry
 from tests.annotate.factories import a_report_task, an_open_study, in_hands_of
 from tests.annotate.questions.factory import a_document
@@ -105,7 +104,6 @@ def a_world() -> World:
 def _values(collection: Collection, study: Study, assignment: Any, rosa: User, ada: User) -> dict[str, Any]:
     call_command("load_templates", verbosity=0)
     make_question(name="tone", document=a_document(text="report", name="tone"), by=rosa, at=now())
-    store_own_prompts()
     item = Item.objects.filter(study=study)[0]
     job: GradingJob = a_job(study)
     template = PromptTemplate.objects.order_by("pk")[0]
