@@ -20,6 +20,7 @@ from rest_framework.views import APIView
 from collection.api.pages import ById
 from collection.api_tools import checked, invalid_on, user_of
 from collection.exporting.exchanged import EXPORTS, exchanged_file
+from collection.exporting.exports import EXPORTS as EXPORTED
 from collection.exporting.runs import NoSuchRun
 from collection.importing.background import requeue_stalled_uploads
 from collection.importing.serializers import UploadSerializer
@@ -146,7 +147,9 @@ class CollectionTexts(APIView):
     @extend_schema(
         parameters=[
             OpenApiParameter("as", str, enum=list(EXPORTS), required=True),
-            OpenApiParameter("run", str, description="Of a pool or a run file, where the collection has several runs."),
+            OpenApiParameter(
+                "run", str, description="Of a pool or a run file, where there are several; of reports, this one."
+            ),
         ],
         responses={200: OpenApiTypes.BINARY},
     )
@@ -160,6 +163,25 @@ class CollectionTexts(APIView):
         with invalid_on(NoSuchRun, field="run"):
             lines = export(collection, asked.get("run", ""))
         return download(lines, exchanged_file(collection, asked["as"]))
+
+
+class CollectionReports(APIView):
+    """A collection's reports with their sentences and citations, or as a track takes them."""
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(name, str, description=about, many=name in EXPORTED["reports"].repeated)
+            for name, about in EXPORTED["reports"].options.items()
+        ],
+        responses={200: OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, name: str) -> HttpResponseBase:
+        """Stream one file; with `track`, 400 says what the track would refuse, and how to fix it."""
+        collection = get_object_or_404(Collection.objects.of(user_of(request)), name=name)
+        export = EXPORTED["reports"]
+        with invalid_on(*export.refusals):
+            lines = export.pieces(collection, lambda _: None, **export.asked(request.query_params))
+        return download(lines, export.file(collection, ""))
 
 
 class MaskingList(InCollection[Masking]):
@@ -209,6 +231,7 @@ collections_urlpatterns: list[URLPattern] = [
     path("collections/<slug:name>/report-sentences/", ReportSentences.as_view(), name="report_sentences"),
     path("collections/<slug:name>/rankings/", RankingList.as_view(), name="rankings"),
     path("collections/<slug:name>/texts/", CollectionTexts.as_view(), name="texts"),
+    path("collections/<slug:name>/reports.jsonl", CollectionReports.as_view(), name="reports_file"),
     path("collections/<slug:name>/maskings/", MaskingList.as_view(), name="maskings"),
     path("uploads/<int:pk>/", UploadDetail.as_view(), name="upload"),
 ]

@@ -27,6 +27,7 @@ from collection.collections.contents import (
 )
 from collection.collections.forms import CollectionForm, InviteForm, MaskingForm
 from collection.collections.sharing import dismiss_researcher, make_collection
+from collection.formats.cited_reports.tracks import TRACKS
 from collection.formats.requests import EXCHANGED
 from collection.models import Collection, CollectionInvitation, DocumentSource, Report
 
@@ -83,7 +84,9 @@ def collection(request: SignedInRequest, name: str) -> HttpResponse:
         "topics": Paginator(topics_with_counts(collection), TOPICS_A_PAGE).get_page(request.GET.get("page")),
         "runs": runs,
         "pools": [run for run in runs if run.ranked_count],
+        "with_reports": [run for run in runs if run.report_count],
         "exchanged": EXCHANGED,
+        "tracks": TRACKS,
         "studies": studies_with_counts(collection),
         "researchers": collection.researchers.order_by("username"),
         "invitations": collection.invitations.pending(at=now()),

@@ -108,5 +108,5 @@ EXPORTS: dict[str, Export] = {
     "pools": exported_pools,
     "run": exported_run,
     "runs": exported_runs,
-    "reports": lambda collection, _run: exported_cited_reports(collection),
+    "reports": lambda collection, run: exported_cited_reports(collection, [run] if run else []),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import cast
+from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -32,7 +32,7 @@ def export(request: SignedInRequest, name: str, study: str = "", *, what: str) -
     subject: Collection | Study = (
         study_of_collection(request, name, study) if study else get_object_or_404(Collection.objects.of(of), name=name)
     )
-    asked = {option: request.GET.get(option, "") for option in declared.options}
+    asked: dict[str, Any] = declared.asked(request.GET)
     form = request.GET.get("as", "")
     if declared.forms:
         if form not in declared.forms:

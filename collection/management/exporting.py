@@ -48,7 +48,8 @@ class DeclaredExport(ExportCommand):
         if self.export.forms:
             add(parser, "--as", required=True, choices=list(self.export.forms))
         for name, about in self.export.options.items():
-            add(parser, f"--{name}", default="", help=about)
+            several = {"action": "append", "default": []} if name in self.export.repeated else {"default": ""}
+            add(parser, f"--{name.replace('_', '-')}", help=about, **several)
 
     def pieces(self, of: Any, options: dict[str, Any]) -> Iterable[str] | Iterable[bytes]:
         asked = [*self.export.options, *(["form"] if self.export.forms else [])]

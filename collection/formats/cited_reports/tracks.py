@@ -21,17 +21,36 @@ MARCO = re.compile(r"msmarco_v2\.1_doc_\d+_\d+#\d+_\d+\Z")
 CLIMBMIX = re.compile(r"shard_\d+_\d+")
 NEWS = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}_\d+")
 PLACES, IDS, WEIGHTS = "by place", "by id", "with weights"
+WHOSE = ("team_id", "run_desc")
+
+
+@dataclass(frozen=True)
+class Form:
+    """How its files are written: what topics, sentences and citations are called, and which metadata they `say`.
+
+    `weighted`: with weights where a report has one for each citation; `flat`: without `metadata`.
+    """
+
+    topic: str
+    sentences: str
+    cites: str
+    says: tuple[str, ...]
+    weighted: bool = False
+    flat: bool = False
 
 
 @dataclass(frozen=True)
 class Track:
-    """What its validator refuses and what it warns of.
+    """How its files are written, what its validator refuses and what it warns of.
 
-    `one_report_a_topic`: a run's second report on a topic breaks the rules; `one_run`: so does a second run.
+    `limits` are those that it states and its validator only warns of. `one_report_a_topic`: a run's second report on
+    a topic breaks the rules; `one_run`: so does a second run.
     """
 
     title: str
+    form: Form
     breaks: tuple[Rule, ...]
+    limits: tuple[Rule, ...] = ()
     warns: tuple[Rule, ...] = ()
     one_report_a_topic: bool = True
     one_run: bool = False
@@ -45,7 +64,7 @@ def broken_rules(report: CitedReport, track: Track) -> Iterator[str]:
 
 def advice(report: CitedReport, track: Track) -> Iterator[str]:
     """Yield in a sentence what the track asks for without refusing a report that lacks it."""
-    for rule in track.warns:
+    for rule in (*track.limits, *track.warns):
         yield from rule(report)
 
 
@@ -143,6 +162,17 @@ def words(most: int, *, nfkc: bool = False) -> Rule:
     return more
 
 
+def characters(most: int) -> Rule:
+    """Characters are those of the sentences, joined by one space, in Unicode's form NFKC."""
+
+    def more(report: CitedReport) -> Iterator[str]:
+        n = len(unicodedata.normalize("NFKC", report.text))
+        if n > most:
+            yield f"The report has {n:,} characters, more than {most:,}."
+
+    return more
+
+
 def cites(most: int) -> Rule:
     def more(report: CitedReport) -> Iterator[str]:
         for number, sentence in enumerate(report.sentences, start=1):
@@ -234,53 +264,61 @@ def run_id(most: int) -> Rule:
 TRACKS = {
     "rag24": Track(
         "TREC RAG 2024",
+        Form("topic_id", "answer", PLACES, ("topic", "response_length"), flat=True),
         breaks=(
             said("run_id", "topic", numbers=("response_length",)), topic_in("topic_id"), called("answer"),
             citations_said, spelled(PLACES), with_references, references_once, references(20), docnos(MARCO),
         ),
-        warns=(words(400, nfkc=True), cites(3), cites_once),
+        limits=(words(400, nfkc=True), cites(3)),
+        warns=(cites_once,),
         one_run=True,
     ),
     "rag25": Track(
         "TREC RAG 2025",
+        Form("narrative_id", "answer", PLACES, (*WHOSE, "type", "narrative")),
         breaks=(
             said("team_id", "run_id"), topic_in("narrative_id"), one_of("type", "manual", "automatic"),
             called("answer"), with_references, citations_said, spelled(PLACES, IDS), spelled_alike, listed,
         ),
-        warns=(
-            said("type", "narrative"), words(400, nfkc=True), references(100), references_once, all_cited,
-            docnos(MARCO), cites_once, no_blanks,
-        ),
+        limits=(words(400, nfkc=True), references(100)),
+        warns=(said("type", "narrative"), references_once, all_cited, docnos(MARCO), cites_once, no_blanks),
         one_report_a_topic=False,
     ),
     "rag26": Track(
         "TREC RAG 2026",
+        Form("narrative_id", "answer", PLACES, (*WHOSE, "type", "narrative")),
         breaks=(
             said("team_id", "run_id", "narrative", "run_desc"), topic_in("narrative_id", "topic_id"), run_id(20),
             spelled(PLACES, IDS), with_references, listed, docnos(CLIMBMIX), no_blanks, words(1_024),
         ),
-        warns=(called("answer"), spelled_alike, cites(3), cites_once, references_once, all_cited, some_text),
+        limits=(cites(3),),
+        warns=(called("answer"), spelled_alike, cites_once, references_once, all_cited, some_text),
     ),
     "ragtime26": Track(
         "RAGTIME 2026",
+        Form("topic_id", "responses", IDS, (*WHOSE, "type", "collection_ids"), weighted=True),
         breaks=(
             said("team_id", "run_id"), topic_in("topic_id", "narrative_id", text=True), run_id(20),
             spelled(IDS, WEIGHTS), spelled_alike, docnos(NEWS, references=False),
         ),
-        warns=(said("run_desc"), called("responses"), cites(3), cites_once, no_blanks, some_text),
+        limits=(cites(3),),
+        warns=(said("run_desc"), called("responses"), cites_once, no_blanks, some_text),
         one_report_a_topic=False,
     ),
     "dragun25": Track(
         "DRAGUN 2025",
+        Form("topic_id", "responses", IDS, (*WHOSE, "type", "use_starter_kit")),
         breaks=(
             said("team_id", "run_id", "type", numbers=("use_starter_kit",)),
             topic_in("topic_id", "narrative_id", text=True), spelled(IDS), docnos(MARCO, references=False), words(250),
         ),
-        warns=(called("responses"), cites(3), cites_once, no_blanks, some_text),
+        limits=(cites(3),),
+        warns=(called("responses"), cites_once, no_blanks, some_text),
         one_report_a_topic=False,
     ),
     "shared": Track(
         "the shared schema (RAGTIME, DRAGUN, BioGen)",
+        Form("topic_id", "responses", IDS, (*WHOSE, "type", "collection_ids"), weighted=True),
         breaks=(
             said("team_id", "run_id"), topic_in("topic_id", "request_id", once=True, text=True), called("responses"),
             with_references, citations_said, spelled(IDS, WEIGHTS),
