@@ -59,7 +59,7 @@ def reports_for_track(
     stated = {"team_id": team.strip(), "run_desc": run_desc.strip()}
     broken: dict[str, list[Report]] = defaultdict(list)
     advised: Counter[str] = Counter()
-    edited = {report.run_id for report in reports if str(_making(report).get("review", "")).startswith("edited")}
+    edited = {report.run_id for report in reports if _was_edited(report)}
     lines = [
         _line(report, asked, stated | _made_here(report, edited=report.run_id in edited), broken, advised)
         for report in reports
@@ -109,8 +109,13 @@ def _making(report: Report) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def _was_edited(report: Report) -> bool:
+    metadata = report.attributes.get("metadata") or {}
+    return metadata.get("type") == "manual" or str(_making(report).get("review", "")).startswith("edited")
+
+
 def _made_here(report: Report, *, edited: bool) -> dict[str, Any]:
-    """Return what is known of a run that was built here: one of which a person `edited` a report is manual."""
+    """Return what is known of a run that was built here: one of which a person `edited` a text is manual."""
     return {"type": "manual" if edited else "automatic", "use_starter_kit": 0} if _making(report) else {}
 
 

@@ -33,11 +33,12 @@ def add_reports(products: Sequence[Product], adding: Adding) -> Added:
     """Add each report to the run. Raises CannotBuild where the run is another’s, or has another report on the topic."""
     run = _run_of(adding)
     there = {report.topic_id: report for report in run.reports.filter(topic__in=[one.topic_id for one in products])}
+    edited = adding.build.products.filter(state=Product.State.EDITED).exists()
     new = 0
     for product in products:
         report = there.get(product.topic_id)
         if report is None:
-            report = there[product.topic_id] = _added(product, run)
+            report = there[product.topic_id] = _added(product, run, edited=edited)
             new += 1
         elif report.text != product.text:
             raise CannotBuild(
@@ -71,14 +72,16 @@ def family_of(build: Build) -> str:
     return model.rstrip("/").rpartition("/")[2][:100]
 
 
-def _added(product: Product, run: Run) -> Report:
+def _added(product: Product, run: Run, *, edited: bool) -> Report:
     placed = list(placed_sentences(product.text, product.data.get("sentences", [])))
     cited = list(dict.fromkeys(docno for one in placed for docno in one.citations))
     topic_id = product.topic.topic_id
     attributes: dict[str, Any] = {"generated": making_of(product)}
     if cited or any(not one.splitter for one in placed):
-        # What the file of a track says of a report: it goes out so.
-        metadata = {"team_id": "", "run_id": run.name, "topic_id": topic_id, "type": "automatic"}
+        # What the file of a track says of a report: it goes out so. A text that a person wrote in any step makes the
+        # run a manual one.
+        of_type = "manual" if edited else "automatic"
+        metadata = {"team_id": "", "run_id": run.name, "topic_id": topic_id, "type": of_type}
         attributes |= {"metadata": metadata, "references": cited, "sentences": "answer"}
     report = Report(run=run, topic=product.topic, text=product.text, attributes=attributes)
     report.save()

@@ -11,6 +11,7 @@ from django.utils.timezone import now
 
 from collection.models import Collection, Passage, RankedPassage, Report, Run, User
 from judging.building.additions.addition import add_to_collection
+from judging.building.builds import go_on
 from judging.building.estimate import estimate
 from judging.building.key_facts.gathering import (
     confidence,
@@ -112,6 +113,24 @@ def test_rifer_by_hand(cats: Collection, rosa: User) -> None:
         {"docno": "d3", "rank": 3, "sentence": "All cats purr a lot."},
     ]
     assert (histories[2]["fact"], histories[2]["smoothed"]) == ("Cats eat fish.", "[[Cats ] Cats eat fish.")
+
+
+@pytest.mark.django_db
+def test_a_fact_that_a_person_edited_makes_the_run_a_manual_one(cats: Collection, rosa: User) -> None:
+    build = finish(a_build(cats, "rifer", by=rosa, reviews_steps=True), Scripted(writer))
+    first, *others = build.products.filter(step="facts").values_list("pk", flat=True)
+    decide(build, [first], "edited", text="Cats do purr.", by=rosa, at=now())
+    decide(build, others, "accepted", by=rosa, at=now())
+    for _ in ("smoothing", "report"):
+        go_on(build, at=now())
+        finish(build, Scripted(writer))
+        decide(build, [one.pk for one in products_to_review(build)], "accepted", by=rosa, at=now())
+
+    add_to_collection(build, run="cats", by=rosa, at=now())
+
+    report = Report.objects.get(run__name="cats")
+    assert report.attributes["generated"]["review"] == "accepted"
+    assert report.attributes["metadata"]["type"] == "manual"
 
 
 @pytest.mark.django_db
