@@ -19,7 +19,7 @@ from collection.questions.documents import BadQuestion, make_question
 from collection.web.api_access import Researches
 
 
-class QuestionSerializer(serializers.ModelSerializer[Question]):
+class OwnQuestionSerializer(serializers.ModelSerializer[Question]):
     created_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
 
     class Meta:
@@ -35,21 +35,21 @@ class NewQuestionSerializer(serializers.Serializer[Any]):
 class QuestionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Question]):
     """Questions of researchers' own, which all of them share. They never change."""
 
-    serializer_class = QuestionSerializer
+    serializer_class = OwnQuestionSerializer
     permission_classes = [Researches]
     pagination_class = pages_by("name")
     lookup_field = "name"
     queryset = Question.objects.select_related("created_by")
 
-    @extend_schema(request=NewQuestionSerializer, responses={201: QuestionSerializer})
+    @extend_schema(request=NewQuestionSerializer, responses={201: OwnQuestionSerializer})
     def create(self, request: Request) -> Response:
         """Store a question that studies can ask and judges can grade at once."""
         sent = checked(NewQuestionSerializer(data=request.data))
         with invalid_on(BadQuestion, field="document"):
             made = make_question(**sent, by=user_of(request), at=now())
-        return Response(QuestionSerializer(made).data, status=201)
+        return Response(OwnQuestionSerializer(made).data, status=201)
 
-    @extend_schema(request=None, responses=QuestionSerializer)
+    @extend_schema(request=None, responses=OwnQuestionSerializer)
     @action(detail=True, methods=["post"])
     def withdraw(self, request: Request, name: str) -> Response:  # noqa: ARG002
         """Offer your question to new studies no more."""
@@ -58,7 +58,7 @@ class QuestionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets
             raise NotFound
         found.withdrawn_at = found.withdrawn_at or now()
         found.save(update_fields=["withdrawn_at"])
-        return Response(QuestionSerializer(found).data)
+        return Response(OwnQuestionSerializer(found).data)
 
 
 router = SimpleRouter()
