@@ -24,7 +24,7 @@ def sample_contexts(
 ) -> list[Run]:
     """Make so many runs of so many passages each, drawn without replacement from the first `top` of a run's rankings.
 
-    They are called “RUN sample 1” and so on, and stand in the run's order. A topic that ranks no more than `passages`
+    They are called “RUN-sample-1” and so on, and stand in the run's order. A topic that ranks no more than `passages`
     gives all it has. Which passages are drawn depends on the seed, the name of the run, the context's number and the
     topic alone, so that more contexts of the same seed begin with the same ones. Raises RunExists and NothingToRank.
     """
@@ -37,7 +37,7 @@ def sample_contexts(
             f"“{run}” ranks no more than {passages:,} passages for any topic among its first {top:,}: all contexts "
             "would be the same. Ask for fewer passages, or choose a deeper run."
         )
-    names = [f"{run} sample {number}" for number in range(1, contexts + 1)]
+    names = [f"{run}-sample-{number}" for number in range(1, contexts + 1)]
     if taken := Run.objects.filter(collection=collection, name__in=names).order_by("pk").first():
         raise RunExists(f"The collection has a run “{taken.name}” already: these contexts were drawn before.")
     topics = dict(collection.topics.filter(pk__in=list(rankings)).values_list("pk", "topic_id"))

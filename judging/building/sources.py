@@ -15,6 +15,8 @@ from judging.building.pipelines import Document, Needs, Options, Pipeline, Topic
 from judging.models import Build
 from stats.measures.words import TOKENIZERS, Tokenizer
 
+MOST_NAMED = 20
+
 
 class CannotBuild(ValueError):
     """The build cannot start as it was asked for; the message says why."""
@@ -53,12 +55,18 @@ def check_sources(
         if need not in pipeline.needs:
             continue
         if not name:
-            raise CannotBuild(f"“{pipeline.title}” needs {pipeline.need(need)}. Choose one.")
+            raise CannotBuild(f"“{pipeline.title}” needs {pipeline.need(need)}. Choose one{_among(runs)}.")
         if not runs.filter(name=name).exists():
             what = "reports" if need == "summary" else "ranked passages"
-            raise CannotBuild(f"The collection has no run “{name}” with {what}.")
+            raise CannotBuild(f"The collection has no run “{name}” with {what}. Choose one{_among(runs)}.")
     if words_of and not runs_that_rank(collection).filter(name=words_of).exists():
         raise CannotBuild(f"The collection has no run “{words_of}” with ranked passages to count the words of.")
+
+
+def _among(runs: QuerySet[Run]) -> str:
+    """Return the first runs to choose among, in words; empty where there is none."""
+    names = list(runs.order_by("name").values_list("name", flat=True)[:MOST_NAMED])
+    return f" of {', '.join(names)}" if names else ""
 
 
 def usual_name(build: Build) -> str:

@@ -40,7 +40,7 @@ def test_each_context_holds_passages_of_the_first_ones_in_the_run_s_order(ranked
     made = sample_contexts(collection=ranked, run="bm25", passages=3, top=10, contexts=4, seed=7, at=now())
 
     contexts = [drawn(run) for run in made]
-    assert [run.name for run in made] == [f"bm25 sample {number}" for number in range(1, 5)]
+    assert [run.name for run in made] == [f"bm25-sample-{number}" for number in range(1, 5)]
     assert {len(one["t1"]) for one in contexts} == {3}
     assert all(
         one["t1"] == sorted(one["t1"]) and set(one["t1"]) <= {f"d{n:02}" for n in range(1, 11)} for one in contexts
@@ -95,9 +95,9 @@ def test_page_api_and_command_draw_them(ranked: Collection, client: Client, rosa
     call_command("sample_contexts", "--collection", ranked.name, "--run", "bm25", "--contexts", "1", "--passages", "4",
                  stdout=printed)  # fmt: skip
 
-    assert (answer.status_code, answer.json()) == (201, {"runs": ["bm25 sample 1", "bm25 sample 2"]})
+    assert (answer.status_code, answer.json()) == (201, {"runs": ["bm25-sample-1", "bm25-sample-2"]})
     assert (again.status_code, wrong.status_code, sent.status_code, refused.status_code) == (400, 400, 302, 422)
     assert "drawn before" in refused.content.decode()
-    assert json.loads(printed.getvalue()) == {"runs": ["bm25 sample 1"]}
+    assert json.loads(printed.getvalue()) == {"runs": ["bm25-sample-1"]}
     with pytest.raises(CommandError, match="drawn before"):
         call_command("sample_contexts", "--collection", ranked.name, "--run", "bm25")
