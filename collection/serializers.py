@@ -83,10 +83,11 @@ class PassageSerializer(serializers.ModelSerializer[Passage]):
 class RunSerializer(serializers.ModelSerializer[Run]):
     system = serializers.CharField(source="system.name")
     family = serializers.CharField(source="system.family")
+    made_from = serializers.CharField(source="made_from.name", default="")
 
     class Meta:
         model = Run
-        fields = ["name", "system", "family", "attributes"]
+        fields = ["name", "system", "family", "made_from", "attributes"]
 
 
 class ReportSerializer(serializers.ModelSerializer[Report]):

@@ -118,7 +118,7 @@ class RunList(InCollection[Run]):
     queryset = Run.objects.none()
 
     def get_queryset(self) -> QuerySet[Run]:
-        return Run.objects.filter(collection=self.collection).select_related("system")
+        return Run.objects.filter(collection=self.collection).select_related("system", "made_from")
 
 
 class ReportList(InCollection[Report]):

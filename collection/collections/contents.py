@@ -138,7 +138,7 @@ def runs_with_counts(collection: Collection) -> QuerySet[Any]:
     """Add the numbers of reports and of ranked passages."""
     return (
         Run.objects.filter(collection=collection)
-        .select_related("system")
+        .select_related("system", "made_from")
         .annotate(
             report_count=count_of(Report.objects.all(), "run"),
             ranked_count=count_of(RankedPassage.objects.all(), "run"),

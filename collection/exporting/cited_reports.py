@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from django.db.models import QuerySet
 
 from collection.exporting.runs import NoSuchRun
-from collection.formats.cited_reports import CitedDocument, CitedReport, CitedSentence, written_report
+from collection.formats.cited_reports import MADE_FROM, CitedDocument, CitedReport, CitedSentence, written_report
 from collection.models import Collection, Report, Run
 
 CHUNK = 200
@@ -33,7 +33,11 @@ def exported_cited_reports(collection: Collection, runs: Sequence[str] = ()) -> 
 
 
 def _lines(reports: QuerySet[Report]) -> Iterator[str]:
-    found = reports.select_related("run", "topic").prefetch_related("sentences__citations").order_by("run__name", "pk")
+    found = (
+        reports.select_related("run__made_from", "topic")
+        .prefetch_related("sentences__citations")
+        .order_by("run__name", "pk")
+    )
     for report in found.iterator(CHUNK):
         yield json.dumps(written_report(cited_report(report)), ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -51,6 +55,7 @@ def cited_report(report: Report) -> CitedReport:
     if "sentences" in report.attributes:
         return CitedReport(report.run.name, report.topic.topic_id, sentences, report.attributes)
     metadata = {"team_id": "", "run_id": report.run.name, "topic_id": report.topic.topic_id}
+    metadata |= {MADE_FROM: report.run.made_from.name} if report.run.made_from else {}
     cited = dict.fromkeys(document.docno for sentence in sentences for document in sentence.citations)
     attributes = {"metadata": metadata, "references": list(cited), "sentences": "responses"}
     return CitedReport(report.run.name, report.topic.topic_id, sentences, attributes)

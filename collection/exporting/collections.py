@@ -73,14 +73,24 @@ def collection_lines(collection: Collection) -> Iterator[Line]:
     yield from _spans(collection)
     for system in System.objects.filter(collection=collection).order_by("id").iterator(CHUNK):
         yield SystemLine(system.name, system.family, system.attributes)
-    for run in Run.objects.filter(collection=collection).select_related("system").order_by("id").iterator(CHUNK):
-        yield RunLine(run.name, run.system.name, run.attributes)
+    yield from _runs(collection)
     reports = Report.objects.filter(run__collection=collection).select_related("run", "topic").order_by("id")
     for report in reports.iterator(CHUNK):
         yield ReportLine(report.run.name, report.topic.topic_id, report.text, report.attributes)
     yield from _sentences(collection)
     yield from _rankings(collection)
     yield from _banks(collection)
+
+
+def _runs(collection: Collection) -> Iterator[Line]:
+    """Yield the runs in the order in which they came, each behind the one that it is made from."""
+    waiting = {run.pk: run for run in Run.objects.filter(collection=collection).select_related("system").order_by("id")}
+    names = {pk: run.name for pk, run in waiting.items()}
+    while waiting:
+        ready = [run for run in waiting.values() if run.made_from_id not in waiting] or list(waiting.values())
+        for run in ready:
+            del waiting[run.pk]
+            yield RunLine(run.name, run.system.name, run.attributes, names.get(run.made_from_id or 0, ""))
 
 
 def _elements(collection: Collection) -> Iterator[Line]:

@@ -113,6 +113,7 @@ class RunLine:
     name: str
     system: str
     attributes: dict[str, Any] = field(default_factory=dict)
+    made_from: str = ""
 
 
 @dataclass(frozen=True)

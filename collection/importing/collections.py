@@ -112,7 +112,16 @@ class CollectionRows:
             System.objects.filter(collection=collection), ("name",), file=file, imported=imported, remember=True
         )
         self.runs = Rows(
-            Run.objects.filter(collection=collection), ("name",), file=file, imported=imported, remember=True
+            Run.objects.filter(collection=collection),
+            ("name",),
+            file=file,
+            imported=imported,
+            remember=True,
+            fills=lambda stored, row: (
+                bool(row.made_from_id and not stored.made_from_id)
+                and (row.system_id, row.attributes) == (stored.system_id, stored.attributes)
+            ),
+            unsaid=("made_from_id",),
         )
         self.reports = Rows(
             Report.objects.filter(run__collection=collection),
@@ -198,12 +207,12 @@ class CollectionRows:
             case CollectionLine():
                 self._describe(line)
 
-    def add_run(self, number: int, name: str) -> None:
+    def add_run(self, number: int, name: str, *, made_from: str = "") -> None:
         """Take a run whose system has its name, and count both once, however many lines name it."""
         if name not in self.named_runs:
             self.named_runs.add(name)
             self.add(number, SystemLine(name))
-            self.add(number, RunLine(name, name))
+            self.add(number, RunLine(name, name, made_from=made_from))
 
     def _note_id(self, name: str) -> None:
         if any(map(str.isspace, name)):
@@ -252,7 +261,9 @@ class CollectionRows:
 
     def _run(self, line: RunLine) -> Run:
         system_pk = self.systems.pk(line.system, what=f"system “{line.system}”")
-        return Run(collection=self.collection, system_id=system_pk, name=line.name, attributes=line.attributes)
+        found = {"name": line.name, "system_id": system_pk, "attributes": line.attributes}
+        made_from_pk = self.run_pk(line.made_from) if line.made_from else None
+        return Run(collection=self.collection, made_from_id=made_from_pk, **found)
 
     def _report(self, line: ReportLine) -> Report:
         return Report(

@@ -222,6 +222,14 @@ class Run(models.Model):
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="runs")
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="runs")
     name = models.CharField(max_length=200, help_text="The tag of TREC files.")
+    made_from = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="makings",
+        help_text="The run whose passages its reports were written from, or its passages were taken from.",
+    )
     attributes = models.JSONField(default=dict, blank=True)
 
     class Meta:

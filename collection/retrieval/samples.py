@@ -51,7 +51,9 @@ def sample_contexts(
 def _make(source: Run, name: str, asked: dict[str, Any], rankings: dict[int, list[str]], topics: dict[int, str]) -> Run:
     system, _ = System.objects.get_or_create(collection=source.collection, name=name)
     attributes = {"retriever": source.name, "sample": asked}
-    made = Run.objects.create(collection=source.collection, system=system, name=name, attributes=attributes)
+    made = Run.objects.create(
+        collection=source.collection, system=system, name=name, made_from=source, attributes=attributes
+    )
     lines: list[tuple[Any, ...]] = []
     for topic, docnos in rankings.items():
         chance = Random(f"{asked['seed']}/{source.name}/{asked['number']}/{topics[topic]}")  # noqa: S311 - a seed shall draw the same again

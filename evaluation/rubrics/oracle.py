@@ -39,9 +39,9 @@ def keep_oracle(found: Redundancy, *, name: str, by: User | None, at: datetime) 
     if not lines:
         raise NoOracle(f"No passage is required of any topic: {found.rule}.")
     system, _ = System.objects.get_or_create(collection=collection, name=name)
-    run = Run.objects.create(
-        collection=collection, system=system, name=name, attributes={"oracle": _making(found, by, at)}
-    )
+    source = Run.objects.filter(collection=collection, name=found.run).first()
+    making = {"oracle": _making(found, by, at)}
+    run = Run.objects.create(collection=collection, system=system, name=name, made_from=source, attributes=making)
     RankedPassage.objects.bulk_create(
         (
             RankedPassage(run=run, topic=topic, passage_id=passage, rank=rank, score=1 / rank)

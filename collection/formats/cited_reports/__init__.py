@@ -20,6 +20,8 @@ SENTENCES = ("answer", "responses")
 TOPIC_IDS = ("topic_id", "narrative_id", "request_id")
 # How a model made the report: among the metadata of a file, for the tracks' own fields are fixed.
 MAKING = "generated"
+# The run whose passages it was written from stands there too.
+MADE_FROM = "made_from"
 # Between two sentences, in the report's text.
 SEPARATOR = " "
 
@@ -77,6 +79,12 @@ class CitedReport:
     def metadata(self) -> dict[str, Any]:
         """What is said of the report: in TREC RAG 2024 it stands in the object itself."""
         return self.attributes.get("metadata") or self.attributes
+
+    @property
+    def made_from(self) -> str:
+        """The run whose passages it was written from, where it says so."""
+        said = self.metadata.get(MADE_FROM)
+        return said if isinstance(said, str) else ""
 
     @property
     def references(self) -> list[str]:

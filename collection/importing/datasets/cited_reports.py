@@ -22,6 +22,8 @@ LEAST_WEIGHT, MOST_WEIGHT = 0, 100
 def import_cited_reports(*, file: InputFile, collection: Collection, with_topics: bool = False) -> Imported:
     """Bring in reports with their sentences and citations. A run's system has its name.
 
+    A run is made from the run that its first report names, where the collection has that one; else it is noted.
+
     Topics that the collection lacks are refused, or with `with_topics` made with their ids alone. A report whose text
     is here already gets its sentences. Raises BrokenFile, and ReferencesMissing where topics are all that it lacks.
     """
@@ -38,7 +40,7 @@ def _add(rows: CollectionRows, reports: Sequence[tuple[int, CitedReport]]) -> No
     _add_documents(rows, reports)
     for number, report in reports:
         with rows.file.line(number):
-            rows.add_run(number, report.run)
+            rows.add_run(number, report.run, made_from=_context_of(rows, report))
             rows.add(number, ReportLine(report.run, report.topic_id, report.text, report.attributes))
             _note_flaws(rows.imported, report)
     for number, report in reports:
@@ -56,6 +58,14 @@ def _add(rows: CollectionRows, reports: Sequence[tuple[int, CitedReport]]) -> No
                         report.run, report.topic_id, place, position, cited.docno, cited.weight, cited.place
                     )
                     rows.add(number, line)
+
+
+def _context_of(rows: CollectionRows, report: CitedReport) -> str:
+    """Return the run that the report was written from, as far as it is here."""
+    if report.run in rows.named_runs or not report.made_from or (report.made_from,) in rows.runs.pks:
+        return report.made_from
+    rows.imported.flaw("runs that reports were written from, which are not here", f"“{report.made_from}”")
+    return ""
 
 
 def _add_documents(rows: CollectionRows, reports: Sequence[tuple[int, CitedReport]]) -> None:

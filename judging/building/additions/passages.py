@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from collection.models import Passage, RankedPassage, Run, System, Topic
 from judging.building.additions.making import Added, Adding, by_topic, making_of
@@ -56,9 +57,9 @@ def _run_of(build: Build) -> Run:
     if found is None:
         system, _ = System.objects.get_or_create(collection=build.collection, name=name)
         making = {"pipeline": build.pipeline, "documents": build.options["documents"]}
-        return Run.objects.create(
-            collection=build.collection, system=system, name=name, attributes={"generated": making}
-        )
+        source = Run.objects.filter(collection=build.collection, name=build.options["documents"]).first()
+        made: dict[str, Any] = {"name": name, "made_from": source, "attributes": {"generated": making}}
+        return Run.objects.create(collection=build.collection, system=system, **made)
     if "generated" not in found.attributes:
         raise CannotBuild(
             f"The collection has a run “{name}” that no build made. Give the run of documents another name."

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from collection.formats.cited_reports import MADE_FROM
 from collection.judgments.bulk import insert_rows
 from collection.models import Citation, Report, ReportSentence, Run, System
 from collection.texts.report_sentences import SPLITTER
@@ -63,7 +64,9 @@ def _run_of(adding: Adding) -> Run:
         "seed": build.seed,
     }  # fmt: skip
     system = System.objects.create(collection=build.collection, name=name, family=family_of(build))
-    return Run.objects.create(collection=build.collection, system=system, name=name, attributes={"generated": making})
+    context = Run.objects.filter(collection=build.collection, name=build.options["documents"]).first()
+    made_here: dict[str, Any] = {"name": name, "made_from": context, "attributes": {"generated": making}}
+    return Run.objects.create(collection=build.collection, system=system, **made_here)
 
 
 def family_of(build: Build) -> str:
@@ -82,6 +85,7 @@ def _added(product: Product, run: Run, *, edited: bool) -> Report:
         # run a manual one.
         of_type = "manual" if edited else "automatic"
         metadata = {"team_id": "", "run_id": run.name, "topic_id": topic_id, "type": of_type}
+        metadata |= {MADE_FROM: run.made_from.name} if run.made_from else {}
         attributes |= {"metadata": metadata, "references": cited, "sentences": "answer"}
     report = Report(run=run, topic=product.topic, text=product.text, attributes=attributes)
     report.save()
