@@ -22,6 +22,7 @@ from stats.ranking.common_topics import on_common_topics
 from stats.ranking.leaderboard import Divergence, divergent_systems
 from stats.ranking.measure_names import NoLeaderboard, SystemMeasure, parse_measure
 from stats.ranking.scoring import ScoreTable
+from stats.ranking.written_reports import WrittenReports
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,6 +89,7 @@ class MeasureDivergence:
     systems: tuple[Divergence, ...]
     means: dict[str, tuple[float, float]]
     reason: str
+    note: str = ""
 
     most_shown: ClassVar[int] = 10
 
@@ -95,7 +97,7 @@ class MeasureDivergence:
     def answer(self) -> str:
         """Over how many systems and topics, or why there is no order to compare."""
         over = f"{counted(len(self.systems), 'systems')} on {counted(len(self.topics), 'topics')}"
-        return self.reason or f"{over}; rank 1 has the highest mean."
+        return self.reason or f"{over}; rank 1 has the highest mean. {self.note}".rstrip()
 
     def tables(self) -> dict[str, Table]:
         return {"divergent": self.table()}
@@ -108,9 +110,9 @@ class MeasureDivergence:
         ]
         note = (
             f"Systems that {self.one.key} and {self.other.key} rank most differently, of {len(self.systems)} on the "
-            f"{counted(len(self.topics), 'topics')} that both score. Rank 1 has the highest mean."
+            f"{counted(len(self.topics), 'topics')} that both score. Rank 1 has the highest mean. {self.note}"
         )
-        return Table.of("Divergent systems", DIVERGENT, rows, note=note)
+        return Table.of("Divergent systems", DIVERGENT, rows, note=note.rstrip())
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, as API and command have it."""
@@ -135,6 +137,7 @@ class MeasureDivergence:
                 for one in self.systems
             ],
             **({"reason": self.reason} if self.reason else {}),
+            **({"note": self.note} if self.note else {}),
         }
 
 
@@ -164,7 +167,9 @@ def compare_places(scorer: Scorer, one: Asked, other: Asked, *, part: AskedPart 
 
 def place_systems(scorer: Scorer, one: NamedScores, other: NamedScores) -> MeasureDivergence:
     """Return where the two place the systems, on the topics that both score. `boards` are what is visible."""
-    tables = list(on_common_topics({one.key: one.table, other.key: other.table}).values())
+    compared = on_common_topics({one.key: one.table, other.key: other.table})
+    written = written_reports(scorer, (one, other))
+    tables = written.pair(compared, one.key, other.key)
     reason = one.reason or other.reason
     means = [
         {} if reason else {str(system): of.scored.within.held(mean) for system, mean in table.mean(axis=1).items()}
@@ -183,7 +188,14 @@ def place_systems(scorer: Scorer, one: NamedScores, other: NamedScores) -> Measu
         systems=tuple(systems),
         means={found.system: (means[0][found.system], means[1][found.system]) for found in systems},
         reason=reason,
+        note=written.note(compared),
     )
+
+
+def written_reports(scorer: Scorer, boards: Iterable[NamedScores]) -> WrittenReports:
+    """Return what joins contexts and the reports written from them on these boards."""
+    rankings = frozenset(board.key for board in boards if board.measure.of_rankings)
+    return WrittenReports(scorer.contexts, rankings)
 
 
 def named_board(

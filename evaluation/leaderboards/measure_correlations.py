@@ -26,11 +26,13 @@ from evaluation.leaderboards.divergence import (
     measure_of,
     named_board,
     place_systems,
+    written_reports,
 )
 from evaluation.leaderboards.scores import score
 from evaluation.leaderboards.sources import Scorer, Source
 from stats.answers_in_words import furthest_orders
 from stats.pattern_intervals import Estimate, undefined
+from stats.plurals import counted
 from stats.ranking.common_topics import CommonTopics, common_topics, on_common_topics
 from stats.ranking.leaderboard import measure_correlations
 from stats.ranking.measure_names import SystemMeasure, parse_measure
@@ -93,6 +95,8 @@ class MeasureCorrelations:
     by_threshold: tuple[Variant, ...]
     by_k: tuple[Variant, ...]
     divergence: MeasureDivergence | None
+    n_systems: dict[tuple[str, str], int]
+    note: str = ""
 
     @property
     def rows(self) -> list[tuple[NamedScores, list[Estimate | None]]]:
@@ -103,6 +107,12 @@ class MeasureCorrelations:
     def has_coefficients(self) -> bool:
         """Whether any two boards have a coefficient that could be drawn."""
         return any(estimate.value is not None for estimate in self.matrix.values())
+
+    @property
+    def systems_in_words(self) -> str:
+        """Over how many systems two boards are compared: one number where all pairs have as many."""
+        least, most = min(self.n_systems.values(), default=0), max(self.n_systems.values(), default=0)
+        return counted(most, "systems") if least == most else f"{least:,} to {counted(most, 'systems')}"
 
     @property
     def with_ranges(self) -> bool:
@@ -132,6 +142,7 @@ class MeasureCorrelations:
             (
                 *(one.measure.name, one.source.name, other.measure.name, other.source.name, self.coefficient),
                 found,
+                self.n_systems.get((one.key, other.key), 0),
                 n,
                 found.reason,
             )
@@ -141,7 +152,7 @@ class MeasureCorrelations:
             if (found := self.matrix.get((one.key, other.key)))
         ]
         return {
-            "matrix": Table.of("Matrix", MATRIX, matrix),
+            "matrix": Table.of("Matrix", MATRIX, matrix, note=self.note),
             "thresholds": self._variants("Thresholds", self.by_threshold),
             "sizes": self._variants("Values of k", self.by_k),
             **({"divergent": self.divergence.table()} if self.divergence else {}),
@@ -149,8 +160,8 @@ class MeasureCorrelations:
 
     def _variants(self, title: str, variants: Sequence[Variant]) -> Table:
         note = f"Compared with the order by {self.reference.key if self.reference else 'the reference'}, at the same η "
-        note += "if it uses the same grades. Ranges contain 95 % of the values over resampled topics."
-        return Table.of(title, VARIANTS, map(_variant_row, variants), note=note)
+        note += f"if it uses the same grades. Ranges contain 95 % of the values over resampled topics. {self.note}"
+        return Table.of(title, VARIANTS, map(_variant_row, variants), note=note.rstrip())
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, as API and command have it."""
@@ -163,6 +174,7 @@ class MeasureCorrelations:
             "n_topics": len(self.common.topics),
             "columns": [board.key for board in self.boards],
             "left_out": self.left_out,
+            **({"note": self.note} if self.note else {}),
             "answer": self.answer,
             "simulated": self.simulated,
             **{name: table.file_dicts() for name, table in self.tables().items()},
@@ -172,7 +184,7 @@ class MeasureCorrelations:
 MATRIX = (
     *(Column("measure", "Measure"), Column("source", "By"), Column("other_measure", "Measure")),
     *(Column("other_source", "By"), Column("coefficient"), Column("value", "Value", "estimate", names=BOUNDS)),
-    *(Column("topics", kind="count"), Column("reason")),
+    *(Column("systems", kind="count"), Column("topics", kind="count"), Column("reason")),
 )
 VARIANTS = (
     *(Column("source", "By"), Column("setting", "At"), Column("measure", "Measure"), Column("mean", "Mean", "number")),
@@ -231,6 +243,7 @@ def correlate_measures(
     against = named_board(scorer, other, kept, parse) if other else _next_measure(kept, chosen)
     first = (one for one in measures if "@" in one.name or one.name == "coverage")
     measure = parse(varied) if varied else next(first, None)
+    matrix, n_systems, note = _matrix(scorer, kept, coefficient)
     return MeasureCorrelations(
         study=scorer.study,
         visibility=scorer.visibility,
@@ -241,7 +254,9 @@ def correlate_measures(
         left_out=len(boards) - len(kept),
         coefficient=coefficient,
         common=common_topics({board.key: board.table for board in kept}),
-        matrix=_matrix(kept, coefficient),
+        matrix=matrix,
+        n_systems=n_systems,
+        note=note,
         reference=chosen,
         varied=measure.name if measure else "",
         by_threshold=tuple(_by_threshold(scorer, measure, chosen)) if measure and chosen else (),
@@ -257,28 +272,38 @@ def _next_measure(kept: Sequence[NamedScores], chosen: NamedScores | None) -> Na
     return next(same, next(iter(others), None))
 
 
-def _matrix(kept: Sequence[NamedScores], coefficient: Correlation) -> dict[tuple[str, str], Estimate]:
-    """Return the correlation of every two boards; for one without an order the reason."""
-    tables = {board.key: board.table for board in kept if not board.reason}
+def _matrix(
+    scorer: Scorer, kept: Sequence[NamedScores], coefficient: Correlation
+) -> tuple[dict[tuple[str, str], Estimate], dict[tuple[str, str], int], str]:
+    """Return the correlation of every two boards, for one without an order the reason, and over how many systems.
+
+    Last comes which of the systems are a context and the reports written from it.
+    """
+    tables = on_common_topics({board.key: board.table for board in kept if not board.reason})
+    written = written_reports(scorer, kept)
+    pairs = {pair: written.pair(tables, *pair) for pair in permutations(tables, 2)}
+    n_systems = {pair: len(one.index.intersection(other.index)) for pair, (one, other) in pairs.items()}
     if len(tables) > MOST_WITH_RANGES:
-        found = measure_correlations(tables, correlation=coefficient)
+        found = measure_correlations(tables, correlation=coefficient, written=written)
     else:
-        found = _with_ranges(on_common_topics(tables), coefficient)
+        found = _with_ranges(pairs, coefficient)
     none = {
         (one.key, other.key): undefined(one.reason or other.reason)
         for one in kept
         for other in kept
         if one.key != other.key and (one.reason or other.reason)
     }
-    return found | none
+    return found | none, n_systems, written.note(tables)
 
 
-def _with_ranges(tables: Mapping[str, pd.DataFrame], coefficient: Correlation) -> dict[tuple[str, str], Estimate]:
-    """Return the correlation of every two tables with its values over resampled topics; τ_AP's has a reference."""
+def _with_ranges(
+    pairs: Mapping[tuple[str, str], tuple[pd.DataFrame, pd.DataFrame]], coefficient: Correlation
+) -> dict[tuple[str, str], Estimate]:
+    """Return the correlation of every pair with its values over resampled topics; τ_AP's has a reference."""
     found: dict[tuple[str, str], Estimate] = {}
-    for one, other in permutations(tables, 2):
+    for (one, other), tables in pairs.items():
         mirrored = None if coefficient == "tau_ap" else found.get((other, one))
-        found[one, other] = mirrored or bootstrap_over_topics(tables[one], tables[other], correlation=coefficient)
+        found[one, other] = mirrored or bootstrap_over_topics(*tables, correlation=coefficient)
     return found
 
 
@@ -345,6 +370,8 @@ def _variant(
     if reason := board.reason or reference.reason:
         none = undefined(reason)
         return Variant(source.name, setting, measure.name, None, reference.measure.name, None, 0, none, none)
+    tables = {board.key: board.table, reference.key: reference.table}
+    ordered = written_reports(scorer, (board, reference)).pair(tables, reference.key, board.key)
     compared = on_common_topics({"board": board.table, "reference": reference.table})
     means = {
         name: float(table.to_numpy(dtype=np.float64).mean()) if table.size else None for name, table in compared.items()
@@ -360,8 +387,8 @@ def _variant(
         reference=f"{reference.scored.shown} · {reference.source.name}",
         reference_mean=means["reference"],
         n_topics=len(compared["board"].columns),
-        kendall=bootstrap_over_topics(reference.table, board.table, correlation="kendall"),
-        spearman=bootstrap_over_topics(reference.table, board.table, correlation="spearman"),
+        kendall=bootstrap_over_topics(*ordered, correlation="kendall"),
+        spearman=bootstrap_over_topics(*ordered, correlation="spearman"),
     )
 
 

@@ -19,7 +19,7 @@ from django.db.models import QuerySet
 from collection.banks.versions import dropped_elements
 from collection.completeness import JudgesOfStudies
 from collection.judgments.declarations import PEOPLE as PEOPLE
-from collection.models import Criterion, Item, Rater, Report, Run, Study
+from collection.models import Criterion, Item, RankedPassage, Rater, Report, Run, Study
 from collection.models.studies import TaskType
 from collection.rankings import Order, read_rankings
 from evaluation.data.confidence import (
@@ -329,12 +329,25 @@ class Scorer:
         return Scorer(loader, oracle=self._oracle, order=self.order)
 
     def runs_apart(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return these runs, to be set apart. Raises NoLeaderboard where there is no run of one of these names."""
+        """Return these runs, and those of reports written from them, to be set apart.
+
+        Raises NoLeaderboard where there is no run of one of these names.
+        """
         there = {run.name for run in self.runs.values()}
         for name in names:
             if name not in there:
                 raise NoLeaderboard(f"There is no run “{name}” to set apart. Choose among: {', '.join(sorted(there))}.")
-        return tuple(names)
+        written = (run for run, context in self.contexts.items() if context in names and run not in names)
+        return (*names, *written)
+
+    @cached_property
+    def contexts(self) -> dict[str, str]:
+        """The run that each run of reports was written from, by name; one that ranks passages has its own context."""
+        written = {pk: run for pk, run in self.runs.items() if run.made_from_id in self.runs}
+        if not written:
+            return {}
+        ranking = set(RankedPassage.objects.filter(run__in=list(written)).values_list("run", flat=True).distinct())
+        return {run.name: self.runs[run.made_from_id or 0].name for pk, run in written.items() if pk not in ranking}
 
     @cached_property
     def runs(self) -> dict[int, Run]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +24,7 @@ from stats.ranking.rank_correlation import pearson as pearson_of
 from stats.ranking.rank_correlation import spearman as spearman_of
 from stats.ranking.rank_correlation import tau_ap as tau_ap_of
 from stats.ranking.rankable import complete
+from stats.ranking.written_reports import NONE_WRITTEN, WrittenReports
 from stats.ratings import FloatArray
 from stats.rounding import rounded
 
@@ -226,22 +227,25 @@ def flipped_pairs(comparisons: Mapping[str, Sequence[PairedComparison]]) -> list
 
 
 def measure_correlations(
-    tables: Mapping[str, pd.DataFrame], *, correlation: Correlation = "kendall"
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    correlation: Correlation = "kendall",
+    written: WrittenReports = NONE_WRITTEN,
 ) -> dict[tuple[str, str], Estimate]:
     """Return the correlation of the systems' means between every two measures, or sources (CRUX's Figure 5).
 
     `tables` by measure; all are compared on the topics that all of them score, a pair over the systems both have. The
-    diagonal is left out; τ_AP, which is not symmetric, takes the first as reference.
+    diagonal is left out; τ_AP, which is not symmetric, takes the first as reference. `written` joins a context with the
+    reports written from it.
     """
     means = {measure: table.mean(axis=1) for measure, table in on_common_topics(tables).items()}
     matrix: dict[tuple[str, str], Estimate] = {}
-    for first, x in means.items():
-        for second, y in means.items():
-            if first != second:
-                systems = x.index.intersection(y.index)
-                matrix[first, second] = CORRELATIONS[correlation](
-                    x.loc[systems].to_numpy(dtype=np.float64), y.loc[systems].to_numpy(dtype=np.float64)
-                )
+    for first, second in permutations(means, 2):
+        x, y = written.pair(means, first, second)
+        systems = x.index.intersection(y.index)
+        matrix[first, second] = CORRELATIONS[correlation](
+            np.asarray(x.loc[systems], dtype=np.float64), np.asarray(y.loc[systems], dtype=np.float64)
+        )
     return matrix
 
 

@@ -6,8 +6,8 @@ measures.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from collection.models import Run, Study
@@ -25,6 +25,7 @@ from stats.measures.rubric import LeaderboardMarks, leaderboard_marks
 from stats.ranking.common_topics import TopicChoice
 from stats.ranking.leaderboard import Standing
 from stats.ranking.measure_names import NoLeaderboard, SystemMeasure
+from stats.ranking.written_reports import joined_in_words, joined_rows
 from stats.rounding import rounded
 
 AT_FIRST = 9
@@ -36,7 +37,7 @@ LONGEST = 60
 
 @dataclass(frozen=True)
 class Spread:
-    """How a measure spreads over a group of systems, and which of them are best and worst by it.
+    """How a measure spreads over a group of systems, and which of them are best and worst by it: runs, once each.
 
     Nothing is best or worst where all are alike, and by a measure of which neither more nor less is better.
     """
@@ -56,30 +57,46 @@ class Spread:
 
 @dataclass(frozen=True)
 class MeasureColumn:
-    """One measure by one source: the systems that are compared, and those `aside`, on the same topics."""
+    """One measure by one source: the systems that are compared, and those `aside`, on the same topics.
+
+    `rows`, of a measure of rankings: the rows of the board, each with the run whose ranking is measured in it.
+    """
 
     measure: SystemMeasure
     column: Column
     aside: Standings
+    rows: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
         """What it is asked for, and sorted, by: "measure · source"."""
         return board_key(self.measure, self.column.board.source)
 
+    def rows_of(self, run: str) -> list[str]:
+        """Return the rows in which the run stands: several where several runs of reports were written from it."""
+        return [row for row, named in self.rows.items() if named == run] or [run]
+
+    def named(self, row: str) -> str:
+        """Return the run that is measured in the row."""
+        return self.rows.get(row, row)
+
     def standing(self, system: str) -> Standing | None:
-        return self.column.by_system.get(system) or self.aside.by_system.get(system)
+        run = self.named(system)
+        return self.column.by_system.get(run) or self.aside.by_system.get(run)
 
     def why_not(self, system: str) -> str:
-        return (self.aside if system in self.aside.by_system else self.column).why_not(system)
+        run = self.named(system)
+        return (self.aside if run in self.aside.by_system else self.column).why_not(run)
 
     def fewer_topics(self, system: str) -> bool:
         """Whether the system has a mean over fewer topics than the column says."""
-        return (self.aside if system in self.aside.by_system else self.column).fewer_topics(system)
+        run = self.named(system)
+        return (self.aside if run in self.aside.by_system else self.column).fewer_topics(run)
 
     def spread(self, systems: Sequence[str]) -> Spread | None:
         """Return how the measure spreads over those of the systems that have a rank; None without any."""
-        means = {system: mean for system, mean in self.column.means.items() if system in systems}
+        runs = set(map(self.named, systems))
+        means = {run: mean for run, mean in self.column.means.items() if run in runs}
         marks = leaderboard_marks(means)
         if marks is None:
             return None
@@ -160,7 +177,12 @@ class MeasuresBoard:
     @property
     def systems(self) -> list[str]:
         """The systems that are compared, by name."""
-        return sorted({system for one in self.columns for system in one.column.by_system})
+        return sorted({row for one in self.columns for run in one.column.by_system for row in one.rows_of(run)})
+
+    @property
+    def note(self) -> str:
+        """Which rows are of a context and the reports written from it; empty where none is."""
+        return joined_in_words({row: run for one in self.columns for row, run in one.rows.items()})
 
     @property
     def n_topics(self) -> list[int]:
@@ -181,7 +203,8 @@ class MeasuresBoard:
                 spreads = tuple(one.spread(systems) for one in self.columns)
                 rows = tuple(self._row(system, spreads) for system in self._sorted(systems))
                 found.append(Group(kind or ("other" if self.by else ""), rows, spreads))
-        aside = [one for one in self.apart if any(one in of.aside.by_system for of in self.columns)]
+        there = {row for of in self.columns for run in of.aside.by_system for row in of.rows_of(run)}
+        aside = [one for one in self.apart if one in there]
         if aside:
             none = (None,) * len(self.columns)
             rows = tuple(self._row(system, none) for system in aside)
@@ -194,7 +217,8 @@ class MeasuresBoard:
         if name == "system" or not self.columns:
             return systems[::-1] if sort.startswith("-") else systems
         column = next((one for one in self.columns if one.key == name), self.columns[0])
-        means = column.column.means
+        by_run = column.column.means
+        means = {one: by_run[run] for one in systems if (run := column.named(one)) in by_run}
         sign = -1 if (column.measure.direction != "less") != sort.startswith("-") else 1
         placed = sorted((one for one in systems if one in means), key=lambda one: sign * float(rounded(means[one])))
         return [*placed, *(one for one in systems if one not in means)]
@@ -205,9 +229,9 @@ class MeasuresBoard:
             tuple(
                 MeasureCell(
                     standing=one.standing(system),
-                    mark=spread.mark(system) if spread else "",
-                    percentile=spread.percentile(system) if spread else None,
-                    circular=system in one.column.board.circular,
+                    mark=spread.mark(one.named(system)) if spread else "",
+                    percentile=spread.percentile(one.named(system)) if spread else None,
+                    circular=one.named(system) in one.column.board.circular,
                     why_not=one.why_not(system),
                     fewer_topics=one.fewer_topics(system),
                 )
@@ -239,9 +263,10 @@ def measure_board(
     if not asked:
         raise NoLeaderboard("There are no judgments to score systems by.")
     scorer = scorer.seen([source for _, source in asked], part=part, named=bool(columns))
-    set_apart = scorer.runs_apart(apart) or ((scorer.oracle,) if scorer.oracle else ())
+    set_apart = scorer.runs_apart(apart or ([scorer.oracle] if scorer.oracle else []))
     kinds, groupings = _kinds(scorer, by)
-    found = list(_columns(scorer, [one for one in asked if scorer.loader.shows(one[1])], set_apart, topics))
+    columns_of = _columns(scorer, [one for one in asked if scorer.loader.shows(one[1])], set_apart, topics)
+    found = _joined(scorer.contexts, list(columns_of))
     return MeasuresBoard(
         study=scorer.study,
         visibility=scorer.visibility,
@@ -273,9 +298,25 @@ def _columns(
         yield MeasureColumn(one[0], column, aside)
 
 
+def _joined(contexts: Mapping[str, str], columns: Sequence[MeasureColumn]) -> list[MeasureColumn]:
+    """Return the columns with contexts in the rows of the reports that were written from them."""
+    if not contexts:
+        return list(columns)
+
+    def runs(part: str, *, rankings: bool) -> list[str]:
+        found = (getattr(one, part).by_system for one in columns if one.measure.of_rankings == rankings)
+        return list(dict.fromkeys(run for of in found for run in of))
+
+    rows: dict[str, str] = {}
+    for part in ("column", "aside"):
+        rows |= joined_rows(contexts, runs(part, rankings=True), runs(part, rankings=False))
+    return [replace(one, rows=rows) if one.measure.of_rankings else one for one in columns]
+
+
 def _kinds(scorer: Scorer, by: str) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the kind of each run, and by which attributes runs can be grouped. Raises NoLeaderboard."""
     of_runs: dict[str, dict[str, Any]] = {run.name: _attributes(run) for run in scorer.runs.values()}
+    of_runs |= {run: {**of_runs[context], **of_runs[run]} for run, context in scorer.contexts.items()}
     names = sorted({name for of_run in of_runs.values() for name in of_run})
     offered = tuple(name for name in names if len({str(of_run.get(name, "")) for of_run in of_runs.values()}) > 1)
     if by and by not in offered:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,9 @@ def tables_of_board(board: MeasuresBoard) -> dict[str, Table]:
     )
     return {
         "board": PaperTable(
-            "Scores side by side", tuple(columns), tuple(map(tuple, rows)), PAPER, "", paper_table(board)
+            *("Scores side by side", tuple(columns), tuple(map(tuple, rows))),
+            *(f"{PAPER}. {board.note}".rstrip(". "), ""),
+            paper_table(board),
         ),
         "scores": Table.of("Scores", SCORES, _scores(board, groups)),
         "topics": Table.of("Scores by topic", TOPICS, _topics(board)),
@@ -138,8 +141,8 @@ def _topics(board: MeasuresBoard) -> Iterator[list[Any]]:
         for standings in (one.column, one.aside):
             table = standings.table
             for system, scores in zip(table.index, table.to_numpy(dtype=np.float64).tolist(), strict=True):
-                for topic, value in zip(table.columns, scores, strict=True):
-                    yield [system, topic, one.measure.name, one.column.name, None if math.isnan(value) else value]
+                for row, (topic, value) in product(one.rows_of(system), zip(table.columns, scores, strict=True)):
+                    yield [row, topic, one.measure.name, one.column.name, None if math.isnan(value) else value]
 
 
 def board_as_dict(board: MeasuresBoard) -> dict[str, Any]:
@@ -151,6 +154,7 @@ def board_as_dict(board: MeasuresBoard) -> dict[str, Any]:
         "oracle": board.oracle,
         **board.visibility.as_dict(),
         "simulated": board.simulated,
+        **({"note": board.note} if board.note else {}),
         **({"confidence": board.confidence.as_dict()} if board.confidence else {}),
         "columns": [_column_as_dict(one) for one in board.columns],
         "groups": [

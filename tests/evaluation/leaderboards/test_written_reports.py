@@ -1,8 +1,9 @@
-"""CRUX's section 4 inside: contexts, and reports that are written from them."""
+"""CRUX's section 4 inside: contexts, reports that are written from them, and how far measures of both agree."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Iterable
 from itertools import product
@@ -21,6 +22,9 @@ from collection.importing.collections import import_collection
 from collection.importing.datasets.cited_reports import import_cited_reports
 from collection.models import Collection, Item, Passage, Rater, Report, Run, Study, User
 from config.demonstration.lines import collection_lines
+from evaluation.leaderboards.measure_correlations import correlate_measures
+from evaluation.leaderboards.measures.board import measure_board
+from evaluation.leaderboards.sources import Scorer
 from evaluation.rubrics.oracle import keep_oracle
 from evaluation.rubrics.redundancy import measure_redundancy
 from judging.building.additions.addition import add_to_collection
@@ -34,6 +38,8 @@ from tests.judging.building.world import Scripted, a_build, finish
 pytestmark = pytest.mark.django_db
 
 SOURCE = "simulated-judge"
+OF_CONTEXTS, OF_REPORTS = f"coverage@3 · {SOURCE}", f"coverage · {SOURCE}"
+COLUMNS = [OF_CONTEXTS, OF_REPORTS]
 CONTEXTS = ["bm25", "bm25-sample-1", "bm25-sample-2", "bm25-sample-3", "oracle"]
 
 
@@ -96,6 +102,59 @@ def crux(rosa: User, tmp_path: Path) -> Study:
         written_from(context, collection, rosa, run=f"from-{context}")
     simulated(Report.objects.filter(run__collection=collection), study, "report_rating", judge)
     return study
+
+
+def test_context_and_report_are_one_system_on_page_api_and_command(client: Client, crux: Study, rosa: User) -> None:
+    client.force_login(rosa)
+    asked = [option for key in COLUMNS for option in ("--column", key)]
+    call_command("correlations", "--study", crux.name, *asked, "--json", stdout=(out := io.StringIO()))
+
+    found = json.loads(out.getvalue())
+
+    [one, other] = found["matrix"]
+    assert found == client.get(f"/api/v1/studies/{crux.name}/correlations/", {"column": COLUMNS}).json()
+    assert (one["systems"], one["topics"], one["value"]) == (5, 6, other["value"])
+    assert 0 < one["value"] <= 1
+    assert "5 runs of reports stand in one row with the run that they were written from." in found["note"]
+    assert {one["reference"] for one in found["divergent"]} == {OF_CONTEXTS}
+    assert {one["system"] for one in found["divergent"]} == {f"from-{context}" for context in CONTEXTS}
+    assert all(size["kendall"] is not None for size in found["sizes"])
+    page = client.get(f"/studies/{crux.name}/leaderboard/correlations/", {"column": COLUMNS}).content.decode()
+    assert "Compared over 5 systems on 6 topics" in page
+    assert "stand in one row with the run" in page
+
+
+def test_a_board_of_measures_has_a_row_for_both_and_the_oracle_with_its_report_apart(
+    client: Client, crux: Study, rosa: User
+) -> None:
+    client.force_login(rosa)
+    written_from("bm25", crux.collection, rosa, run="again-from-bm25")
+    judge = Rater.objects.get(name=SOURCE)
+    simulated(Report.objects.filter(run__name="again-from-bm25"), crux, "report_rating", judge)
+
+    board = measure_board(Scorer.of(crux), COLUMNS)
+
+    groups = board.groups()
+    rows = {row.system: [cell.standing for cell in row.cells] for group in groups for row in group.rows}
+    alone = measure_board(Scorer.of(crux), [OF_CONTEXTS])
+    assert [[row.system for row in group.rows] for group in groups] == [board._sorted(board.systems), ["from-oracle"]]
+    assert board.systems == ["again-from-bm25", *(f"from-{context}" for context in CONTEXTS[:-1])]
+    assert all(standing for standings in rows.values() for standing in standings)
+    assert rows["from-bm25"][0] is rows["again-from-bm25"][0]
+    assert rows["from-bm25"][0] == next(iter(alone.columns)).standing("bm25")
+    assert alone.systems == CONTEXTS[:-1]
+    assert "6 runs of reports stand" in board.note
+    assert "in several rows, once for each of their runs of reports: bm25." in board.note
+    found = client.get(f"/api/v1/studies/{crux.name}/leaderboard/measures/", {"column": COLUMNS}).json()
+    assert found["note"] == board.note
+    assert "stand in one row" in client.get(f"/studies/{crux.name}/leaderboard/measures/").content.decode()
+    by_topic = client.get(f"/studies/{crux.name}/leaderboard/measures/topics.csv", {"column": COLUMNS}).content.decode()
+    assert by_topic.count("again-from-bm25,") == 2 * 6
+    assert "\nbm25," not in by_topic
+    found = correlate_measures(Scorer.of(crux), [], columns=COLUMNS, apart=["oracle"])
+    assert set(found.n_systems.values()) == {5}
+    contexts = correlate_measures(Scorer.of(crux), [], columns=[OF_CONTEXTS, f"coverage@2 · {SOURCE}"])
+    assert (set(contexts.n_systems.values()), contexts.note) == ({5}, "")
 
 
 def test_what_a_run_is_made_from_goes_out_and_comes_in(crux: Study, rosa: User, tmp_path: Path) -> None:
