@@ -111,18 +111,7 @@ class CollectionRows:
         self.systems = Rows(
             System.objects.filter(collection=collection), ("name",), file=file, imported=imported, remember=True
         )
-        self.runs = Rows(
-            Run.objects.filter(collection=collection),
-            ("name",),
-            file=file,
-            imported=imported,
-            remember=True,
-            fills=lambda stored, row: (
-                bool(row.made_from_id and not stored.made_from_id)
-                and (row.system_id, row.attributes) == (stored.system_id, stored.attributes)
-            ),
-            unsaid=("made_from_id",),
-        )
+        self.runs = self._runs()
         self.reports = Rows(
             Report.objects.filter(run__collection=collection),
             ("run_id", "topic_id"),
@@ -144,6 +133,21 @@ class CollectionRows:
         self.positions = _Positions(elements)
         self.ranking_runs: set[int] = set()
         self.named_runs: set[str] = set()
+
+    def _runs(self) -> Rows[Run]:
+        """Return the rows of runs; a file may leave out what a run is made from, or fill it in."""
+        return Rows(
+            Run.objects.filter(collection=self.collection),
+            ("name",),
+            file=self.file,
+            imported=self.imported,
+            remember=True,
+            fills=lambda stored, row: (
+                bool(row.made_from_id and not stored.made_from_id)
+                and (row.system_id, row.attributes) == (stored.system_id, stored.attributes)
+            ),
+            unsaid=("made_from_id",),
+        )
 
     def flush(self) -> None:
         """Store what is still waiting."""
