@@ -216,6 +216,7 @@ PROXIES = env.int("PROXIES", 1 if HTTPS else 0, validate=validate.Range(min=0, m
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
+    SECURE_REDIRECT_EXEMPT = [r"^(health|ready)/$"]  # what watches the site asks it past the proxy
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
     # Names below this site's own; and whether browsers may ship with it, which binds a whole domain for good.
     SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("HSTS_SUBDOMAINS", True)

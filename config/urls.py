@@ -10,6 +10,7 @@ from annotate.api import api_urlpatterns as annotate_api
 from annotate.questions.api import questions_api_urlpatterns
 from collection.accounts import mail_views, views
 from collection.api import api_urlpatterns as collection_api
+from config.health import health, ready
 from config.styleguide import styleguide
 from evaluation.api import api_urlpatterns as evaluation_api
 from judging.api import api_urlpatterns as judging_api
@@ -30,6 +31,8 @@ urlpatterns = [
     path("account/token/", views.make_token, name="make_token"),
     path("account/token/revoke/", views.revoke_token, name="revoke_token"),
     path("styleguide/", styleguide, name="styleguide"),
+    path("health/", health, name="health"),
+    path("ready/", ready, name="ready"),
     path("robots.txt", TemplateView.as_view(template_name="robots.txt", content_type="text/plain")),
     path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg", permanent=True)),
     path("", include("collection.urls")),

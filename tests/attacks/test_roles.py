@@ -57,6 +57,8 @@ RESEARCHERS = (
 OPEN = (
     "/sign-in/",
     "/sign-out/",
+    "/health/",
+    "/ready/",
     "/robots.txt",
     "/favicon.ico",
     "/p/",
