@@ -19,6 +19,8 @@ from django.db import connection, transaction
 from django.http import FileResponse
 from rest_framework.exceptions import APIException
 
+from collection.extras import missing_for
+
 MOST_BYTES = 8 * 1024**3
 # So much of the disk is left to the database and to what people save.
 LEFT_FREE = 200 * 1024**2
@@ -84,8 +86,10 @@ def finished(pieces: Iterable[str] | Iterable[bytes]) -> IO[bytes]:
     except OSError as full:
         file.close()
         raise NoRoom(f"The file cannot be written: {full.strerror}. Nothing was exported.") from full
-    except BaseException:
+    except BaseException as failed:
         file.close()
+        if reason := missing_for(failed):
+            raise ExportFailed(reason) from failed
         raise
     file.seek(0)
     return file

@@ -30,6 +30,7 @@ from django.core.cache import caches
 from django.utils.module_loading import import_string
 from kombu.exceptions import OperationalError
 
+from collection.extras import missing_for
 from collection.models import Study
 from collection.signs_of_life import LONG_PATIENCE, PATIENCE, Beat, heard_of
 from collection.web.fingerprints import fingerprint_of, fingerprint_of_code
@@ -280,10 +281,9 @@ def _keep(
         else:
             logger.exception("%s of “%s” could not be computed.", kind, study)
             # 57014: PostgreSQL's query_canceled
-            too_long = getattr(error.__cause__, "sqlstate", "") == "57014"
-            found = CachedResult(
-                subject, time.time(), fault=TOO_LONG if too_long else FAULT.format(type(error).__name__)
-            )
+            too_long = TOO_LONG if getattr(error.__cause__, "sqlstate", "") == "57014" else ""
+            fault = too_long or missing_for(error) or FAULT.format(type(error).__name__)
+            found = CachedResult(subject, time.time(), fault=fault)
     finally:
         _study_read.reset(token)
     unchanged = not study or state_of(study) == before
