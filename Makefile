@@ -8,13 +8,10 @@ BIN := .venv/bin
 export PORT
 # What is compiled once is kept: every process that a test starts would compile 800 modules again.
 export PYTHONDONTWRITEBYTECODE :=
-define START
-$(BIN)/python manage.py set_up --port $(PORT) --bind $(BIND) && \
-PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/honcho start --no-prefix || [[ $$? == 130 ]]
-endef
 # It reads Django's version from pyproject.toml, where none is given.
 DJADE := $(BIN)/djade --target-version 5.2
 TEMPLATES = $$(find templates -name '*.html')
+PIP_COMPILE := $(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # What is drawn by the site's secret key comes out alike in every run.
@@ -33,16 +30,11 @@ install: .venv/.installed ## make .venv, install everything that Assize runs on,
 
 install-dev: .venv/.installed-dev ## the same with what tests and linters need
 
-run: export DEMONSTRATION ?= 1
-run: export BIND := 127.0.0.1
 run: .venv/.installed ## set up and start the site on this machine, with its demonstration study: PORT=8000
-	@$(START)
+	@$(BIN)/python manage.py up || [[ $$? == 130 ]]
 
-serve: export DEMONSTRATION := 0
-serve: export BIND ?= 127.0.0.1
 serve: .venv/.installed ## set up and start the site for others, without the demonstration: PORT=8000 BIND=127.0.0.1
-	@$(BIN)/python manage.py check --deploy --fail-level ERROR
-	@$(START)
+	@$(BIN)/python manage.py serve || [[ $$? == 130 ]]
 
 # Most tests of a file stay together, and whoever runs out of tests takes some of another's.
 test: .venv/.installed-dev ## run the tests, on all processors: ARGS="tests/annotate -k cap"
@@ -101,8 +93,9 @@ papers: .venv/.installed-dev ## rebuild published figures from the papers' data 
 	@$(BIN)/python tests/papers.py $(ARGS)
 
 requirements: .venv/.installed-dev ## compile the pinned requirements again
-	$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links requirements.in
-	$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links requirements-dev.in
+	$(PIP_COMPILE) requirements.in
+	$(PIP_COMPILE) --constraint requirements.txt requirements-core.in
+	$(PIP_COMPILE) requirements-dev.in
 
 clean: ## remove .venv and .venv-vllm; what users made stays in var/
 	rm -rf .venv .venv-vllm .mypy_cache .ruff_cache .pytest_cache

@@ -16,6 +16,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from collection.addresses import NotAnAddress, parts_of
+from config.commands import PROGRAM
 from config.private_files import is_open_to_others
 from config.translations import stale_catalogues
 
@@ -63,7 +64,7 @@ def translations_are_compiled(**_: Any) -> list[CheckMessage]:
     return [
         Concern(
             f"Translations are not compiled, or from an earlier text: {', '.join(stale)}.",
-            hint="Run `manage.py set_up` or `make install` as a user who may write to locale/, and start again.",
+            hint=f"Run `{PROGRAM} set_up` as a user who may write to {settings.LOCALE_PATHS[0]}/, and start again.",
             id="assize.W003",
         )
     ]

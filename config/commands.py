@@ -13,8 +13,12 @@ from pkgutil import iter_modules
 from typing import Any
 
 from django.apps import apps
+from django.conf import settings
 from django.core.management import BaseCommand, CommandParser, ManagementUtility, get_commands, load_command_class
 
+from collection.extras import missing_for
+
+PROGRAM = "assize" if settings.IS_INSTALLED else "manage.py"
 GROUPS = {
     "import": "Files come into a collection or a study.",
     "export": "A collection or a study goes out as files.",
@@ -109,7 +113,7 @@ class Named(BaseCommand):
 
     def run_from_argv(self, argv: list[str]) -> None:
         if self.old:
-            sys.stderr.write(f"manage.py {self.old} is now called manage.py {self.name}.\n")
+            sys.stderr.write(f"{PROGRAM} {self.old} is now called {PROGRAM} {self.name}.\n")
         group, name = self.name.split()
         command = load(self.name)
         create = command.create_parser
@@ -150,17 +154,28 @@ class Group(BaseCommand):
     def _listed(self) -> str:
         """Return the group's commands, each with what it does."""
         lines = [f"  {name:<24}{load(name).help}\n" for name in names() if name.split()[0] == self.group]
-        return "".join([f"{GROUPS[self.group]} manage.py NAME --help says more.\n\n", *lines])
+        return "".join([f"{GROUPS[self.group]} {PROGRAM} NAME --help says more.\n\n", *lines])
 
 
 class Utility(ManagementUtility):
+    def execute(self) -> None:
+        if self.argv[1:] in (["--version"], ["version"]):
+            sys.stdout.write(f"Assize {settings.VERSION}\n")
+            return
+        try:
+            super().execute()
+        except ModuleNotFoundError as failure:
+            if reason := missing_for(failure):
+                sys.exit(reason)
+            raise
+
     def main_help_text(self, commands_only: bool = False) -> str:
         commands = get_commands()
         if commands_only:
             return "\n".join(sorted(commands))
         others = sorted(name for name, of in commands.items() if isinstance(of, str))
         groups = [f"  {name:<12}{about}" for name, about in GROUPS.items()]
-        listed = "manage.py GROUP lists the commands of a group, manage.py GROUP COMMAND --help says what one takes."
+        listed = f"{PROGRAM} GROUP lists the commands of a group, {PROGRAM} GROUP COMMAND --help says what one takes."
         return "\n".join([listed, "", *groups, "", "Others: " + ", ".join(others)])
 
 

@@ -6,27 +6,38 @@
 import os
 import tomllib
 from datetime import timedelta
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 from environs import Env, ValidationError, validate
 
+from collection.extras import missing
 from config.api_schema import SPECTACULAR_SETTINGS
 from config.private_files import make_private_folder
 
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# What pip installed is a package whose folder may be read-only: a checkout alone has this file.
+IS_INSTALLED = not (BASE_DIR / "pyproject.toml").exists()
 # What pages, the API and exports name themselves after.
-VERSION = str(tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"])
+VERSION = (
+    metadata.version("assize-site")
+    if IS_INSTALLED
+    else str(tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"])
+)
+# Where a file of settings and, unless something else is set, the data are: a checkout has them in itself.
+HOME = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "assize" if IS_INSTALLED else BASE_DIR
 
 env = Env()
-env.read_env(str(BASE_DIR / ".env"), recurse=False)
+env.read_env(str(HOME / ".env"), recurse=False)
 
 # Where the embedded defaults keep the database, the broker's messages and the secret key.
-DATA_DIR = Path(env.str("DATA_DIR", str(BASE_DIR / "var")))
+DATA_DIR = Path(env.str("DATA_DIR", str(HOME / "var"))).absolute()
 # Whatever this process writes is its user's alone, in whichever library.
 os.umask(0o077)
 make_private_folder(DATA_DIR)
@@ -156,6 +167,9 @@ else:
     if statement_timeout := env.int("STATEMENT_TIMEOUT", 0, validate=validate.Range(min=0)):
         DATABASES["default"].setdefault("OPTIONS", {})["options"] = f"-c statement_timeout={statement_timeout}s"
 
+if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql" and (whynot := missing("psycopg")):
+    raise ImproperlyConfigured(f"DATABASE_URL: {whynot}")
+
 # --- People and sessions ------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "collection.User"
@@ -284,7 +298,8 @@ LANGUAGES = [
     ("ko", "한국어"),
     ("zh-hans", "简体中文"),
 ]
-LOCALE_PATHS = [BASE_DIR / "locale"]
+# Where catalogues are compiled to; their texts stand in locale/.
+LOCALE_PATHS = [(DATA_DIR if IS_INSTALLED else BASE_DIR) / "locale"]
 LANGUAGE_COOKIE_NAME = "language"
 
 # --- Jobs ---------------------------------------------------------------------------------------
@@ -292,6 +307,8 @@ LANGUAGE_COOKIE_NAME = "language"
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "embedded://")
 if CELERY_BROKER_URL in {"embedded://", "filesystem://"}:  # the second is what it was called before
     CELERY_BROKER_TRANSPORT_OPTIONS = {"folder": str(DATA_DIR / "broker")}
+if CELERY_BROKER_URL.startswith(("redis:", "rediss:")) and (whynot := missing("redis")):
+    raise ImproperlyConfigured(f"CELERY_BROKER_URL: {whynot}")
 # Grading takes turns of a minute, for hours, so what a page waits for has a queue of its own; and test runs of judges,
 # which wait for a server as grading does, keep no figures waiting. What asks servers of others for texts and embeddings
 # keeps neither waiting. A worker that is told nothing listens to all four; the queue `vllm` is for workers with vLLM in

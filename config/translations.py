@@ -56,6 +56,11 @@ def catalogue_path(language: str, domain: str) -> Path:
     return ROOT / "locale" / to_locale(language) / "LC_MESSAGES" / f"{domain}.po"
 
 
+def compiled_path(language: str) -> Path:
+    """Where Django reads the compiled catalogue of what the server says: beside its text in a checkout."""
+    return Path(settings.LOCALE_PATHS[0]) / to_locale(language) / "LC_MESSAGES" / "django.mo"
+
+
 # --- What is said ---------------------------------------------------------------------------------
 
 
@@ -170,15 +175,17 @@ def compile_catalogues() -> None:
 
 def stale_catalogues() -> list[str]:
     """Return the languages with a catalogue that was not compiled, or changed since. Times of files say neither."""
-    return [language for language in languages() if not _is_compiled(catalogue_path(language, "django"))]
+    return [language for language in languages() if not _is_compiled(language)]
 
 
 def write_compiled(language: str) -> None:
     """Compile a catalogue. The version in its header is the hash of the text it was compiled from."""
     from babel.messages.mofile import write_mo
 
-    path = catalogue_path(language, "django")
-    version = _hash(path)  # before the text is read: a change in between compiles it again, at the next start
+    path = compiled_path(language)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Before the text is read: a change in between compiles it again, at the next start.
+    version = _hash(catalogue_path(language, "django"))
     catalogue = read(language, "django")
     catalogue.project, catalogue.version = "Assize", version
     with NamedTemporaryFile(dir=path.parent, delete=False) as file:
@@ -186,15 +193,16 @@ def write_compiled(language: str) -> None:
             write_mo(file, catalogue)
             file.close()
             Path(file.name).chmod(0o644)
-            Path(file.name).replace(path.with_suffix(".mo"))
+            Path(file.name).replace(path)
         except BaseException:
             Path(file.name).unlink()
             raise
 
 
-def _is_compiled(path: Path) -> bool:
+def _is_compiled(language: str) -> bool:
+    version = f"Project-Id-Version: Assize {_hash(catalogue_path(language, 'django'))}\n"
     try:
-        return f"Project-Id-Version: Assize {_hash(path)}\n".encode() in path.with_suffix(".mo").read_bytes()
+        return version.encode() in compiled_path(language).read_bytes()
     except OSError:
         return False
 

@@ -24,7 +24,7 @@ PO = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n\nmsgid "Go
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Path:
     """A tree with one catalogue, of Italian, that is not compiled yet."""
     monkeypatch.setattr(translations, "ROOT", tmp_path)
-    settings.LANGUAGES = [("en", "English"), ("it", "Italiano")]
+    settings.LANGUAGES, settings.LOCALE_PATHS = [("en", "English"), ("it", "Italiano")], [tmp_path / "locale"]
     path = tmp_path / "locale/it/LC_MESSAGES"
     path.mkdir(parents=True)
     (path / "django.po").write_text(PO.format("Vai"))
@@ -114,3 +114,12 @@ def test_set_up_goes_on_where_it_cannot_write(folder: Path, compiled: bool, monk
     call_command("set_up", port=0, stdout=StringIO(), stderr=errors)
 
     assert ("Permission denied" in errors.getvalue()) is not compiled
+
+
+def test_what_pip_installed_is_compiled_into_the_data(folder: Path, settings: Settings, tmp_path: Path) -> None:
+    settings.LOCALE_PATHS = [tmp_path / "data/locale"]
+
+    compile_catalogues()
+
+    assert said_in(tmp_path / "data/locale/it/LC_MESSAGES") == "Vai"
+    assert not (folder / "django.mo").exists()

@@ -50,7 +50,8 @@ class Command(BaseCommand):
                 "",
             ]
         elif not User.objects.exists():
-            lines += ["  Nobody has an account yet: .venv/bin/python manage.py createsuperuser", ""]
+            program = "assize" if settings.IS_INSTALLED else ".venv/bin/python manage.py"
+            lines += [f"  Nobody has an account yet: {program} createsuperuser", ""]
         lines += ["  Ctrl-C stops the web server and the workers.", ""]
         return "\n".join(lines)
 
