@@ -58,5 +58,5 @@ def test_a_chart_that_needs_one_is_not_computed_for_this_reason(without: str, mo
 
 def test_nothing_is_said_of_what_is_installed_or_another_fault() -> None:
     assert [missing(package) for package in EXTRAS] == [""] * len(EXTRAS)
-    assert missing_for(ModuleNotFoundError("No module named 'annotat'", name="annotat")) == ""
+    assert missing_for(ModuleNotFoundError(name="annotat")) == ""
     assert missing_for(ValueError("altair")) == ""
