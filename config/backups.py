@@ -41,9 +41,9 @@ def back_up(file: Path) -> dict[str, Any]:
     """
     if file.exists():
         raise BackupRefused(f"{file} is there already: choose another name.")
-    beside = file.with_name(f".{file.name}.part")
     with TemporaryDirectory(dir=file.parent, prefix=".backup-") as folder:
-        parts = Path(folder)
+        parts, whole = Path(folder) / "parts", Path(folder) / "whole"
+        parts.mkdir()
         _dump(parts / DATABASE)
         (parts / SECRET_KEY).write_text(settings.SECRET_KEY, encoding="utf-8")
         _copy_media(parts / MEDIA)
@@ -55,17 +55,15 @@ def back_up(file: Path) -> dict[str, Any]:
             "sha256": {str(path.relative_to(parts)): _sha256(path) for path in sorted(_files_in(parts))},
         }
         (parts / SITE).write_text(json.dumps(site, indent=1), encoding="utf-8")
-        try:
-            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
-                with tarfile.open(fileobj=opened, mode="w") as archive:
-                    archive.add(parts / SITE, SITE)  # first, so that it is read without the rest
-                    for path in sorted(_files_in(parts) - {parts / SITE}):
-                        archive.add(path, str(path.relative_to(parts)))
-                opened.flush()
-                os.fsync(opened.fileno())
-            beside.rename(file)
-        finally:
-            beside.unlink(missing_ok=True)
+        whole.touch(mode=0o600)
+        with whole.open("wb") as opened:
+            with tarfile.open(fileobj=opened, mode="w") as archive:
+                archive.add(parts / SITE, SITE)  # first, so that it is read without the rest
+                for path in sorted(_files_in(parts) - {parts / SITE}):
+                    archive.add(path, str(path.relative_to(parts)))
+            opened.flush()
+            os.fsync(opened.fileno())
+        whole.rename(file)
     return site
 
 
