@@ -15,7 +15,7 @@ from rest_framework.routers import SimpleRouter
 
 from collection.api_tools import checked, invalid_on, pages_by, user_of
 from collection.models import Question
-from collection.questions.documents import BadQuestion, make_question
+from collection.questions.documents import BadQuestion, make_question, reinstate_question, withdraw_question
 from collection.web.api_access import Researches
 
 
@@ -53,12 +53,23 @@ class QuestionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets
     @action(detail=True, methods=["post"])
     def withdraw(self, request: Request, name: str) -> Response:  # noqa: ARG002
         """Offer your question to new studies no more."""
+        found = self._own(request)
+        withdraw_question(found, at=now())
+        return Response(OwnQuestionSerializer(found).data)
+
+    @extend_schema(request=None, responses=OwnQuestionSerializer)
+    @withdraw.mapping.delete
+    def reinstate(self, request: Request, name: str) -> Response:  # noqa: ARG002
+        """Offer your withdrawn question to new studies again."""
+        found = self._own(request)
+        reinstate_question(found)
+        return Response(OwnQuestionSerializer(found).data)
+
+    def _own(self, request: Request) -> Question:
         found = self.get_object()
         if found.created_by_id != user_of(request).pk:
             raise NotFound
-        found.withdrawn_at = found.withdrawn_at or now()
-        found.save(update_fields=["withdrawn_at"])
-        return Response(OwnQuestionSerializer(found).data)
+        return found
 
 
 router = SimpleRouter()

@@ -25,7 +25,7 @@ from collection.accounts.access import refuse_unless_researcher
 from collection.accounts.views import SignedInRequest
 from collection.models import Collection, Question, Study
 from collection.page_tools import telling
-from collection.questions.documents import BadQuestion, make_question
+from collection.questions.documents import BadQuestion, make_question, reinstate_question, withdraw_question
 from collection.questions.shapes import TASK_TYPES
 
 
@@ -97,8 +97,10 @@ def question_withdraw(request: SignedInRequest, name: str) -> HttpResponse:
     """Offer one's question to new studies no more, or again; studies that ask it go on."""
     refuse_unless_researcher(request.user)
     found = get_object_or_404(Question, name=name, created_by=request.user)
-    found.withdrawn_at = None if found.withdrawn_at else now()
-    found.save(update_fields=["withdrawn_at"])
+    if request.POST.get("reinstate"):
+        reinstate_question(found)
+    else:
+        withdraw_question(found, at=now())
     messages.success(request, f"“{found}” is {'withdrawn' if found.withdrawn_at else 'offered again'}.")
     return redirect("annotate:question", name)
 

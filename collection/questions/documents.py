@@ -48,6 +48,18 @@ def make_question(*, name: str, document: Mapping[str, Any], by: User | None, at
     return Question.objects.create(name=name, document=checked, created_by=by, created_at=at)
 
 
+def withdraw_question(question: Question, *, at: datetime) -> None:
+    """Offer the question to new studies no more; studies that ask it go on. It keeps when it was first withdrawn."""
+    question.withdrawn_at = question.withdrawn_at or at
+    question.save(update_fields=["withdrawn_at"])
+
+
+def reinstate_question(question: Question) -> None:
+    """Offer a withdrawn question to new studies again."""
+    question.withdrawn_at = None
+    question.save(update_fields=["withdrawn_at"])
+
+
 def read_question(content: bytes, *, file_name: str) -> tuple[str, dict[str, Any]]:
     """Return the name and the document of a question's TOML file. Raises BadQuestion, naming the file."""
     try:

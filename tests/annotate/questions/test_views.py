@@ -114,7 +114,7 @@ def test_questions_are_researchers_and_who_made_one_withdraws_it(
     assert signed_in(rosa).post(withdraw).status_code == 302
     offered = signed_in(rosa).get(reverse("annotate:study_new")).content.decode()
     assert f'value="{question.name}"' not in offered
-    signed_in(rosa).post(withdraw)
+    signed_in(rosa).post(withdraw, {"reinstate": "1"})
     assert f'value="{question.name}"' in signed_in(rosa).get(reverse("annotate:study_new")).content.decode()
 
 
@@ -151,6 +151,9 @@ def test_the_api_makes_reads_and_withdraws(rosa: User, mallory: User, ada: User,
     assert post(rosa, f"{address}toxicity/withdraw/").json()["withdrawn_at"]
     refused = post(rosa, "/api/v1/studies/", study | {"name": "t"})
     assert (refused.status_code, refused.json().keys()) == (400, {"task_types"})
+    assert signed_in(mallory).delete(f"{address}toxicity/withdraw/").status_code == 404
+    assert signed_in(rosa).delete(f"{address}toxicity/withdraw/").json()["withdrawn_at"] is None
+    assert post(rosa, "/api/v1/studies/", study | {"name": "t"}).status_code == 201
 
 
 @pytest.mark.parametrize(
