@@ -14,7 +14,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,7 @@ FILES = Path(__file__).parent
 # report and a passage that it cites; a "question" is the topic's own, without any text.
 TEXTS = ("report", "passage", "pair", "use", "citation", "sentence", "question")
 # What may be marked in the text beside a grade: nothing, what the assessor likes, something with each positive grade
-# and
-# nothing with others, or whole sentences.
+# and nothing with others, or whole sentences.
 MARKS = ("none", "optional", "when positive", "sentences")
 
 
@@ -128,7 +127,7 @@ def _shipped() -> dict[str, TaskTypeShape]:
     return {name: shape_in(name, documents[name]) for name in sorted(documents, key=known.index)}
 
 
-@cache
+@lru_cache(maxsize=1024)
 def own_shape(task_type: str) -> TaskTypeShape:
     """Return a researcher's own. A question is never changed or deleted, so a process that has read it may keep it."""
     question = Question.objects.filter(name=task_type).first()
