@@ -29,16 +29,16 @@ ELEMENTS = {
     "nugget": "each nugget",
 }
 MARKS = {
-    "none": "are not marked",
-    "optional": "may be marked",
-    "when positive": "must be marked with a positive grade, and with no other",
+    "none": "not offered",
+    "optional": "allowed",
+    "when positive": "required with a positive grade, and refused with any other",
 }
 # What the page offers to begin with: the grades, and whether they have an order.
 BEGINNINGS = {
     "yes, no, unsure": ("-1 | unsure | It cannot be said.\n0 | no | It is not so.\n1 | yes | It is so.", "nominal"),
     "0 to 3": ("0 | none |\n1 | little |\n2 | much |\n3 | whole | Throughout.", "ordinal"),
     "1 to 5": ("1 | very poor |\n2 | poor |\n3 | fair |\n4 | good |\n5 | very good |", "ordinal"),
-    "kinds": ("0 | first kind | What belongs here.\n1 | second kind | What belongs here.", "nominal"),
+    "categories": ("0 | first | What belongs here.\n1 | second | What belongs here.", "nominal"),
 }  # fmt: skip
 
 
@@ -60,10 +60,10 @@ class QuestionForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 6}),
     )
     level = forms.ChoiceField(
-        choices=[("ordinal", "rise: each is more than the one before"), ("nominal", "are kinds, without an order")],
+        choices=[("ordinal", "ordered: each is more than the one before"), ("nominal", "categories without an order")],
         widget=forms.RadioSelect,
         initial="ordinal",
-        label="The grades",
+        label="Grades are",
     )
     threshold = forms.FloatField(
         required=False,
@@ -71,7 +71,7 @@ class QuestionForm(forms.Form):
         help_text="η: a grade of at least this is positive. Empty: the highest.",
     )
     marks = forms.ChoiceField(
-        choices=list(MARKS.items()), widget=forms.RadioSelect, initial="none", label="Words of the text"
+        choices=list(MARKS.items()), widget=forms.RadioSelect, initial="none", label="Marking words of the text"
     )
     guidelines = forms.CharField(
         required=False, widget=forms.Textarea(attrs={"rows": 6}), help_text="For assessors, in Markdown."

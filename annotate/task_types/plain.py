@@ -48,7 +48,7 @@ def texts_of(shape: TaskTypeShape, study: Study) -> list[Text]:
     """Every text of the question's kind in the study's frame, on topics that have the elements it asks about."""
     about = elements_of(study.collection, shape.element_kind) if shape.element_kind else None
     of_topic: Callable[[int], Asked] = (lambda topic: about.get(topic, ())) if about is not None else (lambda _: ALONE)
-    texts = [text for text in FINDING[shape.text](shape.task_type, study, of_topic) if text.items]
+    texts = [text for text in TEXTS_OF[shape.text](shape.task_type, study, of_topic) if text.items]
     if not texts:
         with_elements = f" on a topic with {shape.element_kind.label}s" if shape.element_kind else ""
         raise NothingToJudge(
@@ -157,7 +157,7 @@ def item_id(task_type: str, topic_id: str, text: str, element: str) -> str:
     return "/".join(filter(None, (task_type, topic_id, text, element)))
 
 
-FINDING: Mapping[str, Callable[[str, Study, Callable[[int], Asked]], Iterator[Text]]] = {
+TEXTS_OF: Mapping[str, Callable[[str, Study, Callable[[int], Asked]], Iterator[Text]]] = {
     "report": _reports,
     "passage": _passages,
     "sentence": _sentences,

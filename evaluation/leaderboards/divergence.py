@@ -166,7 +166,7 @@ def compare_places(scorer: Scorer, one: Asked, other: Asked, *, part: AskedPart 
 
 
 def place_systems(scorer: Scorer, one: NamedScores, other: NamedScores) -> MeasureDivergence:
-    """Return where the two place the systems, on the topics that both score. `boards` are what is visible."""
+    """Return where the two place the systems, on the topics that both score."""
     compared = on_common_topics({one.key: one.table, other.key: other.table})
     written = written_reports(scorer, (one, other))
     tables = written.pair(compared, one.key, other.key)
