@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from collection.formats.cited_reports import MAKING, TOPIC_IDS, CitedReport, CitedSentence
+from collection.formats.cited_reports import MADE_FROM, MAKING, TOPIC_IDS, CitedReport, CitedSentence
 from collection.formats.cited_reports.tracks import IDS, Form, Rule, Track, characters, words
 
-# What stands in the object itself where a report has no metadata.
-NOT_METADATA = ("references", "sentences", "answer", "responses", MAKING)
+# What stands in the object itself where a report has no metadata, and what Assize alone writes.
+NOT_METADATA = ("references", "sentences", "answer", "responses", MAKING, MADE_FROM)
 
 
 def in_form(report: CitedReport, form: Form, *, known: Mapping[str, Any], stated: Mapping[str, Any]) -> dict[str, Any]:
