@@ -68,8 +68,8 @@ lint-imports: .venv/.installed-dev
 	$(BIN)/lint-imports --no-logo
 	$(TEST_DATA) $(BIN)/python manage.py makemigrations --check --dry-run
 
-translations: .venv/.installed-dev ## bring locale/ up to what the pages say, and compile it
-	$(TEST_DATA) $(BIN)/python manage.py make_translations
+translations: .venv/.installed-dev ## bring locale/ up to what the pages say, and compile it: ARGS="--reviewed de"
+	$(TEST_DATA) $(BIN)/python manage.py make_translations $(ARGS)
 
 commands-page: .venv/.installed-dev ## write docs/commands.md of what the commands take
 	$(TEST_DATA) $(BIN)/python -m tests.commands_page

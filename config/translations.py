@@ -2,11 +2,16 @@
 
 `make translations` does all three, and every start compiles what was compiled from another text. Babel reads and
 writes catalogues, so nobody needs GNU gettext.
+
+A catalogue has each message under its id, so that a rewording keeps the translations. The English one says what the id
+stands for: the words, and their context, that a page looks up. Another language has its translation, and in a comment
+the English that was translated. Where that is not the English now, the translation is used and is to be reviewed.
 """
 
 from __future__ import annotations
 
 import ast
+import difflib
 import hashlib
 import io
 import json
@@ -14,8 +19,10 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
+from itertools import count
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -24,6 +31,11 @@ from django.utils.translation.template import templatize
 
 ROOT = Path(settings.BASE_DIR)
 APPS = ("annotate", "collection", "config")
+ENGLISH = settings.LANGUAGE_CODE
+DOMAINS = ("django", "djangojs")
+# From this share of words in the same order two messages are one, reworded: the rule of thumb of difflib, asked of
+# words because many short ones share their letters, as “Accept” and “Except”.
+ALIKE = 0.6
 # The placeholders of both kinds, and what of HTML stands in a message.
 PLACEHOLDER = re.compile(r"%\(\w+\)s|%[sd]|\{\w*(?::[^}]*)?\}")
 TAG = re.compile(r"</?\w[^>]*>")
@@ -47,8 +59,8 @@ class Message(NamedTuple):
 
 
 def languages() -> list[str]:
-    """All but English, which needs no catalogue."""
-    return [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
+    """All that are translated into."""
+    return [code for code, _ in settings.LANGUAGES if code != ENGLISH]
 
 
 def catalogue_path(language: str, domain: str) -> Path:
@@ -120,39 +132,135 @@ def _in_code(path: Path, kind: str) -> Iterator[tuple[str, Message]]:
 # --- Catalogues -----------------------------------------------------------------------------------
 
 
-def read(language: str, domain: str) -> Any:
-    """Return the catalogue; an empty one where there is none yet."""
+def kept(language: str, domain: str) -> Any:
+    """Return the catalogue by ids, as it is kept; an empty one where there is none yet."""
     from babel.messages.catalog import Catalog
     from babel.messages.pofile import read_po
 
     path = catalogue_path(language, domain)
     if not path.exists():
-        return Catalog(
-            locale=to_locale(language), project="Assize", charset="utf-8", creation_date=NO_DAY, revision_date=NO_DAY
-        )
+        return Catalog(locale=to_locale(language))
     with path.open("rb") as file:
         return read_po(file, locale=to_locale(language), domain=domain)
 
 
-def update(language: str, domain: str) -> Any:
-    """Give the catalogue what is said now, and take out what no longer is. Returns it; nothing is guessed."""
+def english(domain: str) -> dict[str, Message]:
+    """Return what each id stands for."""
+    found = {}
+    for entry in kept(ENGLISH, domain):
+        name, one, many = (entry.id[0], *entry.string) if entry.pluralizable else (entry.id, entry.string, "")
+        found[name] = Message(one, many, entry.context or "")
+    found.pop("", None)  # the header
+    return found
+
+
+def read(language: str, domain: str) -> Any:
+    """Return the catalogue by what a page looks up. What is not translated stands in it without words."""
+    return _by_words(kept(language, domain), english(domain))
+
+
+def _by_words(catalogue: Any, messages: dict[str, Message]) -> Any:
+    found = _without_messages(catalogue)
+    for name, message in messages.items():
+        entry = _entry(catalogue, name, message)
+        words, flags = (entry.string, entry.flags) if entry else (None, ())
+        found.add(_pair(message.one, message.many), words, flags=flags, context=message.context or None)
+    return found
+
+
+def _without_messages(catalogue: Any) -> Any:
+    """Return an empty catalogue of the same language and translator."""
     from babel.messages.catalog import Catalog
 
-    before = read(language, domain)
-    after = Catalog(
-        locale=to_locale(language),
+    empty = Catalog(
+        locale=catalogue.locale,
         project="Assize",
         charset="utf-8",
-        header_comment=before.header_comment,
+        header_comment=catalogue.header_comment,
         creation_date=NO_DAY,
         revision_date=NO_DAY,
     )
-    after.last_translator, after.fuzzy = before.last_translator, False
-    for (one, many, context), files in said(domain).items():
-        kept = before.get(one, context or None)
-        words = kept.string if kept and bool(many) == isinstance(kept.id, tuple) else None
-        after.add((one, many) if many else one, words, locations=[(file, 0) for file in files], context=context or None)
+    empty.last_translator, empty.fuzzy = catalogue.last_translator, False
+    return empty
+
+
+def _entry(catalogue: Any, name: str, message: Message) -> Any:
+    """Return the translation under the id, unless only one of the two has a plural."""
+    entry = catalogue.get(name)
+    return entry if entry and entry.pluralizable == bool(message.many) else None
+
+
+def _pair(one: str, many: str) -> str | tuple[str, str]:
+    return (one, many) if many else one
+
+
+def _shown(message: Message) -> list[str]:
+    """Return the lines of the comment that says what was translated. Babel would break them at hyphens, for good."""
+    words = " / ".join(filter(None, (message.one, message.many))) + (f" ({message.context})" if message.context else "")
+    return wrap(words, 100, break_on_hyphens=False, break_long_words=False)
+
+
+def identified(domain: str) -> dict[str, Message]:
+    """Return what is said now by its id: the one that it has, that of a message that it rewords, or a new one.
+
+    It rewords a message of the same file that is said no longer and is alike; of several, the one most alike.
+    """
+    before, now, catalogue = english(domain), said(domain), kept(ENGLISH, domain)
+    ids = {message: name for name, message in before.items()}
+    new = [message for message in now if message not in ids]
+    gone = {name: message for name, message in before.items() if message not in now}
+    pairs = [
+        (difflib.SequenceMatcher(None, old.one.split(), message.one.split()).ratio(), name, message)
+        for name, old in gone.items()
+        for message in new
+        if bool(old.many) == bool(message.many)
+        and {file for file, _ in catalogue.get(name, old.context or None).locations} & {*now[message]}
+    ]
+    for likeness, name, message in sorted(pairs, reverse=True):
+        if likeness >= ALIKE and name in gone and message not in ids:
+            ids[message] = name
+            del gone[name]
+    for message in new:
+        if message not in ids:
+            ids[message] = _new_id(message, now[message][0], {*before, *ids.values()})
+    return {ids[message]: message for message in now}
+
+
+def _new_id(message: Message, file: str, taken: set[str]) -> str:
+    """Return the file's name and the first words, and a number where another message has these."""
+    words = re.findall(r"[a-z]+", re.sub(r"<[^>]*>|’|(?<=\))s", "", message.one.lower()))[:5]
+    name = f"{Path(file).stem}.{'-'.join(words)}"
+    return next(one for n in count(1) if (one := name if n == 1 else f"{name}-{n}") not in taken)
+
+
+def update(language: str, domain: str, *, reviewed: bool = False) -> Any:
+    """Give the catalogue what is said now, and take out what no longer is. Returns it; nothing is translated.
+
+    What was reviewed is from then on a translation of the English now.
+    """
+    before = kept(language, domain)
+    after = _without_messages(before)
+    for name, message in identified(domain).items():
+        places = [(file, 0) for file in said(domain)[message]]
+        words, comment, context = _pair(message.one, message.many), [], message.context or None
+        if language != ENGLISH:
+            entry = _entry(before, name, message)
+            words, comment, context = (entry.string, entry.auto_comments, None) if entry else ("", [], None)
+            if reviewed or not comment or not any(words):
+                comment = _shown(message)
+        after.add(_pair(name, message.many and name), words, places, auto_comments=comment, context=context)
     return after
+
+
+def to_be_reviewed(language: str, domain: str) -> dict[str, str]:
+    """Return by id the English that was translated, where it is not the English now."""
+    catalogue = kept(language, domain)
+    entries = {name: (_entry(catalogue, name, message), _shown(message)) for name, message in english(domain).items()}
+    return {
+        name: " ".join(entry.auto_comments)
+        for name, (entry, now) in entries.items()
+        if entry and entry.auto_comments != now
+    }
 
 
 def as_po(catalogue: Any) -> bytes:
@@ -179,13 +287,13 @@ def stale_catalogues() -> list[str]:
 
 
 def write_compiled(language: str) -> None:
-    """Compile a catalogue. The version in its header is the hash of the text it was compiled from."""
+    """Compile a catalogue. The version in its header is the hash of what it was compiled from."""
     from babel.messages.mofile import write_mo
 
     path = compiled_path(language)
     path.parent.mkdir(parents=True, exist_ok=True)
     # Before the text is read: a change in between compiles it again, at the next start.
-    version = _hash(catalogue_path(language, "django"))
+    version = _hash(language)
     catalogue = read(language, "django")
     catalogue.project, catalogue.version = "Assize", version
     with NamedTemporaryFile(dir=path.parent, delete=False) as file:
@@ -200,15 +308,17 @@ def write_compiled(language: str) -> None:
 
 
 def _is_compiled(language: str) -> bool:
-    version = f"Project-Id-Version: Assize {_hash(catalogue_path(language, 'django'))}\n"
+    version = f"Project-Id-Version: Assize {_hash(language)}\n"
     try:
         return version.encode() in compiled_path(language).read_bytes()
     except OSError:
         return False
 
 
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _hash(language: str) -> str:
+    """Return the hash of the catalogue and of the English one, which says what its ids stand for."""
+    texts = (catalogue_path(code, "django").read_bytes() for code in (ENGLISH, language))
+    return hashlib.sha256(b"".join(texts)).hexdigest()
 
 
 def as_script(catalogue: Any) -> bytes:
@@ -226,12 +336,13 @@ def script_path(language: str) -> Path:
     return ROOT / "static/js/words" / f"{language}.js"
 
 
-def files_of(language: str) -> Iterator[tuple[Path, bytes]]:
+def files_of(language: str, *, reviewed: bool = False) -> Iterator[tuple[Path, bytes]]:
     """Each file of a language with what should stand in it."""
-    server, scripts = update(language, "django"), update(language, "djangojs")
+    server, scripts = (update(language, domain, reviewed=reviewed) for domain in DOMAINS)
     yield catalogue_path(language, "django"), as_po(server)
     yield catalogue_path(language, "djangojs"), as_po(scripts)
-    yield script_path(language), as_script(scripts)
+    if language != ENGLISH:
+        yield script_path(language), as_script(_by_words(scripts, identified("djangojs")))
 
 
 def faults_of(catalogue: Any) -> list[str]:

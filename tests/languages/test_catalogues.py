@@ -13,9 +13,20 @@ from django.template import Context, Template
 from django.utils import translation
 
 from collection.languages.numbers import grouped
-from config.translations import Message, _in_template, faults_of, files_of, languages, read, said
+from config.translations import (
+    DOMAINS,
+    ENGLISH,
+    Message,
+    _in_template,
+    catalogue_path,
+    english,
+    faults_of,
+    files_of,
+    languages,
+    read,
+    said,
+)
 
-DOMAINS = ("django", "djangojs")
 MADE = "Run “make translations”, and translate what is new."
 
 
@@ -28,10 +39,23 @@ def test_languages_are_complete() -> None:
 @pytest.mark.slow
 def test_languages_are_up_to_what_is_said() -> None:
     outdated = [
-        str(path) for language in languages() for path, content in files_of(language) if path.read_bytes() != content
+        str(path)
+        for language in (ENGLISH, *languages())
+        for path, content in files_of(language)
+        if path.read_bytes() != content
     ]
 
     assert outdated == [], MADE
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_every_message_has_one_id_and_every_id_one_message(domain: str) -> None:
+    messages = english(domain)
+
+    assert set(messages.values()) == set(said(domain)), MADE
+    assert len(messages) == len(said(domain)), MADE
+    lines = catalogue_path(ENGLISH, domain).read_text(encoding="utf-8").splitlines()
+    assert sorted(lines.count(f'msgid "{name}"') for name in messages) == [1] * len(messages)
 
 
 def test_catalogues_say_who_translated_them() -> None:

@@ -17,23 +17,24 @@ from config.celery import say_what_is_not_translated
 from config.checks import refuse_an_unsafe_start, translations_are_compiled
 from config.translations import compile_catalogues, stale_catalogues
 
-PO = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n\nmsgid "Go"\nmsgstr "{}"\n'
+PO = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n\nmsgid "start.go"\nmsgstr "{}"\n'
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Path:
-    """A tree with one catalogue, of Italian, that is not compiled yet."""
+    """A tree with one translation, into Italian, that is not compiled yet."""
     monkeypatch.setattr(translations, "ROOT", tmp_path)
     settings.LANGUAGES, settings.LOCALE_PATHS = [("en", "English"), ("it", "Italiano")], [tmp_path / "locale"]
-    path = tmp_path / "locale/it/LC_MESSAGES"
-    path.mkdir(parents=True)
-    (path / "django.po").write_text(PO.format("Vai"))
+    for language, word in (("en", "Go"), ("it", "Vai")):
+        path = tmp_path / "locale" / language / "LC_MESSAGES"
+        path.mkdir(parents=True)
+        (path / "django.po").write_text(PO.format(word))
     return path
 
 
-def said_in(folder: Path) -> str:
+def said_in(folder: Path, english: str = "Go") -> str:
     with (folder / "django.mo").open("rb") as file:
-        return gettext.GNUTranslations(file).gettext("Go")
+        return gettext.GNUTranslations(file).gettext(english)
 
 
 def test_a_catalogue_that_changed_is_compiled_even_if_it_looks_older(folder: Path) -> None:
@@ -47,6 +48,15 @@ def test_a_catalogue_that_changed_is_compiled_even_if_it_looks_older(folder: Pat
     assert stale == ["it"]
     assert stale_catalogues() == []
     assert said_in(folder) == "Andiamo"
+
+
+def test_a_catalogue_is_compiled_again_when_its_ids_stand_for_other_words(folder: Path) -> None:
+    compile_catalogues()
+    (folder.parents[1] / "en/LC_MESSAGES/django.po").write_text(PO.format("Proceed"))
+
+    compile_catalogues()
+
+    assert said_in(folder, "Proceed") == "Vai"
 
 
 @pytest.mark.parametrize("later", [0, 60])
