@@ -132,8 +132,8 @@ def _in_code(path: Path, kind: str) -> Iterator[tuple[str, Message]]:
 # --- Catalogues -----------------------------------------------------------------------------------
 
 
-def kept(language: str, domain: str) -> Any:
-    """Return the catalogue by ids, as it is kept; an empty one where there is none yet."""
+def read_by_id(language: str, domain: str) -> Any:
+    """Return the catalogue by ids, as its file has it; an empty one where there is none yet."""
     from babel.messages.catalog import Catalog
     from babel.messages.pofile import read_po
 
@@ -147,7 +147,7 @@ def kept(language: str, domain: str) -> Any:
 def english(domain: str) -> dict[str, Message]:
     """Return what each id stands for."""
     found = {}
-    for entry in kept(ENGLISH, domain):
+    for entry in read_by_id(ENGLISH, domain):
         name, one, many = (entry.id[0], *entry.string) if entry.pluralizable else (entry.id, entry.string, "")
         found[name] = Message(one, many, entry.context or "")
     found.pop("", None)  # the header
@@ -156,7 +156,7 @@ def english(domain: str) -> dict[str, Message]:
 
 def read(language: str, domain: str) -> Any:
     """Return the catalogue by what a page looks up. What is not translated stands in it without words."""
-    return _by_words(kept(language, domain), english(domain))
+    return _by_words(read_by_id(language, domain), english(domain))
 
 
 def _by_words(catalogue: Any, messages: dict[str, Message]) -> Any:
@@ -194,18 +194,18 @@ def _pair(one: str, many: str) -> str | tuple[str, str]:
     return (one, many) if many else one
 
 
-def _shown(message: Message) -> list[str]:
-    """Return the lines of the comment that says what was translated. Babel would break them at hyphens, for good."""
+def _english_comment(message: Message) -> list[str]:
+    """Return the lines of the comment beside a translation. Wrapped here: Babel would break words at their hyphens."""
     words = " / ".join(filter(None, (message.one, message.many))) + (f" ({message.context})" if message.context else "")
     return wrap(words, 100, break_on_hyphens=False, break_long_words=False)
 
 
 def identified(domain: str) -> dict[str, Message]:
-    """Return what is said now by its id: the one that it has, that of a message that it rewords, or a new one.
+    """Return all marked messages by id: the id they have, that of the message they reword, or a new one.
 
-    It rewords a message of the same file that is said no longer and is alike; of several, the one most alike.
+    A message rewords one that is gone from the same file and is alike; of several, the most alike.
     """
-    before, now, catalogue = english(domain), said(domain), kept(ENGLISH, domain)
+    before, now, catalogue = english(domain), said(domain), read_by_id(ENGLISH, domain)
     ids = {message: name for name, message in before.items()}
     new = [message for message in now if message not in ids]
     gone = {name: message for name, message in before.items() if message not in now}
@@ -238,7 +238,7 @@ def update(language: str, domain: str, *, reviewed: bool = False) -> Any:
 
     What was reviewed is from then on a translation of the English now.
     """
-    before = kept(language, domain)
+    before = read_by_id(language, domain)
     after = _without_messages(before)
     for name, message in identified(domain).items():
         places = [(file, 0) for file in said(domain)[message]]
@@ -247,15 +247,17 @@ def update(language: str, domain: str, *, reviewed: bool = False) -> Any:
             entry = _entry(before, name, message)
             words, comment, context = (entry.string, entry.auto_comments, None) if entry else ("", [], None)
             if reviewed or not comment or not any(words):
-                comment = _shown(message)
+                comment = _english_comment(message)
         after.add(_pair(name, message.many and name), words, places, auto_comments=comment, context=context)
     return after
 
 
 def to_be_reviewed(language: str, domain: str) -> dict[str, str]:
     """Return by id the English that was translated, where it is not the English now."""
-    catalogue = kept(language, domain)
-    entries = {name: (_entry(catalogue, name, message), _shown(message)) for name, message in english(domain).items()}
+    catalogue = read_by_id(language, domain)
+    entries = {
+        name: (_entry(catalogue, name, message), _english_comment(message)) for name, message in english(domain).items()
+    }
     return {
         name: " ".join(entry.auto_comments)
         for name, (entry, now) in entries.items()
